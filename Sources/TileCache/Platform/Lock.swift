@@ -1,0 +1,44 @@
+#if TSAN
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Darwin)
+        import Darwin
+    #else
+        #error("Lock under TSAN needs pthreads")
+    #endif
+
+    /// The lock for builds under ThreadSanitizer, which does not see the futex hand-over of `Synchronization.Mutex`
+    /// on Linux and reports races that are none.
+    struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private let value: UnsafeMutablePointer<Value>
+
+        init(_ initial: consuming sending Value) {
+            mutex = .allocate(capacity: 1)
+            mutex.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex, nil)
+            value = .allocate(capacity: 1)
+            value.initialize(to: initial)
+        }
+
+        deinit {
+            value.deinitialize(count: 1)
+            value.deallocate()
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+    }
+#else
+    import Synchronization
+
+    /// A value and the lock that guards it; recursive locking traps.
+    typealias Lock = Mutex
+#endif
