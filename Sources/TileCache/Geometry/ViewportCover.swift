@@ -9,16 +9,37 @@ struct ViewportCover {
     static let maximumCopies = 64
 
     let pyramid: TilePyramid
-    let viewport: Viewport
     let levelIndex: Int
+    /// The upright bounds, in world pixels; empty where there is nothing to walk.
+    let box: Rectangle
+    private let outline: RotatedOutline?
+
+    /// The tiles under a viewport.
+    init(pyramid: TilePyramid, viewport: Viewport, levelIndex: Int) {
+        self.pyramid = pyramid
+        self.levelIndex = levelIndex
+        guard viewport.isDrawable else {
+            box = Rectangle(minX: 0, minY: 0, maxX: 0, maxY: 0)
+            outline = nil
+            return
+        }
+        outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
+        box = outline?.bounds ?? viewport.uprightRectangle
+    }
+
+    /// The tiles under an upright rectangle of the world.
+    init(pyramid: TilePyramid, rectangle: Rectangle, levelIndex: Int) {
+        self.pyramid = pyramid
+        self.levelIndex = levelIndex
+        box = rectangle
+        outline = nil
+    }
 
     /// Calls `body` with the column, the row and the horizontal offset, in world pixels, of the copy of the world.
     /// `body` returns whether to go on with this row.
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
-        guard viewport.isDrawable else { return }
+        guard !box.isEmpty else { return }
         let level = pyramid.levels[levelIndex]
-        let outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
-        let box = outline?.bounds ?? viewport.uprightRectangle
         let rows = gridRange(
             from: box.minY - level.origin.y, to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
             span: level.tileSpanY, count: level.rows)
@@ -124,12 +145,14 @@ struct RotatedOutline {
             minY = min(minY, y)
             maxY = max(maxY, y)
         }
+        func cross(_ a: WorldPoint, _ b: WorldPoint, at height: Double) {
+            guard (a.y < height) != (b.y < height) else { return }
+            include(a.x + (height - a.y) / (b.y - a.y) * (b.x - a.x), height)
+        }
         func edge(_ a: WorldPoint, _ b: WorldPoint) {
             if a.y >= top, a.y <= bottom { include(a.x, a.y) }
-            for height in [top, bottom] where (a.y < height) != (b.y < height) {
-                let share = (height - a.y) / (b.y - a.y)
-                include(a.x + share * (b.x - a.x), height)
-            }
+            cross(a, b, at: top)
+            cross(a, b, at: bottom)
         }
         edge(corners.0, corners.1)
         edge(corners.1, corners.2)

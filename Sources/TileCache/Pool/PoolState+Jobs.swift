@@ -172,7 +172,8 @@ extension PoolState {
         } else {
             if load.slot >= 0 { slots[layers[layer].slotClass].giveBack(load.slot) }
             if !landing.isOutdated { note(result, load, in: number, now: now) }
-            if !load.isDemand { counters.prefetchWasted += result == .pixels ? 1 : 0 }
+            if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
+            if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
             forgetIfIdle(number)
         }
         notePeaks()
@@ -190,7 +191,8 @@ extension PoolState {
         table[number].lastUse = now
         table[number].attempts = 0
         table[number].flags = table[number].flags.intersection(.floor)
-        if !load.isDemand { table[number].flags.insert(.prefetched) }
+        // One that was late already counts as late, not as useful or wasted.
+        if !load.isDemand, !load.wasLate { table[number].flags.insert(.prefetched) }
         decoded.pushFront(number, in: table)
         if table[number].planEpoch == planEpoch { valued.append(number) }
     }

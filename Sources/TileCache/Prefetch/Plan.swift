@@ -1,5 +1,5 @@
 /// What a plan wants done for one tile.
-struct PlanEntry: Hashable, Sendable {
+package struct PlanEntry: Hashable, Sendable {
     /// Why a tile is in the plan.
     enum Reason: UInt8, Sendable {
         /// A view needs it now.
@@ -20,7 +20,7 @@ struct PlanEntry: Hashable, Sendable {
 }
 
 /// What keeping a tile that no plan mentions is worth, from the time since it was last used.
-struct RecencyWorth: Hashable, Sendable {
+package struct RecencyWorth: Hashable, Sendable {
     /// The worth of a tile used just now; 0 makes every unmentioned tile worth nothing.
     var scale: Float = 0
     /// The age, in nanoseconds, at which the worth has fallen to a half of `scale`; it goes on falling as 1 / (1 + age).
@@ -32,7 +32,7 @@ struct RecencyWorth: Hashable, Sendable {
 /// The ordered wishes of one moment: needed tiles first, then what is worth most.
 ///
 /// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
-struct Plan: Sendable {
+package struct Plan: Sendable {
     var entries: [PlanEntry] = []
     var recency = RecencyWorth()
     /// The planner's view of when it was made, in nanoseconds.
