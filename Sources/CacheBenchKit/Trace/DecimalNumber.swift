@@ -1,0 +1,121 @@
+/// A decimal number in text, taken apart: `-12.5e-3` is a sign, the digits 125 and the exponent -4.
+///
+/// Traces have tens of millions of numbers, and making a `String` of each costs more than all the rest. Numbers with
+/// up to 15 digits and small exponents, which are nearly all, are exact by one multiplication or division; the others
+/// go to the standard library, so that the result is `Double(_:)`'s to the bit.
+struct DecimalNumber {
+    private let text: UnsafeRawBufferPointer
+    private let isNegative: Bool
+    /// The digits as a whole number; without meaning where there are too many.
+    private let digits: UInt64
+    private let digitCount: Int
+    private let exponent: Int
+
+    /// Takes the text of a number apart; `nil` where it is not one, or is not written in decimals.
+    ///
+    /// - Parameter text: has to stay valid as long as the number.
+    init?(_ text: UnsafeRawBufferPointer) {
+        var index = 0
+        let end = text.count
+        var negative = false
+        if index < end, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
+            negative = text[index] == UInt8(ascii: "-")
+            index += 1
+        }
+        var digits: UInt64 = 0
+        var count = 0
+        var exponent = 0
+        let firstDigit = index
+        while index < end, let digit = Self.digit(text[index]) {
+            if digits != 0 || digit != 0 { count += 1 }
+            digits = digits &* 10 &+ digit
+            index += 1
+        }
+        var seen = index - firstDigit
+        if index < end, text[index] == UInt8(ascii: ".") {
+            index += 1
+            let firstDecimal = index
+            while index < end, let digit = Self.digit(text[index]) {
+                if digits != 0 || digit != 0 { count += 1 }
+                digits = digits &* 10 &+ digit
+                index += 1
+            }
+            exponent = firstDecimal - index
+            seen -= exponent
+        }
+        guard seen > 0 else { return nil }
+        if index < end, text[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            guard let written = Self.exponent(text, &index) else { return nil }
+            exponent += written
+        }
+        guard index == end else { return nil }
+        self.text = text
+        self.isNegative = negative
+        self.digits = digits
+        self.digitCount = count
+        self.exponent = exponent
+    }
+
+    /// The nearest `Double`; infinity where the number is too large for one.
+    var double: Double {
+        guard digitCount <= 15, -22...22 ~= exponent else {
+            return Double(String(decoding: text, as: UTF8.self)) ?? .nan
+        }
+        let whole = Double(digits)
+        let value = exponent < 0 ? whole / Self.powersOf10[-exponent] : whole * Self.powersOf10[exponent]
+        return isNegative ? -value : value
+    }
+
+    /// The number in billionths, rounded to the nearest whole one: nanoseconds of a time in seconds.
+    ///
+    /// Exact where the text has at most nine decimals, however large the time; `nil` where it does not fit.
+    var billionths: Int64? {
+        guard digits != 0 || digitCount > 0 else { return 0 }
+        guard digitCount <= 19 else { return Int64(exactly: (double * 1e9).rounded()) }
+        let power = exponent + 9
+        var magnitude: UInt64
+        if power >= 0 {
+            guard power <= 18 else { return nil }
+            let (product, overflow) = digits.multipliedReportingOverflow(by: Self.wholePowersOf10[power])
+            guard !overflow else { return nil }
+            magnitude = product
+        } else {
+            guard power >= -18 else { return 0 }
+            let divisor = Self.wholePowersOf10[-power]
+            magnitude = digits / divisor
+            if digits % divisor >= divisor / 2 { magnitude += 1 }
+        }
+        guard let value = Int64(exactly: magnitude) else { return nil }
+        return isNegative ? -value : value
+    }
+
+    @inline(__always)
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        let value = byte &- UInt8(ascii: "0")
+        return value < 10 ? UInt64(value) : nil
+    }
+
+    /// The exponent after the `e`; held at a million, which is beyond any number, however many digits it has.
+    private static func exponent(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int? {
+        var negative = false
+        if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
+            negative = text[index] == UInt8(ascii: "-")
+            index += 1
+        }
+        let first = index
+        var value = 0
+        while index < text.count, let digit = Self.digit(text[index]) {
+            value = min(value * 10 + Int(digit), 1_000_000)
+            index += 1
+        }
+        return index == first ? nil : negative ? -value : value
+    }
+
+    private static let powersOf10: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+
+    private static let wholePowersOf10: [UInt64] = (0...18).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
+}
