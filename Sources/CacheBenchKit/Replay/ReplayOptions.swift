@@ -45,7 +45,9 @@ public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         case .tiles(let count): tiles = count
         case .screens(let count):
             let size = Double(scene.tileSize)
-            let exact = count * (scene.viewport.width / size + 2) * (scene.viewport.height / size + 2)
+            let columns: Double = scene.viewport.width / size + 2
+            let rows: Double = scene.viewport.height / size + 2
+            let exact: Double = count * columns * rows
             guard exact >= 1, exact < 1e15 else { return nil }
             tiles = Int(exact)
         }

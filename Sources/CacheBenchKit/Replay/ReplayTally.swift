@@ -1,7 +1,7 @@
-package import TileCache
+import TileCache
 
 /// Sums of one replay, from which its report, or that of several pooled, is made.
-package struct ReplayTally: Sendable {
+struct ReplayTally: Sendable {
     var frames = 0
     var seconds = 0.0
     var pan = DemandCounts()

@@ -27,32 +27,32 @@ public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// Counters that only grow; `Statistics` derives its figures from them.
-struct PoolCounters: Sendable, Hashable {
-    var loadsStarted = 0
-    var loadsFinished = 0
-    var loadsAbsent = 0
-    var loadsFailed = 0
-    var loadsCancelled = 0
-    var loadsOutdated = 0
-    var loadedBytes = 0
+package struct PoolCounters: Sendable, Hashable {
+    package var loadsStarted = 0
+    package var loadsFinished = 0
+    package var loadsAbsent = 0
+    package var loadsFailed = 0
+    package var loadsCancelled = 0
+    package var loadsOutdated = 0
+    package var loadedBytes = 0
     /// Finished loads whose pixels left without having been drawn.
-    var loadsUnseen = 0
-    var prefetchStarted = 0
-    var prefetchUseful = 0
-    var prefetchLate = 0
-    var prefetchWasted = 0
-    var prefetchCancelled = 0
-    var demotions = 0
-    var promotions = 0
-    var demotedRawBytes = 0
-    var demotedBlockBytes = 0
-    var storedRaw = 0
-    var damagedBlocks = 0
-    var removals = [Int](repeating: 0, count: RemovalCause.allCases.count)
+    package var loadsUnseen = 0
+    package var prefetchStarted = 0
+    package var prefetchUseful = 0
+    package var prefetchLate = 0
+    package var prefetchWasted = 0
+    package var prefetchCancelled = 0
+    package var demotions = 0
+    package var promotions = 0
+    package var demotedRawBytes = 0
+    package var demotedBlockBytes = 0
+    package var storedRaw = 0
+    package var damagedBlocks = 0
+    package var removals = [Int](repeating: 0, count: RemovalCause.allCases.count)
     /// Wishes that found no room.
-    var refusals = 0
-    var peakBytes = 0
-    var peakDecodedBytes = 0
-    var peakCompressedBytes = 0
-    var peakInFlightBytes = 0
+    package var refusals = 0
+    package var peakBytes = 0
+    package var peakDecodedBytes = 0
+    package var peakCompressedBytes = 0
+    package var peakInFlightBytes = 0
 }

@@ -25,6 +25,9 @@ public struct DemandCounts: Hashable, Sendable {
     /// Not even started.
     public internal(set) var missed = 0
 
+    /// Counts of nothing.
+    public init() {}
+
     /// Demands that were resident in either form.
     public var hits: Int { decodedHits + compressedHits }
     /// Hits over all demands, 0 to 1; `nil` where there was none.

@@ -1,5 +1,5 @@
 /// What a view saw in one frame; policies learn from the sequence.
-package struct FrameObservation {
+package struct FrameObservation: Sendable {
     package var time: Int64
     package var viewport: Viewport
     package var level: Int
@@ -9,7 +9,7 @@ package struct FrameObservation {
 }
 
 /// What a policy is to look ahead from.
-package struct PlanTarget {
+package struct PlanTarget: Sendable {
     var layer: Int
     package var pyramid: TilePyramid
     package var viewport: Viewport

@@ -40,6 +40,7 @@ package final class VirtualCache {
 
     private var pool: PoolState
     private var views: [ViewModel] = []
+    private var planners: [ViewPlanner] = []
     private var flights: [Flight] = []
     private var order = 0
     private let options: Options
@@ -74,9 +75,10 @@ package final class VirtualCache {
     package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
         views.append(
             ViewModel(
-                layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid, policy: $0.policy) },
+                layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid) },
                 selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
                 fitsBudget: options.fitsBudget))
+        planners.append(ViewPlanner(policies: layers.map(\.policy)))
         return views.count - 1
     }
 
@@ -105,12 +107,12 @@ package final class VirtualCache {
         var plan = Plan()
         plan.time = now
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
+        let context = PlanContext(
+            now: now, workers: options.workers, loadLatency: meanLatency,
+            capacityTiles: options.byteLimit / slotBytes, effort: options.effort,
+            residency: { [unowned self] key in pool.residency(of: key) })
         for view in views.indices {
-            let context = PlanContext(
-                now: now, workers: options.workers, loadLatency: meanLatency,
-                capacityTiles: options.byteLimit / slotBytes, effort: options.effort,
-                residency: { [unowned self] key in pool.residency(of: key) })
-            views[view].appendWishes(to: &plan, context: context)
+            planners[view].appendWishes(of: views[view].takeSnapshot(), to: &plan, context: context)
         }
         pool.install(plan)
     }
@@ -161,7 +163,7 @@ package final class VirtualCache {
 
     package var panDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.pan } }
     package var zoomDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.zoom } }
-    var counters: PoolCounters { pool.counters }
+    package var counters: PoolCounters { pool.counters }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
     package var loadsInFlight: Int { pool.loadCount }

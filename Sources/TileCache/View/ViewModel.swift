@@ -13,8 +13,23 @@ struct ViewLayer: Sendable {
     var visible: [VisibleTile] = []
     /// Importance by tile where the renderer handed over its own list; empty otherwise.
     var importance: [TileKey: Float] = [:]
-    /// Where this layer's prefetches come from.
-    var policy: any PrefetchPolicy
+    /// Frames that the layer's policy has not learned from yet, oldest first.
+    var observations: [FrameObservation] = []
+
+    /// Frames that may wait for a planner; beyond it the oldest go unlearned.
+    static let maximumObservations = 240
+
+    init(layer: Int, pyramid: TilePyramid) {
+        self.layer = layer
+        self.pyramid = pyramid
+    }
+
+    mutating func observe(_ viewport: Viewport, now: Int64) {
+        if observations.count == Self.maximumObservations { observations.removeFirst() }
+        observations.append(
+            FrameObservation(
+                time: now, viewport: viewport, level: needs.level, needed: needs.tiles, pyramid: pyramid))
+    }
 }
 
 /// A view's own list of needed tiles, for renderers with perspective, globes or feedback buffers.
@@ -74,7 +89,10 @@ struct ViewModel: Sendable {
     mutating func update(_ newViewport: Viewport, now: Int64, pool: inout PoolState) -> Bool {
         guard newViewport.isDrawable else { return false }
         hasMoved = newViewport != viewport
-        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || !$0.importance.isEmpty }) else { return true }
+        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || !$0.importance.isEmpty }) else {
+            for index in layers.indices { layers[index].observe(newViewport, now: now) }
+            return true
+        }
         viewport = newViewport
         shortfallBytes = 0
         for index in layers.indices { update(layer: index, newViewport, now: now, pool: &pool) }
@@ -98,8 +116,7 @@ struct ViewModel: Sendable {
             }
         }
         pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
-        layers[index].policy.observe(
-            FrameObservation(time: now, viewport: viewport, level: level, needed: scratch, pyramid: pyramid))
+        layers[index].observe(viewport, now: now)
     }
 
     /// Takes the renderer's own list instead of a viewport's tiles.
@@ -152,28 +169,15 @@ struct ViewModel: Sendable {
         }
     }
 
-    /// Everything a new plan should hold, needed tiles first.
-    mutating func appendWishes(to plan: inout Plan, context: PlanContext) {
-        appendPolicyWishes(goingFirst: true, to: &plan, context: context)
-        for layer in layers {
-            for key in layer.needs.tiles {
-                plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
-            }
-        }
-        appendPolicyWishes(goingFirst: false, to: &plan, context: context)
-    }
-
-    private mutating func appendPolicyWishes(goingFirst: Bool, to plan: inout Plan, context: PlanContext) {
-        guard let viewport else { return }
-        for index in layers.indices
-        where layers[index].needs.hasBegun && layers[index].importance.isEmpty
-            && layers[index].policy.goesFirst == goingFirst
-        {
-            let target = PlanTarget(
-                layer: layers[index].layer, pyramid: layers[index].pyramid, viewport: viewport,
-                level: layers[index].needs.level, needed: layers[index].needs.tiles, destination: destination,
-                selection: selection)
-            layers[index].policy.appendWishes(to: &plan, target: target, context: context)
-        }
+    /// What a planner needs to know, the frames that it has not learned from included.
+    mutating func takeSnapshot() -> ViewSnapshot {
+        defer { for index in layers.indices { layers[index].observations.removeAll() } }
+        return ViewSnapshot(
+            viewport: viewport, destination: destination, selection: selection,
+            layers: layers.map {
+                ViewSnapshot.Layer(
+                    layer: $0.layer, pyramid: $0.pyramid, level: $0.needs.level, needed: $0.needs.tiles,
+                    hasOwnList: !$0.importance.isEmpty, observations: $0.observations)
+            })
     }
 }
