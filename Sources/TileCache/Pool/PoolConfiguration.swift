@@ -11,6 +11,8 @@ struct PoolConfiguration: Sendable {
 
     /// Bytes of everything together, at every moment.
     var byteLimit: Int
+    /// What the limit may be raised to later; the limit itself where it is larger.
+    var maximumByteLimit = 0
     var eviction: Eviction = .recency
     /// Whether cold tiles are kept compressed before they are given up.
     var compressedTier = true
@@ -42,4 +44,6 @@ struct PoolLayer: Sendable {
     var generation: UInt32 = 1
     /// Whether its tiles may be kept compressed at all.
     let isCompressible: Bool
+    /// Whether a slot is taken when the source is ready to write, and not when the load starts.
+    let reservesLate: Bool
 }

@@ -114,18 +114,21 @@ extension PoolState {
         let number = entry(for: wish.key)
         guard number >= 0 else { return .none }
         var slot: Int32 = -1
-        // The entry must outlive the search for room.
-        table[number].leaseCount += 1
-        let room = acquireSlot(layer: layer, worth: isDemand ? .infinity : wish.value, now: now)
-        table[number].leaseCount -= 1
-        switch room {
-        case .slot(let acquired): slot = acquired
-        case .demote(let victim):
-            forgetIfIdle(number)
-            return .demote(victim)
-        case .none:
-            forgetIfIdle(number)
-            return .none
+        if !layers[layer].reservesLate {
+            // The entry must outlive the search for room.
+            table[number].leaseCount += 1
+            let room = acquireSlot(layer: layer, worth: isDemand ? .infinity : wish.value, now: now)
+            table[number].leaseCount -= 1
+            switch room {
+            case .slot(let acquired): slot = acquired
+            case .demote(let victim):
+                forgetIfIdle(number)
+                return .demote(victim)
+            case .none:
+                forgetIfIdle(number)
+                return .none
+            }
+            inFlightBytes += slotBytes(ofLayer: layer)
         }
         let load = Load(
             entry: number, generation: layers[layer].generation, slot: slot, started: now, isDemand: isDemand,
@@ -145,11 +148,25 @@ extension PoolState {
             prefetchLoadCount += 1
             counters.prefetchStarted += 1
         }
-        inFlightBytes += slotBytes(ofLayer: layer)
         notePeaks()
         return .ticket(
             LoadTicket(
                 load: id, key: wish.key, slot: slot, slotClass: layers[layer].slotClass, isDemand: isDemand))
+    }
+
+    /// Takes a slot for a load whose source is ready to write.
+    mutating func reserve(_ id: Int32, now: Int64) -> Room {
+        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
+        if load.slot >= 0 { return .slot(load.slot) }
+        let layer = table[load.entry].key.layer
+        let isNeeded = load.isDemand || table[load.entry].needCount > 0
+        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value, now: now)
+        if case .slot(let slot) = room {
+            loads[Int(id)]?.slot = slot
+            inFlightBytes += slotBytes(ofLayer: layer)
+            notePeaks()
+        }
+        return room
     }
 
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
@@ -162,7 +179,7 @@ extension PoolState {
         table[number].load = -1
         loadCount -= 1
         if !load.isDemand { prefetchLoadCount -= 1 }
-        inFlightBytes -= slotBytes(ofLayer: layer)
+        if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
 
         var landing = Landing(isNeeded: table[number].needCount > 0)
         landing.isOutdated = load.generation == 0

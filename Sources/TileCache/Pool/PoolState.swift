@@ -25,6 +25,8 @@ struct MemoryRange: Hashable, Sendable {
 /// virtual clock and the tests drive the very decisions that the service runs.
 struct PoolState: ~Copyable {
     var configuration: PoolConfiguration
+    /// What the limit may be raised to: address ranges are made for it.
+    let maximumByteLimit: Int
     var layers: [PoolLayer] = []
     var table: EntryTable
     /// Tiles with pixels ready to draw, most recently used first.
@@ -58,7 +60,8 @@ struct PoolState: ~Copyable {
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
-        let limit = max(configuration.byteLimit, 0)
+        let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
+        maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
     }
@@ -66,16 +69,18 @@ struct PoolState: ~Copyable {
     // MARK: - Layers
 
     /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
-    mutating func addLayer(tileBytes: Int, isCompressible: Bool = true) -> Int {
+    mutating func addLayer(tileBytes: Int, isCompressible: Bool = true, reservesLate: Bool = false) -> Int {
         let slotBytes = Self.slotBytes(for: tileBytes)
         let slotClass =
             slots.firstIndex { $0.slotBytes == slotBytes }
             ?? {
-                let capacity = max(configuration.byteLimit / slotBytes, 0)
+                let capacity = max(maximumByteLimit / slotBytes, 0)
                 slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
                 return slots.count - 1
             }()
-        layers.append(PoolLayer(tileBytes: tileBytes, slotClass: slotClass, isCompressible: isCompressible))
+        layers.append(
+            PoolLayer(
+                tileBytes: tileBytes, slotClass: slotClass, isCompressible: isCompressible, reservesLate: reservesLate))
         return layers.count - 1
     }
 

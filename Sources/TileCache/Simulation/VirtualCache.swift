@@ -40,7 +40,7 @@ package final class VirtualCache {
 
     private var pool: PoolState
     private var views: [ViewModel] = []
-    private var planners: [ViewPlanner] = []
+    private var planner = Planner()
     private var flights: [Flight] = []
     private var order = 0
     private let options: Options
@@ -78,7 +78,7 @@ package final class VirtualCache {
                 layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid) },
                 selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
                 fitsBudget: options.fitsBudget))
-        planners.append(ViewPlanner(policies: layers.map(\.policy)))
+        planner.policies[views.count - 1] = layers.map(\.policy)
         return views.count - 1
     }
 
@@ -90,11 +90,11 @@ package final class VirtualCache {
         hasMoved = views[view].hasMoved
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
-        let composer = FrameComposer(drawsCompressed: true, now: now)
+        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: true, now: now)
         for index in views[view].layers.indices {
             composer.compose(
                 &views[view].layers[index], viewport: viewport, pool: &pool, coverage: &coverage,
-                timeToSharp: { timesToSharp.append($0) })
+                emit: { _ in }, timeToSharp: { timesToSharp.append($0) })
         }
         makePlan(now: now)
         startJobs(now: now)
@@ -104,17 +104,13 @@ package final class VirtualCache {
     package func advance(to now: Int64) { finishLoads(until: now) }
 
     private func makePlan(now: Int64) {
-        var plan = Plan()
-        plan.time = now
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
         let context = PlanContext(
             now: now, workers: options.workers, loadLatency: meanLatency,
             capacityTiles: options.byteLimit / slotBytes, effort: options.effort,
             residency: { [unowned self] key in pool.residency(of: key) })
-        for view in views.indices {
-            planners[view].appendWishes(of: views[view].takeSnapshot(), to: &plan, context: context)
-        }
-        pool.install(plan)
+        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
+        pool.install(planner.makePlan(of: snapshots, context: context))
     }
 
     private func startJobs(now: Int64) {

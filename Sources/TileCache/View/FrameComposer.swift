@@ -34,6 +34,8 @@ struct FrameComposer {
     /// Levels finer than the needed one that are searched for stand-ins; Leaflet searches as many.
     static let descendantDepth = 2
 
+    /// Whether placements are asked for, or the coverage alone.
+    var emitsPlacements: Bool
     /// Which tiles can be drawn: decoded ones, or any resident one where decompression costs nothing.
     var drawsCompressed: Bool
     var now: Int64
@@ -41,11 +43,11 @@ struct FrameComposer {
     /// Composes one layer of a view.
     ///
     /// - Parameters:
-    ///   - emit: called for each placement; `nil` where only the coverage is asked for.
+    ///   - emit: called for each placement.
     ///   - timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func compose(
         _ layer: inout ViewLayer, viewport: Viewport, pool: inout PoolState, coverage: inout Coverage,
-        emit: ((ComposedTile) -> Void)? = nil, timeToSharp: (Int64) -> Void
+        emit: (ComposedTile) -> Void, timeToSharp: (Int64) -> Void
     ) {
         var missing = false
         for index in layer.needs.entries.indices {
@@ -60,7 +62,7 @@ struct FrameComposer {
                 layer.needs.missingSince[index] = -1
             }
         }
-        guard missing || emit != nil else { return }
+        guard missing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
         for visible in layer.visible {
@@ -71,7 +73,7 @@ struct FrameComposer {
             let area = missing ? clip.area(of: rectangle) * scale2 : 0
             if number >= 0, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
-                if let emit {
+                if emitsPlacements {
                     emit(
                         composed(
                             number, of: layer.pyramid, covering: rectangle, offset: visible.offset, isExact: true,
@@ -102,7 +104,7 @@ struct FrameComposer {
     /// Emits the nearest resident ancestor, else resident descendants; the covered area in screen pixels.
     private func standIn(
         for key: TileKey, layer: ViewLayer, covering rectangle: Rectangle, offset: Double, pool: borrowing PoolState,
-        clip: ViewportClip, area: Double, scale2: Double, emit: ((ComposedTile) -> Void)?
+        clip: ViewportClip, area: Double, scale2: Double, emit: (ComposedTile) -> Void
     ) -> Double {
         let tile = key.coordinate
         let own = rectangle.offsetBy(x: -offset, y: 0)
@@ -115,7 +117,7 @@ struct FrameComposer {
             let part = own.intersection(layer.pyramid.worldRectangle(of: ancestor))
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
-            if let emit {
+            if emitsPlacements {
                 emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
             }
             return part == own ? area : clip.area(of: placed) * scale2
@@ -127,7 +129,7 @@ struct FrameComposer {
 
     private func descendants(
         of tile: TileCoordinate, within own: Rectangle, depth: Int, layer: ViewLayer, offset: Double,
-        pool: borrowing PoolState, clip: ViewportClip, scale2: Double, emit: ((ComposedTile) -> Void)?
+        pool: borrowing PoolState, clip: ViewportClip, scale2: Double, emit: (ComposedTile) -> Void
     ) -> Double {
         guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
         var covered = 0.0
@@ -139,7 +141,7 @@ struct FrameComposer {
             let number = pool.find(TileKey(layer: layer.layer, child))
             if number >= 0, isDrawable(pool.table[number].residency) {
                 covered += visible
-                if let emit {
+                if emitsPlacements {
                     emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
                 }
             } else {
