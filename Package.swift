@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "DemoWorld"],
+            dependencies: ["TileCache", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
