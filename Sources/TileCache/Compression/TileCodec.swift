@@ -166,6 +166,18 @@ package final class TileCodec {
         )
     }
 
+    /// Puts the parts of a block together in the codec's own memory; `nil` where they are larger than any block that it
+    /// makes. The result is valid until the next call.
+    package func gather(_ parts: [(start: UnsafeRawPointer, count: Int)]) -> UnsafeRawBufferPointer? {
+        var count = 0
+        for part in parts {
+            guard part.count <= blockCapacity - count else { return nil }
+            (block + count).copyMemory(from: part.start, byteCount: part.count)
+            count += part.count
+        }
+        return UnsafeRawBufferPointer(start: block, count: count)
+    }
+
     private func unpack(
         _ payload: UnsafeRawBufferPointer,
         into target: UnsafeMutableRawPointer,

@@ -42,8 +42,10 @@ extension PoolState {
     /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
     /// the caller copies it there and calls `finishStore`.
     mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult, now: Int64) -> CodecTicket? {
-        codecJobs -= 1
         let number = ticket.entry
+        var stored: CodecTicket?
+        // Until a block is copied its codec is still busy.
+        defer { if stored == nil { codecJobs -= 1 } }
         guard isCurrent(ticket) else {
             release(number, slotClass: ticket.slotClass, slot: ticket.slot)
             return nil
@@ -76,15 +78,16 @@ extension PoolState {
             table[number].blockBytes = Int32(bytes)
             table[number].residency = .storing
             notePeaks()
-            var stored = ticket
-            stored.block = block
-            stored.blockBytes = bytes
+            stored = ticket
+            stored?.block = block
+            stored?.blockBytes = bytes
             return stored
         }
     }
 
     /// The block stands in its pages.
     mutating func finishStore(_ ticket: CodecTicket) {
+        codecJobs -= 1
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
             pages.free(ticket.block, bytes: ticket.blockBytes)
             return
@@ -152,6 +155,12 @@ extension PoolState {
 
     /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
     mutating func lease(_ number: Int32) { table[number].leaseCount += 1 }
+
+    /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
+    mutating func lease(_ number: Int32, slotClass: Int, slot: Int32) {
+        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
+        if let count = orphans[range] { orphans[range] = count + 1 } else { lease(number) }
+    }
 
     /// Ends a hold, whether or not newer pixels have taken the entry meanwhile.
     mutating func release(_ number: Int32, slotClass: Int, slot: Int32) {

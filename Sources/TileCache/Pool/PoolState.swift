@@ -138,6 +138,19 @@ struct PoolState: ~Copyable {
         }
     }
 
+    /// Resident tiles that were never drawn, and how many of them were prefetched.
+    var unseen: (all: Int, prefetched: Int) {
+        var all = 0
+        var prefetched = 0
+        table.forEach { number in
+            let entry = table[number]
+            guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
+            all += 1
+            if entry.flags.contains(.prefetched) { prefetched += 1 }
+        }
+        return (all, prefetched)
+    }
+
     /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
     mutating func entry(for key: TileKey) -> Int32 {
         let number = table.find(key)

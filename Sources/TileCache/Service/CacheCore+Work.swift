@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -52,7 +53,7 @@ extension CacheCore {
                 let request = TileRequest(core: self, ticket: ticket)
                 let isLate = lock.withLock { state -> Bool in
                     // The load may be over before its request is known, where a source answers at once.
-                    state.requests[ticket.load] = request
+                    state.requests[ticket.load] = WeakRequest(value: request)
                     return state.isShutDown
                 }
                 if isLate { request.noteUnwanted() }
@@ -215,7 +216,7 @@ extension CacheCore {
         }
         let stored = perform { state -> (CodecTicket, [PagePart])? in
             guard let stored = state.pool.finishDemotion(ticket, result, now: clock()) else {
-                state.codecs.append(work.codec)
+                state.returnCodec(work.codec)
                 return nil
             }
             return (stored, parts(of: stored, state))
@@ -229,7 +230,7 @@ extension CacheCore {
         }
         lock.withLock { state in
             state.pool.finishStore(stored)
-            state.codecs.append(work.codec)
+            state.returnCodec(work.codec)
         }
     }
 
@@ -238,7 +239,7 @@ extension CacheCore {
         let isIntact = decompress(ticket, work)
         let isNeeded = perform { state -> Bool in
             state.pool.finishPromotion(ticket, isIntact: isIntact)
-            state.codecs.append(work.codec)
+            state.returnCodec(work.codec)
             let number = state.pool.find(ticket.key)
             return number >= 0 && state.pool.table[number].needCount > 0
         }

@@ -97,11 +97,11 @@ final class CacheCore: Sendable {
         guard let input else { return }
         let context = PlanContext(
             now: clock(), workers: workers, loadLatency: input.latency, capacityTiles: input.capacityTiles,
-            effort: effort, residency: { [lock] key in lock.withLock { $0.pool.residency(of: key) } })
+            effort: effort, residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } })
         let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan)
-            let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.map(\.value)
+            let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
             return (state.takeIdleWorkers(), unwanted)
         }
         for request in unwanted { request.noteUnwanted() }
@@ -182,7 +182,7 @@ final class CacheCore: Sendable {
         let requests = lock.withLock { state -> [TileRequest] in
             state.isShutDown = true
             state.idleWorkers.removeAll()
-            return Array(state.requests.values)
+            return state.requests.values.compactMap(\.value)
         }
         for request in requests { request.noteUnwanted() }
         // Called from a callback it cannot wait for that very callback.

@@ -1,4 +1,4 @@
-public import Dispatch
+import Dispatch
 
 /// How a tile's pixels come: from a function that blocks, or from a source that answers later.
 enum AnySource: Sendable {
@@ -51,8 +51,10 @@ struct CoreState: ~Copyable {
     var idleWorkers: [Int] = []
     /// The worker that waits for an asynchronous load, by the load's number.
     var workerOfLoad: [Int32: Int] = [:]
-    var requests: [Int32: TileRequest] = [:]
+    var requests: [Int32: WeakRequest] = [:]
     var codecs: [Transferred<TileCodec>] = []
+    /// The largest tile that the codecs take.
+    var codecTileBytes = 0
     var isPlanQueued = false
     var isShutDown = false
     /// The earliest time at which a planning for a failed tile's sake is due, or `.max`.
@@ -90,6 +92,11 @@ struct CoreState: ~Copyable {
         isPlanQueued = true
         return true
     }
+}
+
+/// A request that its source holds, or has let go of: the cache does not keep it alive, so that its end is noticed.
+struct WeakRequest: @unchecked Sendable {
+    weak var value: TileRequest?
 }
 
 /// A value that one owner at a time uses; who takes it out of the state under the lock is that owner.

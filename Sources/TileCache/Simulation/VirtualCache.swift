@@ -166,15 +166,5 @@ package final class VirtualCache {
     package var prefetchLoadsInFlight: Int { pool.prefetchLoadCount }
 
     /// Resident tiles that were never drawn.
-    package var unseen: (all: Int, prefetched: Int) {
-        var all = 0
-        var prefetched = 0
-        pool.table.forEach { number in
-            let entry = pool.table[number]
-            guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
-            all += 1
-            if entry.flags.contains(.prefetched) { prefetched += 1 }
-        }
-        return (all, prefetched)
-    }
+    package var unseen: (all: Int, prefetched: Int) { pool.unseen }
 }
