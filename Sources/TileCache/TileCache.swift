@@ -206,3 +206,8 @@ extension TileCache.Configuration {
         return pool
     }
 }
+
+extension TileCache {
+    /// The pool's own counters, for reports.
+    package var counters: PoolCounters { core.lock.withLock { $0.pool.counters } }
+}
