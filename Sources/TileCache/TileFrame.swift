@@ -61,20 +61,27 @@ struct LeaseToken: Sendable, Hashable {
 }
 
 /// Holds some tiles until it is let go.
-final class LeaseHold: Sendable {
+final class LeaseHold: @unchecked Sendable {
     private let core: CacheCore
-    private let tokens: [LeaseToken]
+    // Written by the thread that makes the hold, before anybody else has it.
+    private var tokens: [LeaseToken] = []
 
-    init(core: CacheCore, tokens: [LeaseToken]) {
+    init(core: CacheCore, capacity: Int) {
         self.core = core
-        self.tokens = tokens
+        tokens.reserveCapacity(capacity)
     }
 
     deinit { core.release(tokens) }
 
+    /// Takes over a lease that the pool has counted.
+    func add(_ token: LeaseToken) { tokens.append(token) }
+
+    /// A hold on one of the tiles.
     func alone(_ token: LeaseToken) -> LeaseHold {
         core.retain(token)
-        return LeaseHold(core: core, tokens: [token])
+        let hold = LeaseHold(core: core, capacity: 1)
+        hold.add(token)
+        return hold
     }
 }
 
@@ -95,9 +102,9 @@ public struct TileFrame: RandomAccessCollection, Sendable {
     /// The placements: layers in their order, stand-ins where they stand in.
     public let placements: [Placement]
     /// Tiles that the frame before did not draw: upload them.
-    public let appeared: [TileIdentity]
+    public internal(set) var appeared: [TileIdentity] = []
     /// Tiles that the frame before drew and this one does not: their textures may go.
-    public let disappeared: [TileIdentity]
+    public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
     /// Shares of the viewport by how it can be drawn, in screen pixels; only what is sharp is known to the pixel where

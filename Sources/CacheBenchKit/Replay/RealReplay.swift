@@ -23,9 +23,9 @@ struct RealReplay {
             throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let clock = ReplayClockTime(speed: options.speed)
+        let source = try ReplayTileSource(scene: scene, options: options, clock: clock)
         let memory = ResidentMemory()
         let cache = try TileCache(configuration(limit, clock: clock))
-        let source = try ReplayTileSource(scene: scene, options: options, clock: clock)
         let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
         let policy = try options.prefetch.policy()
         let view = cache.makeView(

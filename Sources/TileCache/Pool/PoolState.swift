@@ -124,6 +124,9 @@ struct PoolState: ~Copyable {
         return number < 0 ? .none : table[number].residency
     }
 
+    /// Marks a decoded tile as the most recently used, without any view having drawn it.
+    mutating func touchForUse(_ number: Int32) { decoded.moveToFront(number, in: table) }
+
     /// Marks a resident tile as the most recently used of its tier, and as drawn.
     mutating func touch(_ number: Int32, now: Int64) {
         table[number].lastUse = now

@@ -44,7 +44,7 @@ extension CacheCore {
             if slotClass == state.slotRegions.count { state.slotRegions.append(region) }
             state.layers.append(
                 LayerRecord(
-                    source: source, pyramid: pyramid, options: options, tileBytes: tileBytes, slotClass: slotClass))
+                    id: LayerID(index), source: source, pyramid: pyramid, options: options, tileBytes: tileBytes, slotClass: slotClass))
             return LayerID(index)
         }
     }

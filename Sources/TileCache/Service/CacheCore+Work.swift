@@ -108,7 +108,7 @@ extension CacheCore {
 
     private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
         guard case .blocking(let source) = layer.source else { return }
-        let size = layer.size(ofLevel: ticket.key.level)
+        let size = layer.sizes[ticket.key.level]
         var pixels = TilePixels(
             memory: UnsafeMutableRawBufferPointer(
                 start: UnsafeMutableRawPointer(bitPattern: address), count: size.bytes),
@@ -152,7 +152,7 @@ extension CacheCore {
                 complete(ticket, .refused)
                 return false
             case .slot(let layer, let address):
-                let size = layer.size(ofLevel: ticket.key.level)
+                let size = layer.sizes[ticket.key.level]
                 var pixels = TilePixels(
                     memory: UnsafeMutableRawBufferPointer(
                         start: UnsafeMutableRawPointer(bitPattern: address), count: size.bytes),
@@ -201,7 +201,7 @@ extension CacheCore {
     // MARK: - Between the tiers
 
     func demote(_ ticket: CodecTicket, _ work: CodecWork) {
-        let size = work.layer.size(ofLevel: ticket.key.level)
+        let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.slotAddress), count: size.bytes)
         let compressed = work.codec.value.compress(
             pixels, width: size.width, height: size.height, format: work.layer.options.format)
@@ -250,7 +250,7 @@ extension CacheCore {
 
     /// Decompresses a tile into its slot; whether the block was whole.
     func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> Bool {
-        let size = work.layer.size(ofLevel: ticket.key.level)
+        let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: work.slotAddress), count: size.bytes)
         if let value = ticket.solidValue {

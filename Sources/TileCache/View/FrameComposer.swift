@@ -2,7 +2,6 @@
 struct ComposedTile: Sendable {
     var entry: Int32
     var slot: Int32
-    var slotClass: Int32
     var key: TileKey
     var generation: UInt32
     var isStale: Bool
@@ -25,6 +24,50 @@ package struct Coverage: Hashable, Sendable {
     package var missingTiles = 0
 
     package var total: Double { sharp + fallback + blank }
+}
+
+/// The numbers of one level that placing its tiles takes, looked up once for many tiles.
+struct LevelLook {
+    let level: Int
+    private let originX: Double
+    private let originY: Double
+    private let spanX: Double
+    private let spanY: Double
+    private let perPixel: Double
+    private let border: Double
+    private let maxX: Double
+    private let maxY: Double
+
+    init(_ pyramid: TilePyramid, level index: Int) {
+        let table = pyramid.levels[index]
+        level = index
+        originX = table.origin.x
+        originY = table.origin.y
+        spanX = table.tileSpanX
+        spanY = table.tileSpanY
+        perPixel = table.worldPixelsPerPixel
+        border = Double(table.border)
+        maxX = pyramid.worldWidth
+        maxY = pyramid.worldHeight
+    }
+
+    /// What a tile covers in the copy of the world that begins at 0, cut at the world's right and lower edge.
+    func worldRectangle(of key: TileKey) -> Rectangle {
+        let tile = key.coordinate
+        let x = originX + Double(tile.column) * spanX
+        let y = originY + Double(tile.row) * spanY
+        return Rectangle(minX: x, minY: y, maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
+    }
+
+    /// The pixels of a tile that show a rectangle of the world, border counted.
+    func tileRectangle(of key: TileKey, showing world: Rectangle, offset: Double) -> Rectangle {
+        let tile = key.coordinate
+        let x = originX + Double(tile.column) * spanX + offset
+        let y = originY + Double(tile.row) * spanY
+        return Rectangle(
+            minX: (world.minX - x) / perPixel + border, minY: (world.minY - y) / perPixel + border,
+            maxX: (world.maxX - x) / perPixel + border, maxY: (world.maxY - y) / perPixel + border)
+    }
 }
 
 /// Lays a view's needed tiles and their stand-ins out on screen.
@@ -65,19 +108,18 @@ struct FrameComposer {
         guard missing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
+        var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
         for visible in layer.visible {
             let index = Int(visible.index)
             let number = layer.needs.entries[index]
             let key = layer.needs.tiles[index]
-            let rectangle = layer.pyramid.worldRectangle(of: key.coordinate).offsetBy(x: visible.offset, y: 0)
+            if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
+            let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
             let area = missing ? clip.area(of: rectangle) * scale2 : 0
             if number >= 0, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
-                    emit(
-                        composed(
-                            number, of: layer.pyramid, covering: rectangle, offset: visible.offset, isExact: true,
-                            pool))
+                    emit(composed(number, look, covering: rectangle, offset: visible.offset, isExact: true, pool))
                 }
                 continue
             }
@@ -118,7 +160,8 @@ struct FrameComposer {
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
             if emitsPlacements {
-                emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
+                let look = LevelLook(layer.pyramid, level: level)
+                emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
             }
             return part == own ? area : clip.area(of: placed) * scale2
         }
@@ -142,7 +185,8 @@ struct FrameComposer {
             if number >= 0, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
-                    emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
+                    let look = LevelLook(layer.pyramid, level: child.level)
+                    emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
                 }
             } else {
                 covered += descendants(
@@ -154,25 +198,15 @@ struct FrameComposer {
     }
 
     private func composed(
-        _ number: Int32, of pyramid: TilePyramid, covering rectangle: Rectangle, offset: Double, isExact: Bool,
+        _ number: Int32, _ look: LevelLook, covering rectangle: Rectangle, offset: Double, isExact: Bool,
         _ pool: borrowing PoolState
     ) -> ComposedTile {
-        let entry = pool.table[number]
-        let tile = entry.key.coordinate
-        let level = pyramid.levels[tile.level]
-        let originX = level.origin.x + Double(tile.column) * level.tileSpanX + offset
-        let originY = level.origin.y + Double(tile.row) * level.tileSpanY
-        let border = Double(level.border)
-        let perPixel = level.worldPixelsPerPixel
+        let entry = pool.table.pointer(number)
+        let key = entry.pointee.key
         return ComposedTile(
-            entry: number, slot: entry.slot, slotClass: Int32(pool.layers[entry.key.layer].slotClass), key: entry.key,
-            generation: entry.generation, isStale: entry.flags.contains(.stale), isExact: isExact,
-            worldRectangle: rectangle,
-            tileRectangle: Rectangle(
-                minX: (rectangle.minX - originX) / perPixel + border,
-                minY: (rectangle.minY - originY) / perPixel + border,
-                maxX: (rectangle.maxX - originX) / perPixel + border,
-                maxY: (rectangle.maxY - originY) / perPixel + border))
+            entry: number, slot: entry.pointee.slot, key: key, generation: entry.pointee.generation,
+            isStale: entry.pointee.flags.contains(.stale), isExact: isExact, worldRectangle: rectangle,
+            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset))
     }
 }
 
