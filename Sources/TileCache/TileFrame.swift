@@ -61,27 +61,22 @@ struct LeaseToken: Sendable, Hashable {
 }
 
 /// Holds some tiles until it is let go.
-final class LeaseHold: @unchecked Sendable {
+final class LeaseHold: Sendable {
     private let core: CacheCore
-    // Written by the thread that makes the hold, before anybody else has it.
-    private var tokens: [LeaseToken] = []
+    private let tokens: [LeaseToken]
 
-    init(core: CacheCore, capacity: Int) {
+    /// Takes over leases that the pool has counted.
+    init(core: CacheCore, tokens: [LeaseToken]) {
         self.core = core
-        tokens.reserveCapacity(capacity)
+        self.tokens = tokens
     }
 
     deinit { core.release(tokens) }
 
-    /// Takes over a lease that the pool has counted.
-    func add(_ token: LeaseToken) { tokens.append(token) }
-
     /// A hold on one of the tiles.
     func alone(_ token: LeaseToken) -> LeaseHold {
         core.retain(token)
-        let hold = LeaseHold(core: core, capacity: 1)
-        hold.add(token)
-        return hold
+        return LeaseHold(core: core, tokens: [token])
     }
 }
 

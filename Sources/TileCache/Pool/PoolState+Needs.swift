@@ -56,11 +56,6 @@ extension PoolState {
         _ needs: inout ViewNeeds, tiles: [TileKey], level: Int, pan: inout DemandCounts, zoom: inout DemandCounts,
         now: Int64
     ) {
-        guard tiles != needs.tiles else {
-            needs.level = level
-            needs.hasBegun = true
-            return
-        }
         needStamp &+= 2
         let before = needStamp
         for (index, number) in needs.entries.enumerated() where number >= 0 {
@@ -87,6 +82,8 @@ extension PoolState {
         for number in needs.entries where number >= 0 && table[number].needStamp == before {
             table[number].needCount -= 1
             table[number].needStamp = 0
+            // Touches are skipped while nothing changes, so this is when its last use is known.
+            table[number].lastUse = now
             forgetIfIdle(number)
         }
         if needs.hasBegun {

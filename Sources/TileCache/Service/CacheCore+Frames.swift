@@ -15,22 +15,30 @@ extension CacheCore {
     private func compose(_ view: inout ViewRecord, _ state: inout CoreState, now: Int64) -> TileFrame {
         guard let viewport = view.model.viewport else { return .empty }
         let count = view.lastIdentities.count + 8
-        let hold = LeaseHold(core: self, capacity: count)
-        var placements: [Placement] = []
-        placements.reserveCapacity(count)
+        var composed: [ComposedTile] = []
+        composed.reserveCapacity(count)
         var coverage = Coverage()
         let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
         var waits: [Int64] = []
         for index in view.model.layers.indices {
-            let look = LayerLook(state.layers[view.model.layers[index].layer], state)
-            var composed: [ComposedTile] = []
-            composed.reserveCapacity(count)
             composer.compose(
                 &view.model.layers[index], viewport: viewport, pool: &state.pool, coverage: &coverage,
                 emit: { composed.append($0) }, timeToSharp: { waits.append($0) })
-            for tile in composed {
-                state.pool.lease(tile.entry)
-                placements.append(look.placement(of: tile, hold: hold))
+        }
+        var tokens: [LeaseToken] = []
+        tokens.reserveCapacity(composed.count)
+        var look: LayerLook?
+        for tile in composed {
+            if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
+            state.pool.lease(tile.entry)
+            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: look!.slotClass))
+        }
+        let hold = LeaseHold(core: self, tokens: tokens)
+        let placements = [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
+            for (index, tile) in composed.enumerated() {
+                if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
+                buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
+                filled = index + 1
             }
         }
         if view.waits.count < 4096 { view.waits += waits }
@@ -133,6 +141,7 @@ extension TileFrame {
 /// What placing a layer's tiles takes, looked up once for all of them.
 private struct LayerLook {
     let id: LayerID
+    var layer: Int { id.index }
     let format: PixelFormat
     let slotClass: Int32
     let base: UInt
@@ -148,9 +157,7 @@ private struct LayerLook {
         sizes = layer.sizes
     }
 
-    func placement(of tile: ComposedTile, hold: LeaseHold) -> Placement {
-        let token = LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: slotClass)
-        hold.add(token)
+    func placement(of tile: ComposedTile, token: LeaseToken, hold: LeaseHold) -> Placement {
         let coordinate = tile.key.coordinate
         let size = sizes[coordinate.level]
         return Placement(

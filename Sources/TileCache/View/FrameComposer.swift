@@ -92,19 +92,7 @@ struct FrameComposer {
         _ layer: inout ViewLayer, viewport: Viewport, pool: inout PoolState, coverage: inout Coverage,
         emit: (ComposedTile) -> Void, timeToSharp: (Int64) -> Void
     ) {
-        var missing = false
-        for index in layer.needs.entries.indices {
-            let number = layer.needs.entries[index]
-            guard number >= 0, isDrawable(pool.table[number].residency) else {
-                missing = true
-                continue
-            }
-            pool.touch(number, now: now)
-            if layer.needs.missingSince[index] >= 0 {
-                timeToSharp(now - layer.needs.missingSince[index])
-                layer.needs.missingSince[index] = -1
-            }
-        }
+        let missing = touch(&layer, &pool, timeToSharp: timeToSharp)
         guard missing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
@@ -136,6 +124,32 @@ struct FrameComposer {
                 coverage.blank += max(area - stoodIn, 0)
             }
         }
+    }
+
+    /// Touches what is drawn exactly, row by row from the top left; whether anything needed is missing.
+    ///
+    /// A frame like the one before, with nothing used in between, would leave every list as it is: it only looks.
+    private func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
+        let entries = layer.needs.entries
+        var drawable = 0
+        for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {
+            drawable += 1
+        }
+        let mark = TouchMark(decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+        let isMissing = drawable < entries.count
+        if mark == layer.touched { return isMissing }
+        for index in entries.indices {
+            let number = entries[index]
+            guard number >= 0, isDrawable(pool.table[number].residency) else { continue }
+            pool.touch(number, now: now)
+            if layer.needs.missingSince[index] >= 0 {
+                timeToSharp(now - layer.needs.missingSince[index])
+                layer.needs.missingSince[index] = -1
+            }
+        }
+        layer.touched = TouchMark(
+            decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+        return isMissing
     }
 
     @inline(__always)

@@ -4,11 +4,21 @@ struct VisibleTile: Hashable, Sendable {
     var offset: Double
 }
 
+/// Tells whether a frame's touches would change nothing.
+struct TouchMark: Hashable, Sendable {
+    var decoded: UInt64 = 0
+    var compressed: UInt64 = 0
+    /// Of the needed tiles, how many were touched.
+    var count = -1
+}
+
 /// One layer as one view sees it.
 struct ViewLayer: Sendable {
     let layer: Int
     let pyramid: TilePyramid
     var needs = ViewNeeds()
+    /// The versions of the pool's lists after the last frame's touches, and the tiles that it touched.
+    var touched = TouchMark()
     /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
     var visible: [VisibleTile] = []
     /// Importance by tile where the renderer handed over its own list; empty otherwise.
@@ -115,7 +125,12 @@ struct ViewModel: Sendable {
                 collect(layer: index, level: level, viewport)
             }
         }
-        pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        if layers[index].needs.tiles != scratch {
+            layers[index].touched = TouchMark()
+            pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        }
+        layers[index].needs.level = level
+        layers[index].needs.hasBegun = true
         layers[index].observe(viewport, now: now)
     }
 
@@ -136,6 +151,7 @@ struct ViewModel: Sendable {
             layers[index].importance = importance
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
+            layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
         }
     }
