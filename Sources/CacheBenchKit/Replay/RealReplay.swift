@@ -27,12 +27,12 @@ struct RealReplay {
         let memory = ResidentMemory()
         let cache = try TileCache(configuration(limit, clock: clock))
         let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
-        let policy = try options.prefetch.policy()
+        let policy = try options.policy()
         let view = cache.makeView(
             layers: [layer], selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
             policy: { policy })
-        let shared = SharedStream(HashingCursor(input.samples))
-        var frames = FrameCursor(shared, viewport: scene.viewport, rate: rate, duration: options.duration)
+        let cursor = HashingCursor(input.samples)
+        var frames = FrameCursor(cursor, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
         clock.start()
         while let frame = try frames.next() {
@@ -56,7 +56,7 @@ struct RealReplay {
         cache.shutdown()
         return ReplayOutcome(
             trace: .init(
-                name: input.name, source: input.source, hash: shared.cursor.hashText, frames: tally.frames,
+                name: input.name, source: input.source, hash: cursor.hashText, frames: tally.frames,
                 seconds: tally.seconds),
             tally: tally)
     }

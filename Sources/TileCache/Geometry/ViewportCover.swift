@@ -161,3 +161,12 @@ struct RotatedOutline {
         return maxX > minX && maxY > minY ? (minX, maxX) : nil
     }
 }
+
+extension TilePyramid {
+    /// The tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
+    package func neededTiles(under viewport: Viewport, at level: Int) -> [TileCoordinate] {
+        var tiles: [TileCoordinate] = []
+        ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)
+        return tiles
+    }
+}

@@ -50,11 +50,20 @@ extension PoolState {
             guard number >= 0 else { continue }
             let load = table[number].load
             if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
-            guard wish.reason == .prefetch else { continue }
-            table[number].planEpoch = planEpoch
-            table[number].value = wish.value
-            if table[number].residency.isResident { valued.append(number) }
+            if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
+        for wish in plan.keepValues {
+            let number = table.find(wish.key)
+            if number >= 0 { setValue(wish.value, of: number) }
+        }
+    }
+
+    /// Notes what the current plan thinks of a tile; of two opinions the first counts.
+    private mutating func setValue(_ value: Float, of number: Int32) {
+        guard table[number].planEpoch != planEpoch else { return }
+        table[number].planEpoch = planEpoch
+        table[number].value = value
+        if table[number].residency.isResident { valued.append(number) }
     }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.

@@ -108,7 +108,10 @@ package final class VirtualCache {
         let context = PlanContext(
             now: now, workers: options.workers, loadLatency: meanLatency,
             capacityTiles: options.byteLimit / slotBytes, effort: options.effort,
-            residency: { [unowned self] key in pool.residency(of: key) })
+            residency: { [unowned self] key in pool.residency(of: key) },
+            residents: { [unowned self] body in
+                pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
+            })
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         pool.install(planner.makePlan(of: snapshots, context: context))
     }
