@@ -34,7 +34,8 @@ extension CacheCore {
             tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: look!.slotClass))
         }
         let hold = LeaseHold(core: self, tokens: tokens)
-        let placements = [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
+        // The library writes even into the empty array that all share, which ThreadSanitizer rightly calls a race.
+        let placements = composed.isEmpty ? [] : [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
             for (index, tile) in composed.enumerated() {
                 if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
                 buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
