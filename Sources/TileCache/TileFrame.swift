@@ -48,8 +48,16 @@ public struct LeasedTile: Sendable {
     /// A hold on this tile alone.
     public func retained() -> LeasedTile {
         LeasedTile(
-            identity: identity, width: width, height: height, format: format, isStale: isStale, address: address,
-            byteCount: byteCount, token: token, hold: hold.alone(token))
+            identity: identity,
+            width: width,
+            height: height,
+            format: format,
+            isStale: isStale,
+            address: address,
+            byteCount: byteCount,
+            token: token,
+            hold: hold.alone(token)
+        )
     }
 }
 

@@ -22,7 +22,30 @@ while !args.isEmpty {
 let start = DispatchTime.now().uptimeNanoseconds
 let result = try Replay(options).run(paths.map { path in { try ReplayInput(path: path, options: options) } })
 for r in result.sources + [result.total] {
-    print(r.trace.source, r.trace.name, "demands", r.demands.total, "hit", r.demands.hitRate ?? -1, "pan", r.demands.pan.hitRate ?? -1, "zoom", r.demands.zoom.hitRate ?? -1, "waste", r.loads.waste ?? -1, "loads", r.loads.started, "blank", r.coverage.blankPixelMilliseconds / 1e6, "fall", r.coverage.fallbackPixelMilliseconds / 1e6, "peak", r.memory.peakBytes, r.memory.byteLimit, r.memory.peakResidentGrowth ?? -1)
+    print(
+        r.trace.source,
+        r.trace.name,
+        "demands",
+        r.demands.total,
+        "hit",
+        r.demands.hitRate ?? -1,
+        "pan",
+        r.demands.pan.hitRate ?? -1,
+        "zoom",
+        r.demands.zoom.hitRate ?? -1,
+        "waste",
+        r.loads.waste ?? -1,
+        "loads",
+        r.loads.started,
+        "blank",
+        r.coverage.blankPixelMilliseconds / 1e6,
+        "fall",
+        r.coverage.fallbackPixelMilliseconds / 1e6,
+        "peak",
+        r.memory.peakBytes,
+        r.memory.byteLimit,
+        r.memory.peakResidentGrowth ?? -1
+    )
 }
 let took = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
 print("took", took, "s; times real time:", result.total.trace.seconds / took)

@@ -80,7 +80,12 @@ struct PoolState: ~Copyable {
             }()
         layers.append(
             PoolLayer(
-                tileBytes: tileBytes, slotClass: slotClass, isCompressible: isCompressible, reservesLate: reservesLate))
+                tileBytes: tileBytes,
+                slotClass: slotClass,
+                isCompressible: isCompressible,
+                reservesLate: reservesLate
+            )
+        )
         return layers.count - 1
     }
 

@@ -22,8 +22,13 @@ extension CacheCore {
         var waits: [Int64] = []
         for index in view.model.layers.indices {
             composer.compose(
-                &view.model.layers[index], viewport: viewport, pool: &state.pool, coverage: &coverage,
-                emit: { composed.append($0) }, timeToSharp: { waits.append($0) })
+                &view.model.layers[index],
+                viewport: viewport,
+                pool: &state.pool,
+                coverage: &coverage,
+                emit: { composed.append($0) },
+                timeToSharp: { waits.append($0) }
+            )
         }
         var tokens: [LeaseToken] = []
         tokens.reserveCapacity(composed.count)
@@ -35,13 +40,16 @@ extension CacheCore {
         }
         let hold = LeaseHold(core: self, tokens: tokens)
         // The library writes even into the empty array that all share, which ThreadSanitizer rightly calls a race.
-        let placements = composed.isEmpty ? [] : [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
-            for (index, tile) in composed.enumerated() {
-                if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
-                buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
-                filled = index + 1
+        let placements =
+            composed.isEmpty
+            ? []
+            : [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
+                for (index, tile) in composed.enumerated() {
+                    if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
+                    buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
+                    filled = index + 1
+                }
             }
-        }
         if view.waits.count < 4096 { view.waits += waits }
         var frame = TileFrame(placements: placements, missingTileCount: coverage.missingTiles, coverage: coverage)
         if !frame.draws(view.lastIdentities) {
@@ -163,10 +171,20 @@ private struct LayerLook {
         let size = sizes[coordinate.level]
         return Placement(
             tile: LeasedTile(
-                identity: TileIdentity(layer: id, tile: coordinate, generation: tile.generation), width: size.width,
-                height: size.height, format: format, isStale: tile.isStale,
-                address: base + UInt(tile.slot) * UInt(slotBytes), byteCount: size.bytes, token: token, hold: hold),
-            worldRectangle: tile.worldRectangle, tileRectangle: tile.tileRectangle, isExact: tile.isExact)
+                identity: TileIdentity(layer: id, tile: coordinate, generation: tile.generation),
+                width: size.width,
+                height: size.height,
+                format: format,
+                isStale: tile.isStale,
+                address: base + UInt(tile.slot) * UInt(slotBytes),
+                byteCount: size.bytes,
+                token: token,
+                hold: hold
+            ),
+            worldRectangle: tile.worldRectangle,
+            tileRectangle: tile.tileRectangle,
+            isExact: tile.isExact
+        )
     }
 }
 

@@ -25,7 +25,12 @@ struct LayerRecord: Sendable {
     let sizes: [TileSize]
 
     init(
-        id: LayerID, source: AnySource, pyramid: TilePyramid, options: LayerOptions, tileBytes: Int, slotClass: Int
+        id: LayerID,
+        source: AnySource,
+        pyramid: TilePyramid,
+        options: LayerOptions,
+        tileBytes: Int,
+        slotClass: Int
     ) {
         self.id = id
         self.source = source

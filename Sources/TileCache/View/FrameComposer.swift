@@ -65,8 +65,11 @@ struct LevelLook {
         let x = originX + Double(tile.column) * spanX + offset
         let y = originY + Double(tile.row) * spanY
         return Rectangle(
-            minX: (world.minX - x) / perPixel + border, minY: (world.minY - y) / perPixel + border,
-            maxX: (world.maxX - x) / perPixel + border, maxY: (world.maxY - y) / perPixel + border)
+            minX: (world.minX - x) / perPixel + border,
+            minY: (world.minY - y) / perPixel + border,
+            maxX: (world.maxX - x) / perPixel + border,
+            maxY: (world.maxY - y) / perPixel + border
+        )
     }
 }
 
@@ -89,8 +92,12 @@ struct FrameComposer {
     ///   - emit: called for each placement.
     ///   - timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func compose(
-        _ layer: inout ViewLayer, viewport: Viewport, pool: inout PoolState, coverage: inout Coverage,
-        emit: (ComposedTile) -> Void, timeToSharp: (Int64) -> Void
+        _ layer: inout ViewLayer,
+        viewport: Viewport,
+        pool: inout PoolState,
+        coverage: inout Coverage,
+        emit: (ComposedTile) -> Void,
+        timeToSharp: (Int64) -> Void
     ) {
         let missing = touch(&layer, &pool, timeToSharp: timeToSharp)
         guard missing || emitsPlacements else { return }
@@ -114,8 +121,16 @@ struct FrameComposer {
             let isAbsent = number >= 0 && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
             let stoodIn = standIn(
-                for: key, layer: layer, covering: rectangle, offset: visible.offset, pool: pool, clip: clip,
-                area: area, scale2: scale2, emit: emit)
+                for: key,
+                layer: layer,
+                covering: rectangle,
+                offset: visible.offset,
+                pool: pool,
+                clip: clip,
+                area: area,
+                scale2: scale2,
+                emit: emit
+            )
             // Where a tile does not exist its ancestor is the final answer, and blank is what the source has there.
             if isAbsent {
                 coverage.sharp += area
@@ -148,7 +163,10 @@ struct FrameComposer {
             }
         }
         layer.touched = TouchMark(
-            decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+            decoded: pool.decoded.version,
+            compressed: pool.compressed.version,
+            count: drawable
+        )
         return isMissing
     }
 
@@ -159,8 +177,15 @@ struct FrameComposer {
 
     /// Emits the nearest resident ancestor, else resident descendants; the covered area in screen pixels.
     private func standIn(
-        for key: TileKey, layer: ViewLayer, covering rectangle: Rectangle, offset: Double, pool: borrowing PoolState,
-        clip: ViewportClip, area: Double, scale2: Double, emit: (ComposedTile) -> Void
+        for key: TileKey,
+        layer: ViewLayer,
+        covering rectangle: Rectangle,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        area: Double,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         let tile = key.coordinate
         let own = rectangle.offsetBy(x: -offset, y: 0)
@@ -180,13 +205,28 @@ struct FrameComposer {
             return part == own ? area : clip.area(of: placed) * scale2
         }
         return descendants(
-            of: tile, within: own, depth: Self.descendantDepth, layer: layer, offset: offset, pool: pool, clip: clip,
-            scale2: scale2, emit: emit)
+            of: tile,
+            within: own,
+            depth: Self.descendantDepth,
+            layer: layer,
+            offset: offset,
+            pool: pool,
+            clip: clip,
+            scale2: scale2,
+            emit: emit
+        )
     }
 
     private func descendants(
-        of tile: TileCoordinate, within own: Rectangle, depth: Int, layer: ViewLayer, offset: Double,
-        pool: borrowing PoolState, clip: ViewportClip, scale2: Double, emit: (ComposedTile) -> Void
+        of tile: TileCoordinate,
+        within own: Rectangle,
+        depth: Int,
+        layer: ViewLayer,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
         var covered = 0.0
@@ -204,23 +244,41 @@ struct FrameComposer {
                 }
             } else {
                 covered += descendants(
-                    of: child, within: part, depth: depth - 1, layer: layer, offset: offset, pool: pool, clip: clip,
-                    scale2: scale2, emit: emit)
+                    of: child,
+                    within: part,
+                    depth: depth - 1,
+                    layer: layer,
+                    offset: offset,
+                    pool: pool,
+                    clip: clip,
+                    scale2: scale2,
+                    emit: emit
+                )
             }
         }
         return covered
     }
 
     private func composed(
-        _ number: Int32, _ look: LevelLook, covering rectangle: Rectangle, offset: Double, isExact: Bool,
+        _ number: Int32,
+        _ look: LevelLook,
+        covering rectangle: Rectangle,
+        offset: Double,
+        isExact: Bool,
         _ pool: borrowing PoolState
     ) -> ComposedTile {
         let entry = pool.table.pointer(number)
         let key = entry.pointee.key
         return ComposedTile(
-            entry: number, slot: entry.pointee.slot, key: key, generation: entry.pointee.generation,
-            isStale: entry.pointee.flags.contains(.stale), isExact: isExact, worldRectangle: rectangle,
-            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset))
+            entry: number,
+            slot: entry.pointee.slot,
+            key: key,
+            generation: entry.pointee.generation,
+            isStale: entry.pointee.flags.contains(.stale),
+            isExact: isExact,
+            worldRectangle: rectangle,
+            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset)
+        )
     }
 }
 
@@ -280,7 +338,8 @@ struct ViewportClip {
             if (a < 0) != (b < 0) {
                 let share = a / (a - b)
                 result.append(
-                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y)))
+                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y))
+                )
             }
         }
         return result

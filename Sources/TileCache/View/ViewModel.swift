@@ -38,7 +38,13 @@ struct ViewLayer: Sendable {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
-                time: now, viewport: viewport, level: needs.level, needed: needs.tiles, pyramid: pyramid))
+                time: now,
+                viewport: viewport,
+                level: needs.level,
+                needed: needs.tiles,
+                pyramid: pyramid
+            )
+        )
     }
 }
 
@@ -113,7 +119,10 @@ struct ViewModel: Sendable {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
         var level = selection.level(
-            for: viewport.scale, in: pyramid, previous: previous < 0 ? nil : previous)
+            for: viewport.scale,
+            in: pyramid,
+            previous: previous < 0 ? nil : previous
+        )
         layers[index].importance = [:]
         collect(layer: index, level: level, viewport)
         if fitsBudget {
@@ -143,7 +152,8 @@ struct ViewModel: Sendable {
             for wish in list where wish.layer.index == layers[index].layer {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
-                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil {
+                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil
+                {
                     scratch.append(key)
                 }
             }
@@ -189,11 +199,19 @@ struct ViewModel: Sendable {
     mutating func takeSnapshot() -> ViewSnapshot {
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
-            viewport: viewport, destination: destination, selection: selection,
+            viewport: viewport,
+            destination: destination,
+            selection: selection,
             layers: layers.map {
                 ViewSnapshot.Layer(
-                    layer: $0.layer, pyramid: $0.pyramid, level: $0.needs.level, needed: $0.needs.tiles,
-                    hasOwnList: !$0.importance.isEmpty, observations: $0.observations)
-            })
+                    layer: $0.layer,
+                    pyramid: $0.pyramid,
+                    level: $0.needs.level,
+                    needed: $0.needs.tiles,
+                    hasOwnList: !$0.importance.isEmpty,
+                    observations: $0.observations
+                )
+            }
+        )
     }
 }
