@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "DemoWorld"],
+            dependencies: ["TileCache", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -46,7 +46,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TileCacheTests",
-            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld"],
+            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
     ],

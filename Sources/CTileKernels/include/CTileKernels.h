@@ -1,1 +1,68 @@
-// filled in by the kernels
+// The inner loops of the compressed tier: reversible filters that make pixels easier for LZ4, and a checksum.
+//
+// Every kernel exists as plain C (any processor) and, on x86-64, once more for AVX2; the two give equal results to the
+// bit. `tk_path_automatic` asks the processor; the other paths are for tests.
+#ifndef CTILEKERNELS_H
+#define CTILEKERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    tk_path_automatic = 0,
+    tk_path_portable = 1,
+    // Falls back to the portable path where the processor has no AVX2.
+    tk_path_avx2 = 2,
+} tk_path;
+
+// The filters. Each writes its result as byte planes (all lowest bytes, then all next ones, ...), and each predicts
+// from the tile's first pixel where there is no row above: a channel that never changes becomes a plane of zeros.
+typedef enum {
+    // 4 x 8 bits. Green is subtracted from red and blue, then the row above from each row.
+    // Planes: green, red, blue, alpha (red and blue may as well be named the other way round).
+    tk_filter_green_up8 = 1,
+    // 4 x 16 bits. The same; differences are folded so that small negative ones have a zero high byte, too.
+    // Planes: green low, green high, red low, red high, blue, blue, alpha, alpha.
+    tk_filter_green_up16 = 2,
+    // 8 bits. The row above is subtracted.
+    tk_filter_up8 = 3,
+    // 16 bits. left + up - upper left is subtracted, differences folded.
+    tk_filter_gradient16 = 4,
+    // 32 bits as integers. left + up - upper left is subtracted, differences folded.
+    tk_filter_gradient32 = 5,
+    // 32 bits as four separate bytes. left + up - upper left is subtracted from each byte.
+    tk_filter_gradient_bytes32 = 6,
+} tk_filter;
+
+// Filters a tile into planes of width x height bytes each, one after the other.
+// Returns a mask of the planes that hold anything but zeros (bit 0 = the first plane).
+// `stride` is the distance of two rows in bytes. An unknown filter writes nothing and returns 0.
+uint32_t tk_filter_forward(tk_filter filter, tk_path path, const uint8_t *pixels, ptrdiff_t stride, size_t width,
+                           size_t height, uint8_t *planes);
+
+// The inverse. `planes` holds only the planes of `mask`, without gaps; the others are zeros.
+// `seed` is the tile's first pixel (little-endian in its low bytes).
+void tk_filter_inverse(tk_filter filter, tk_path path, const uint8_t *planes, uint32_t mask, uint64_t seed,
+                       uint8_t *pixels, ptrdiff_t stride, size_t width, size_t height);
+
+// 64 bits over bytes. Damage confined to four aligned bytes always changes the result; any other slips through
+// once in 2^32 when one lane holds all of it, and once in 2^64 otherwise. Not for adversaries.
+uint64_t tk_checksum(tk_path path, const uint8_t *bytes, size_t count, uint64_t seed);
+
+// What a few rows say about a tile, for the choice of a filter.
+typedef struct {
+    // Pixels that were compared with their left neighbour.
+    size_t compared;
+    // Those equal to it.
+    size_t equal;
+    // Those that differ by less than 256 either way (16-bit pixels only).
+    size_t close;
+    // All sampled pixels, or-ed (the low 32 bits of 8-byte pixels).
+    uint32_t any;
+} tk_sample;
+
+// Samples every `step`-th row, beginning in the middle of the first step. `bytes_per_pixel` is 1, 2, 4 or 8.
+tk_sample tk_sample_rows(const uint8_t *pixels, ptrdiff_t stride, size_t width, size_t height, size_t bytes_per_pixel,
+                         size_t step);
+
+#endif

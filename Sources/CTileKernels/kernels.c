@@ -1,1 +1,0 @@
-int tilecache_kernels_anchor(void) { return 0; }

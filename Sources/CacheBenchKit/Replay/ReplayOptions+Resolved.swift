@@ -1,0 +1,138 @@
+public import TileCache
+
+extension ReplayOptions {
+    /// Bytes of one decoded tile of a scene.
+    func tileBytes(in scene: PanTraceScene) throws(ReplayError) -> Int {
+        guard let bytes = pixelFormat.byteCount(width: scene.tileSize, height: scene.tileSize), bytes <= 1 << 31 else {
+            throw ReplayError("a tile of \(scene.tileSize) pixels a side is too large")
+        }
+        return bytes
+    }
+
+    /// The limit in bytes, and whether tables come on top.
+    func byteLimit(
+        in scene: PanTraceScene,
+        tileBytes: Int
+    ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
+        let slotBytes = (tileBytes + 4095) & ~4095
+        guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
+            throw ReplayError("--memory-limit \(memoryLimit) is more than 64 TiB")
+        }
+        guard limit.bytes >= slotBytes else {
+            throw ReplayError(
+                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+            )
+        }
+        return limit
+    }
+
+    /// Every option as it counted, for a report.
+    func resolvedConfiguration(scene: PanTraceScene?, byteLimit: Int?) -> [String: ConfigurationValue] {
+        var values: [String: ConfigurationValue] = [
+            "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
+            "memoryLimit": .text(memoryLimit.description),
+            "byteLimit": byteLimit.map { .integer($0) } ?? .none,
+            "compressedTier": .flag(compressedTier), "compressedShare": .number(compressedShare),
+            "compressionRatio": .number(compressionRatio), "prefetch": .text(prefetch.rawValue),
+            "eviction": .text(eviction.rawValue), "pixelFormat": .text(pixelFormat.name),
+            "workers": .integer(workers), "reservedWorkers": .integer(reservedWorkers),
+            "loadLatencyMilliseconds": loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
+            "clock": .text(clock.rawValue), "speed": .number(speed), "frameRate": .number(frameRate),
+            "durationSeconds": duration.map { .number(Double($0) / 1e9) } ?? .none,
+            "seed": .integer(Int(truncatingIfNeeded: seed)), "hysteresis": .number(hysteresis),
+            "levelBias": .number(levelBias), "effort": .number(effort),
+        ]
+        if let scene {
+            values["viewport"] = .text("\(Self.text(scene.viewport.width))x\(Self.text(scene.viewport.height))")
+            values["world"] = .text("\(scene.worldWidth)x\(scene.worldHeight)")
+            values["wrapsX"] = .flag(scene.wrapsX)
+            values["tileSize"] = .integer(scene.tileSize)
+        }
+        return values
+    }
+
+    private static func text(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    }
+}
+
+/// What a figure was made with.
+public enum BenchVersion {
+    /// The version of the program.
+    public static let program = "0.1.0"
+    /// The version of what the figures mean; raised when a definition changes.
+    public static let definitions = 1
+}
+
+extension PixelFormat {
+    /// The name on the command line; opaque payloads have none.
+    public var name: String {
+        switch self {
+        case .rgba8: "rgba8"
+        case .bgra8: "bgra8"
+        case .gray8: "gray8"
+        case .gray16: "gray16"
+        case .rgba16: "rgba16"
+        case .float32: "float32"
+        case .opaque(let bytes): "opaque\(bytes)"
+        }
+    }
+
+    /// Reads a name.
+    public init?(name: String) {
+        let known: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
+        guard let format = known.first(where: { $0.name == name }) else { return nil }
+        self = format
+    }
+}
+
+extension ReplayOptions {
+    /// Whether the future has to be known.
+    var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
+
+    /// A fresh policy of the kind asked for.
+    func policy(future: FutureNeeds? = nil) throws(ReplayError) -> any PrefetchPolicy {
+        guard needsFuture else { return try onlinePolicy() }
+        guard let future else { throw ReplayError("the oracle needs the virtual clock") }
+        return OraclePolicy(future: future, base: prefetch == .oracle ? nil : try onlinePolicy())
+    }
+
+    private func onlinePolicy() throws(ReplayError) -> any PrefetchPolicy {
+        switch prefetch {
+        case .none: NoPrefetch()
+        case .ring: RingPolicy()
+        case .velocity: VelocityPolicy()
+        case .skewport: SkewportPolicy()
+        case .gaussian: GaussianPolicy()
+        case .zoom4: Zoom4Policy()
+        case .tilecache: TileCachePolicy()
+        case .oracle: throw ReplayError("the oracle is not an online policy")
+        }
+    }
+}
+
+extension ReplayTally {
+    /// Takes the counters at the end of a replay.
+    mutating func take(_ counters: PoolCounters, unseen: Int, unseenPrefetched: Int) {
+        loads.started = counters.loadsStarted
+        loads.finished = counters.loadsFinished
+        loads.absent = counters.loadsAbsent
+        loads.failed = counters.loadsFailed
+        loads.cancelled = counters.loadsCancelled
+        loads.bytes = counters.loadedBytes
+        loads.unseen = counters.loadsUnseen + unseen
+        loads.prefetchStarted = counters.prefetchStarted
+        loads.prefetchUseful = counters.prefetchUseful
+        loads.prefetchLate = counters.prefetchLate
+        loads.prefetchWasted = counters.prefetchWasted + unseenPrefetched
+        loads.prefetchCancelled = counters.prefetchCancelled
+        loads.demotedRawBytes = counters.demotedRawBytes
+        loads.demotedBlockBytes = counters.demotedBlockBytes
+        loads.storedRaw = counters.storedRaw
+        memory.peak = counters.peakBytes
+        memory.peakDecoded = counters.peakDecodedBytes
+        memory.peakCompressed = counters.peakCompressedBytes
+        memory.peakInFlight = counters.peakInFlightBytes
+        evictions = counters.removals
+    }
+}

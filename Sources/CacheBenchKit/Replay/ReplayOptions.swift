@@ -1,0 +1,140 @@
+public import TileCache
+
+/// How much memory a replay may use.
+public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
+    /// Bytes of everything, tables included.
+    case bytes(Int)
+    /// This many decoded tiles; tables are granted on top.
+    case tiles(Int)
+    /// floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h; tables are granted on top.
+    case screens(Double)
+
+    /// Reads `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for anything else.
+    public init?(_ text: String) {
+        if let count = Quantity.number(text, suffix: "tiles") ?? Quantity.number(text, suffix: "tile") {
+            guard count >= 1, count <= 1e12, count == count.rounded() else { return nil }
+            self = .tiles(Int(count))
+        } else if let count = Quantity.number(text, suffix: "screens") ?? Quantity.number(text, suffix: "screen") {
+            guard count > 0, count <= 1e9 else { return nil }
+            self = .screens(count)
+        } else if let bytes = Quantity.bytes(text), bytes > 0 {
+            self = .bytes(bytes)
+        } else {
+            return nil
+        }
+    }
+
+    /// As it is written on a command line.
+    public var description: String {
+        switch self {
+        case .bytes(let bytes):
+            for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where bytes % size == 0 {
+                return "\(bytes / size)\(unit)"
+            }
+            return "\(bytes)B"
+        case .tiles(let count): return "\(count)tiles"
+        case .screens(let count): return count == count.rounded() ? "\(Int(count))screens" : "\(count)screens"
+        }
+    }
+
+    /// The bytes for a view, and whether tables come on top; `nil` where they overflow.
+    func resolved(scene: PanTraceScene, slotBytes: Int) -> (bytes: Int, grantsBookkeeping: Bool)? {
+        let tiles: Int
+        switch self {
+        case .bytes(let bytes): return (bytes, false)
+        case .tiles(let count): tiles = count
+        case .screens(let count):
+            let size = Double(scene.tileSize)
+            let columns: Double = scene.viewport.width / size + 2
+            let rows: Double = scene.viewport.height / size + 2
+            let exact: Double = count * columns * rows
+            guard exact >= 1, exact < 1e15 else { return nil }
+            tiles = Int(exact)
+        }
+        let (bytes, overflow) = tiles.multipliedReportingOverflow(by: slotBytes)
+        return overflow ? nil : (bytes, true)
+    }
+}
+
+/// Where prefetches come from, by the name on the command line.
+public enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
+    /// Nothing is loaded before it is needed.
+    case none
+    /// One tile around the viewport.
+    case ring
+    /// A ring, the decaying pan velocity, parents and children.
+    case velocity
+    /// Chromium's rule.
+    case skewport
+    /// Neuroglancer's rule.
+    case gaussian
+    /// MapLibre's rule: the level four coarser first.
+    case zoom4
+    /// This library's own.
+    case tilecache
+    /// The perfect future: what only a replay can know.
+    case oracle
+}
+
+/// Which tile is given up, by the name on the command line.
+public enum EvictionKind: String, CaseIterable, Sendable, Hashable {
+    /// The least recently used one.
+    case lru
+    /// The one that the plan values least.
+    case tilecache
+    /// The one that is needed last; only with the oracle.
+    case belady
+}
+
+/// Whose time a replay runs in.
+public enum ReplayClock: String, CaseIterable, Sendable, Hashable {
+    /// Discrete events, repeatable to the bit.
+    case virtual
+    /// The real service on Dispatch workers.
+    case real
+}
+
+/// Everything that a replay can be told.
+public struct ReplayOptions: Sendable, Hashable {
+    /// How much memory; 64 MiB unless given.
+    public var memoryLimit = MemoryLimit.bytes(64 << 20)
+    /// Whether cold tiles are kept compressed.
+    public var compressedTier = true
+    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.
+    public var compressedShare = 0.5
+    /// Where prefetches come from.
+    public var prefetch = PrefetchKind.tilecache
+    /// Which tile is given up.
+    public var eviction = EvictionKind.tilecache
+    /// The layout of a pixel.
+    public var pixelFormat = PixelFormat.rgba8
+    /// Loads at the same time, 1 to 64.
+    public var workers = 4
+    /// Of those, how many only load what is needed now.
+    public var reservedWorkers = 0
+    /// How long a load takes, in nanoseconds; under the real clock `nil` means that the source really draws.
+    public var loadLatency: Int64? = 40_000_000
+    /// Whose time.
+    public var clock = ReplayClock.virtual
+    /// How many times faster than real time the real clock goes; latencies are divided too.
+    public var speed = 1.0
+    /// Frames a second.
+    public var frameRate = 60.0
+    /// What counts more than the trace's header.
+    public var overrides = PanTraceOverrides()
+    /// Only so much of each trace, in nanoseconds.
+    public var duration: Int64?
+    /// Seeds what is random: the built-in session, latencies that follow a distribution.
+    public var seed: UInt64 = 1
+    /// Octaves that the scale may pass a level's bound before the level changes.
+    public var hysteresis = 0.0
+    /// Octaves coarser than 1:1 that are accepted.
+    public var levelBias = 0.0
+    /// How much smaller compressed tiles are under the virtual clock.
+    public var compressionRatio = 2.0
+    /// From 0, nothing but what is needed, to 1, whatever may be of use.
+    public var effort = 0.5
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,220 @@
+import TileCache
+
+/// Why a replay could not be made.
+public struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A full sentence: what is wrong, and what was expected.
+    public var description: String
+
+    /// Makes an error.
+    public init(_ description: String) { self.description = description }
+}
+
+/// The samples of one trace, and where they come from.
+public struct ReplayInput {
+    /// The file's name without its folder.
+    public var name: String
+    /// The folder that the file lies in.
+    public var source: String
+    /// What the trace and the flags say about view and world.
+    public var scene: PanTraceScene
+    /// The samples, none of them read.
+    public var samples: any PanSampleStream
+
+    /// Opens a trace.
+    ///
+    /// - Parameters:
+    ///   - path: a file, or `-` for standard input.
+    ///   - options: whose overrides count more than the header.
+    /// - Throws: ``PanTraceError``.
+    public init(path: String, options: ReplayOptions) throws(PanTraceError) {
+        let reader = try PanTraceReader(path: path)
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        name = parts.last.map(String.init) ?? path
+        source = parts.count > 1 ? String(parts[parts.count - 2]) : "."
+        scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
+        samples = reader
+    }
+
+    /// Makes an input of samples that lie elsewhere.
+    public init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
+        self.name = name
+        self.source = source
+        self.scene = scene
+        self.samples = samples
+    }
+}
+
+/// What a replay of one trace gives: its report's parts, poolable.
+struct ReplayOutcome {
+    var trace: ReplayReport.Trace
+    var tally: ReplayTally
+}
+
+/// The reference replay: the cache's decisions under a virtual clock.
+struct VirtualReplay {
+    let options: ReplayOptions
+
+    func run(_ input: ReplayInput) throws -> ReplayOutcome {
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: input.scene.worldWidth,
+            worldHeight: input.scene.worldHeight,
+            tileSize: input.scene.tileSize,
+            wrapsX: input.scene.wrapsX
+        )
+        let tileBytes = try options.tileBytes(in: input.scene)
+        let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
+        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+            throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
+        }
+        let latency = options.loadLatency ?? 0
+        let cache = VirtualCache(
+            options: cacheOptions(limit),
+            expectedLatency: latency,
+            latency: { _, _ in latency }
+        )
+        let layer = cache.addLayer(tileBytes: tileBytes)
+        var cursor = HashingCursor(input.samples)
+        var future: FutureNeeds?
+        if options.needsFuture { future = try lookAhead(&cursor, input.scene, rate, pyramid) }
+        let view = cache.addView(layers: [(layer, pyramid, try options.policy(future: future))])
+        var tally = ReplayTally()
+        try withFrames(of: cursor, input.scene, rate) { frame in
+            cache.frame(view: view, frame.viewport, at: frame.time)
+            let viewport = frame.viewport
+            let isCounted = tally.frames > 0
+            tally.frames += 1
+            tally.seconds = Double(frame.time) / 1e9
+            if isCounted || cache.coverage.missingTiles > 0 {
+                tally.add(
+                    cache.coverage,
+                    hasMoved: cache.hasMoved,
+                    viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
+                    frameMilliseconds: 1000 / options.frameRate
+                )
+            }
+            for wait in cache.timesToSharp { tally.add(wait: wait) }
+        }
+        finish(&tally, cache, limit: limit)
+        return ReplayOutcome(
+            trace: .init(
+                name: input.name,
+                source: input.source,
+                hash: cursor.hashText,
+                frames: tally.frames,
+                seconds: tally.seconds
+            ),
+            tally: tally
+        )
+    }
+
+    private func withFrames(
+        of samples: some PanSampleStream,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
+        _ body: (PanFrame) throws -> Void
+    ) throws {
+        var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
+        while let frame = try frames.next() { try body(frame) }
+    }
+
+    /// Reads the whole trace, keeps its samples for the replay and notes what it will need.
+    private func lookAhead(
+        _ cursor: inout HashingCursor,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
+        _ pyramid: TilePyramid
+    ) throws -> FutureNeeds {
+        var samples: [PanTraceSample] = []
+        while let sample = try cursor.nextSample() { samples.append(sample) }
+        cursor = HashingCursor(PanSampleList(samples))
+        var frames = FrameCursor(
+            PanSampleList(samples),
+            viewport: scene.viewport,
+            rate: rate,
+            duration: options.duration
+        )
+        return try FutureNeeds(
+            pyramid: pyramid,
+            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            next: { try frames.next().map { ($0.time, $0.viewport) } }
+        )
+    }
+
+    private func cacheOptions(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> VirtualCache.Options {
+        var cache = VirtualCache.Options()
+        cache.byteLimit = limit.bytes
+        cache.grantsBookkeeping = limit.grantsBookkeeping
+        cache.usesValues = options.eviction != .lru
+        cache.compressedTier = options.compressedTier
+        cache.compressedShare = options.compressedShare
+        cache.compressionRatio = options.compressionRatio
+        cache.workers = options.workers
+        cache.reservedWorkers = options.reservedWorkers
+        cache.levelBias = options.levelBias
+        cache.hysteresis = options.hysteresis
+        cache.effort = options.effort
+        return cache
+    }
+
+    private func finish(
+        _ tally: inout ReplayTally,
+        _ cache: VirtualCache,
+        limit: (bytes: Int, grantsBookkeeping: Bool)
+    ) {
+        tally.pan = cache.panDemands
+        tally.zoom = cache.zoomDemands
+        let unseen = cache.unseen
+        tally.take(
+            cache.counters,
+            unseen: unseen.all + cache.loadsInFlight,
+            unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
+        )
+        tally.memory.bookkeeping = cache.bookkeepingBytes
+        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
+    }
+
+    /// The part of a viewport that shows the world, in screen pixels.
+    static func worldPixels(of viewport: Viewport, _ pyramid: TilePyramid) -> Double {
+        guard viewport.rotation == 0 else { return viewport.width * viewport.height }
+        let halfWidth = viewport.width / viewport.scale / 2
+        let halfHeight = viewport.height / viewport.scale / 2
+        let top = max(viewport.center.y - halfHeight, 0)
+        let bottom = min(viewport.center.y + halfHeight, pyramid.worldHeight)
+        var left = viewport.center.x - halfWidth
+        var right = viewport.center.x + halfWidth
+        if !pyramid.wrapsX {
+            left = max(left, 0)
+            right = min(right, pyramid.worldWidth)
+        }
+        return max(right - left, 0) * max(bottom - top, 0) * viewport.scale * viewport.scale
+    }
+}
+
+/// Samples that are hashed as they are read, so that a report can name exactly what it replayed.
+final class HashingCursor: PanSampleStream {
+    private var samples: any PanSampleStream
+    private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init(_ samples: any PanSampleStream) { self.samples = samples }
+
+    /// FNV-1a, 64 bits, in hexadecimal.
+    var hashText: String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    func nextSample() throws(PanTraceError) -> PanTraceSample? {
+        guard let sample = try samples.nextSample() else { return nil }
+        for word in [
+            UInt64(bitPattern: sample.time), sample.center.x.bitPattern, sample.center.y.bitPattern,
+            sample.scale.bitPattern, sample.rotation.bitPattern,
+        ] {
+            var rest = word
+            for _ in 0..<8 {
+                hash = (hash ^ (rest & 0xFF)) &* 0x100_0000_01B3
+                rest >>= 8
+            }
+        }
+        return sample
+    }
+}

@@ -1,0 +1,29 @@
+/// A number of bytes, written with its unit.
+public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The bytes.
+    public let bytes: Int
+
+    /// A number of bytes; negative ones count as 0.
+    public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: max(count, 0)) }
+    /// Units of 1024 bytes; too many count as the largest number.
+    public static func kibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 10) }
+    /// Units of 1024 x 1024 bytes; too many count as the largest number.
+    public static func mebibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 20) }
+    /// Units of 1024 x 1024 x 1024 bytes; too many count as the largest number.
+    public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 30) }
+
+    private static func scaled(_ count: Int, by unit: Int) -> ByteCount {
+        let (bytes, overflow) = max(count, 0).multipliedReportingOverflow(by: unit)
+        return ByteCount(bytes: overflow ? .max : bytes)
+    }
+
+    /// Orders by size.
+    public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
+
+    /// In MiB with one decimal, small ones in bytes.
+    public var description: String {
+        guard bytes >= 1 << 20 else { return "\(bytes) bytes" }
+        let tenths = bytes / ((1 << 20) / 10)
+        return "\(tenths / 10).\(tenths % 10) MiB"
+    }
+}

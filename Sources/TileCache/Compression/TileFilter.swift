@@ -1,0 +1,83 @@
+import CTileKernels
+
+/// What is done to a tile's pixels before LZ4, to make them easier for it; recorded in each block.
+enum TileFilter: UInt8, CaseIterable {
+    /// The pixels as they are: maps and other drawings, whose repeated pixels LZ4 finds by itself.
+    case none = 0
+    /// Four 8-bit channels: green subtracted from red and blue, the row above from each row, split into planes.
+    case greenUp8 = 1
+    /// Four 16-bit channels: the same, small differences folded into the low bytes.
+    case greenUp16 = 2
+    /// One 8-bit channel: the row above subtracted.
+    case up8 = 3
+    /// One 16-bit channel: left + up - upper left subtracted, folded, split into bytes.
+    case gradient16 = 4
+    /// One 32-bit channel: the same on the bits of floats as integers.
+    case gradient32 = 5
+    /// One 32-bit channel: the same on each byte for itself, for floats that hold whole numbers.
+    case gradientBytes32 = 6
+
+    /// The planes that the filter makes, and how many bytes of a pixel each of them takes: one.
+    var planeCount: Int {
+        switch self {
+        case .none: 0
+        case .up8: 1
+        case .gradient16: 2
+        case .greenUp8, .gradient32, .gradientBytes32: 4
+        case .greenUp16: 8
+        }
+    }
+
+    /// The filter as the kernels name it; `nil` for none.
+    var kernel: tk_filter? { self == .none ? nil : tk_filter(rawValue: UInt32(rawValue)) }
+
+    /// Whether a block of this format may name this filter: anything else is damage.
+    func applies(to format: PixelFormat) -> Bool {
+        switch self {
+        case .none: true
+        default: planeCount == format.bytesPerPixel && (self == .greenUp8) == format.hasColorBytes
+        }
+    }
+
+    /// Chooses by a look at every eighth row; trying filters out would cost more than it saves.
+    ///
+    /// - Where more than 60 % of pixels equal their left neighbour, pictures are drawings and want no filter
+    ///   (within 0.3 % of the better choice over all measured classes).
+    /// - 16-bit grey may be a drawing as well; elevation with wide plains is not one: its other differences are small.
+    /// - Floats whose lowest byte is always zero are whole numbers or simple fractions: their exponents jump, which
+    ///   an integer gradient smears over all four bytes and the bytewise one does not (2.57 against 2.09). For all
+    ///   other elevation the integer gradient wins (1.71 against 1.53 and 1.46 against 1.40).
+    static func choose(
+        for pixels: UnsafeRawBufferPointer,
+        width: Int,
+        height: Int,
+        format: PixelFormat,
+        path: tk_path = tk_path_automatic
+    ) -> TileFilter {
+        guard let bytesPerPixel = format.bytesPerPixel, let base = pixels.baseAddress else { return .none }
+        let sample = tk_sample_rows(
+            base.assumingMemoryBound(to: UInt8.self),
+            width * bytesPerPixel,
+            width,
+            height,
+            bytesPerPixel,
+            8
+        )
+        let isDrawing = sample.equal * 5 > sample.compared * 3
+        switch format {
+        case .rgba8, .bgra8: return isDrawing ? .none : .greenUp8
+        case .rgba16: return isDrawing ? .none : .greenUp16
+        case .gray8: return isDrawing ? .none : .up8
+        case .gray16:
+            let differing = sample.compared - sample.equal
+            return isDrawing && (sample.close - sample.equal) * 2 < differing ? .none : .gradient16
+        case .float32: return sample.any & 0xff == 0 ? .gradientBytes32 : .gradient32
+        case .opaque: return .none
+        }
+    }
+}
+
+extension PixelFormat {
+    /// Whether a pixel is four bytes of which three are colours.
+    fileprivate var hasColorBytes: Bool { self == .rgba8 || self == .bgra8 }
+}

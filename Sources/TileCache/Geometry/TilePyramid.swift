@@ -1,0 +1,258 @@
+/// One resolution of a layer: a grid of equal tiles over the world.
+public struct PyramidLevel: Hashable, Sendable {
+    /// The width of this level in its own pixels.
+    public let width: Int
+    /// The height of this level in its own pixels.
+    public let height: Int
+    /// The drawn width of a tile in pixels, border not included.
+    public let tileWidth: Int
+    /// The drawn height of a tile in pixels, border not included.
+    public let tileHeight: Int
+    /// World pixels a side that one pixel of this level covers; 1 at full resolution, larger on coarser levels.
+    public let worldPixelsPerPixel: Double
+    /// Where the top left corner of tile (0, 0) lies in the world.
+    public let origin: WorldPoint
+    /// Pixels around each tile that the source delivers and nobody draws (overlap); 0 unless given.
+    public let border: Int
+
+    /// Columns of tiles; the last one may be cut.
+    public let columns: Int
+    /// Rows of tiles; the last one may be cut.
+    public let rows: Int
+
+    /// World pixels that a tile covers, horizontally and vertically.
+    let tileSpanX: Double
+    let tileSpanY: Double
+
+    /// Makes a level; ``TilePyramid/init(worldWidth:worldHeight:wrapsX:levels:)`` checks it.
+    ///
+    /// - Parameters:
+    ///   - width: of the level in its own pixels, 1 or more.
+    ///   - height: of the level in its own pixels, 1 or more.
+    ///   - tileWidth: drawn pixels, 1 or more.
+    ///   - tileHeight: drawn pixels, 1 or more.
+    ///   - worldPixelsPerPixel: larger than 0.
+    ///   - origin: of tile (0, 0) in world pixels; the world's corner unless given.
+    ///   - border: undrawn pixels around each tile, 0 or more; 0 unless given.
+    public init(
+        width: Int,
+        height: Int,
+        tileWidth: Int,
+        tileHeight: Int,
+        worldPixelsPerPixel: Double,
+        origin: WorldPoint = WorldPoint(x: 0, y: 0),
+        border: Int = 0
+    ) {
+        self.width = width
+        self.height = height
+        self.tileWidth = tileWidth
+        self.tileHeight = tileHeight
+        self.worldPixelsPerPixel = worldPixelsPerPixel
+        self.origin = origin
+        self.border = border
+        columns = tileWidth > 0 && width > 0 ? (width - 1) / tileWidth + 1 : 0
+        rows = tileHeight > 0 && height > 0 ? (height - 1) / tileHeight + 1 : 0
+        tileSpanX = Double(tileWidth) * worldPixelsPerPixel
+        tileSpanY = Double(tileHeight) * worldPixelsPerPixel
+    }
+
+    /// The pixels that a source delivers for one tile, border included.
+    public var pixelWidth: Int { tileWidth + 2 * border }
+    /// The pixels that a source delivers for one tile, border included.
+    public var pixelHeight: Int { tileHeight + 2 * border }
+}
+
+/// The levels of a layer, coarsest first, and the world that they cover.
+///
+/// A pyramid is a table: the usual one of powers of two is only the convenient way to make it. Slides with steps of
+/// four, odd tile matrices and single-level images are tables too.
+public struct TilePyramid: Hashable, Sendable {
+    /// The most levels of a pyramid.
+    public static let maximumLevelCount = 64
+    /// The most columns or rows of a level, 2^40.
+    public static let maximumGridSide = 1 << 40
+
+    /// The width of the world in world pixels.
+    public let worldWidth: Double
+    /// The height of the world in world pixels.
+    public let worldHeight: Double
+    /// Whether the world repeats to the left and to the right with its width as the period.
+    public let wrapsX: Bool
+    /// The levels, coarsest first.
+    public let levels: [PyramidLevel]
+
+    /// The index of the finest level.
+    public var maximumLevel: Int { levels.count - 1 }
+
+    /// Makes a pyramid from a table of levels.
+    ///
+    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where the world is empty or not finite, a level is empty, the
+    ///   levels are not ordered from coarse to fine, or there are too many of them, columns or rows.
+    public init(worldWidth: Double, worldHeight: Double, wrapsX: Bool = false, levels: [PyramidLevel])
+        throws(TileCacheError)
+    {
+        guard worldWidth.isFinite, worldHeight.isFinite, worldWidth > 0, worldHeight > 0 else {
+            throw .invalidPyramid("the world must have a finite size larger than 0, not \(worldWidth) x \(worldHeight)")
+        }
+        guard !levels.isEmpty, levels.count <= Self.maximumLevelCount else {
+            throw .invalidPyramid("1 to \(Self.maximumLevelCount) levels are expected, not \(levels.count)")
+        }
+        for (index, level) in levels.enumerated() {
+            guard level.columns > 0, level.rows > 0, level.border >= 0, level.border <= 1 << 20,
+                level.tileWidth <= 1 << 30, level.tileHeight <= 1 << 30
+            else {
+                throw .invalidPyramid("level \(index) is empty, or its tiles are too large")
+            }
+            guard level.columns <= Self.maximumGridSide, level.rows <= Self.maximumGridSide else {
+                throw .invalidPyramid("level \(index) has more than 2^40 columns or rows")
+            }
+            guard level.worldPixelsPerPixel.isFinite, level.worldPixelsPerPixel > 0,
+                level.origin.x.isFinite, level.origin.y.isFinite
+            else {
+                throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
+            }
+            if index > 0, level.worldPixelsPerPixel >= levels[index - 1].worldPixelsPerPixel {
+                throw .invalidPyramid("level \(index) is not finer than level \(index - 1)")
+            }
+        }
+        self.worldWidth = worldWidth
+        self.worldHeight = worldHeight
+        self.wrapsX = wrapsX
+        self.levels = levels
+    }
+
+    /// The usual pyramid: each level has twice the resolution of the one before, and one tile of level 0 covers the
+    /// world. It is anchored at (0, 0); the last column and row of a level may be cut.
+    ///
+    /// - Parameters:
+    ///   - worldWidth: in world pixels, 1 to 2^40.
+    ///   - worldHeight: in world pixels, 1 to 2^40.
+    ///   - tileSize: pixels a side of a tile, 1 or more; 256 unless given.
+    ///   - wrapsX: whether the world repeats horizontally.
+    ///   - border: undrawn pixels around each tile; 0 unless given.
+    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where a number is out of its range.
+    public static func powerOfTwo(
+        worldWidth: Int,
+        worldHeight: Int,
+        tileSize: Int = 256,
+        wrapsX: Bool = false,
+        border: Int = 0
+    ) throws(TileCacheError) -> TilePyramid {
+        guard worldWidth > 0, worldHeight > 0, worldWidth <= maximumGridSide, worldHeight <= maximumGridSide else {
+            throw .invalidPyramid("a world of 1 to 2^40 pixels a side is expected, not \(worldWidth) x \(worldHeight)")
+        }
+        guard tileSize > 0, tileSize <= 1 << 30 else {
+            throw .invalidPyramid("a tile size of 1 to 2^30 pixels is expected, not \(tileSize)")
+        }
+        var maximumLevel = 0
+        while tileSize << maximumLevel < max(worldWidth, worldHeight) { maximumLevel += 1 }
+        let levels = (0...maximumLevel).map { level in
+            let span = 1 << (maximumLevel - level)
+            return PyramidLevel(
+                width: (worldWidth - 1) / span + 1,
+                height: (worldHeight - 1) / span + 1,
+                tileWidth: tileSize,
+                tileHeight: tileSize,
+                worldPixelsPerPixel: Double(span),
+                border: border
+            )
+        }
+        return try TilePyramid(
+            worldWidth: Double(worldWidth),
+            worldHeight: Double(worldHeight),
+            wrapsX: wrapsX,
+            levels: levels
+        )
+    }
+
+    /// Whether a tile of this coordinate exists in the grid.
+    public func contains(_ tile: TileCoordinate) -> Bool {
+        guard levels.indices.contains(tile.level) else { return false }
+        let level = levels[tile.level]
+        return (0..<level.columns).contains(tile.column) && (0..<level.rows).contains(tile.row)
+    }
+
+    /// The part of the world that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
+    public func worldRectangle(of tile: TileCoordinate) -> Rectangle {
+        let level = levels[tile.level]
+        return uncutRectangle(of: tile).intersection(
+            Rectangle(
+                minX: min(0, level.origin.x),
+                minY: min(0, level.origin.y),
+                maxX: worldWidth,
+                maxY: worldHeight
+            )
+        )
+    }
+
+    /// The rectangle that all of a tile's drawn pixels cover, whether or not they lie in the world.
+    func uncutRectangle(of tile: TileCoordinate) -> Rectangle {
+        let level = levels[tile.level]
+        let x = level.origin.x + Double(tile.column) * level.tileSpanX
+        let y = level.origin.y + Double(tile.row) * level.tileSpanY
+        return Rectangle(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
+    }
+
+    /// The tile of a coarser level that covers the middle of a tile; `nil` at level 0.
+    ///
+    /// In a power-of-two pyramid it covers all of the tile. In an odd one it may cover only a part, which is why
+    /// fallbacks are cut to what they cover.
+    public func ancestor(of tile: TileCoordinate, at levelIndex: Int) -> TileCoordinate? {
+        guard levelIndex >= 0, levelIndex < tile.level else { return nil }
+        let rectangle = worldRectangle(of: tile)
+        let level = levels[levelIndex]
+        let column = ((rectangle.minX + rectangle.maxX) / 2 - level.origin.x) / level.tileSpanX
+        let row = ((rectangle.minY + rectangle.maxY) / 2 - level.origin.y) / level.tileSpanY
+        let coordinate = TileCoordinate(
+            level: levelIndex,
+            column: clampedInteger(column, below: level.columns),
+            row: clampedInteger(row, below: level.rows)
+        )
+        return coordinate
+    }
+
+    /// The next coarser tile over a tile's middle; `nil` at level 0.
+    public func parent(of tile: TileCoordinate) -> TileCoordinate? { ancestor(of: tile, at: tile.level - 1) }
+
+    /// The tiles of the next finer level that overlap a tile, row by row; none at the finest level.
+    public func children(of tile: TileCoordinate) -> TileRange? {
+        guard tile.level < maximumLevel else { return nil }
+        return range(overlapping: worldRectangle(of: tile), at: tile.level + 1)
+    }
+
+    /// The tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
+    func range(overlapping rectangle: Rectangle, at levelIndex: Int) -> TileRange {
+        let level = levels[levelIndex]
+        let columns = gridRange(
+            from: rectangle.minX - level.origin.x,
+            to: min(rectangle.maxX, worldWidth) - level.origin.x,
+            span: level.tileSpanX,
+            count: level.columns
+        )
+        let rows = gridRange(
+            from: rectangle.minY - level.origin.y,
+            to: min(rectangle.maxY, worldHeight) - level.origin.y,
+            span: level.tileSpanY,
+            count: level.rows
+        )
+        return TileRange(level: levelIndex, columns: columns, rows: rows)
+    }
+}
+
+/// The whole part of a number, kept within `0 ..< limit`, whatever the number is.
+func clampedInteger(_ value: Double, below limit: Int) -> Int {
+    guard value > 0 else { return 0 }
+    guard value < Double(limit) else { return limit - 1 }
+    return min(Int(value), limit - 1)
+}
+
+/// The cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
+func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
+    guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
+    let first = lower <= 0 ? 0 : lower / span
+    guard first < Double(count) else { return 0..<0 }
+    let start = Int(first)
+    let last = (upper / span).rounded(.up)
+    let end = last >= Double(count) ? count : Int(last)
+    return start < end ? start..<end : start..<start
+}

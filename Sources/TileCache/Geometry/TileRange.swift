@@ -1,0 +1,55 @@
+/// A rectangle of tiles of one level.
+public struct TileRange: Hashable, Sendable, Sequence {
+    /// The pyramid level, 0 the coarsest.
+    public var level: Int
+    /// The columns, within the level's grid.
+    public var columns: Range<Int>
+    /// The rows, within the level's grid.
+    public var rows: Range<Int>
+
+    /// Makes a range of tiles.
+    public init(level: Int, columns: Range<Int>, rows: Range<Int>) {
+        self.level = level
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// How many tiles there are.
+    public var count: Int { columns.count * rows.count }
+    /// Whether there are none.
+    public var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
+
+    /// Whether a tile is one of them.
+    public func contains(_ tile: TileCoordinate) -> Bool {
+        tile.level == level && columns.contains(tile.column) && rows.contains(tile.row)
+    }
+
+    /// Walks the tiles row by row from the top left.
+    public func makeIterator() -> Iterator { Iterator(range: self) }
+
+    /// Walks a range row by row from the top left.
+    public struct Iterator: IteratorProtocol {
+        private let range: TileRange
+        private var column: Int
+        private var row: Int
+
+        init(range: TileRange) {
+            self.range = range
+            column = range.columns.lowerBound
+            row = range.isEmpty ? range.rows.upperBound : range.rows.lowerBound
+        }
+
+        /// The next tile, or `nil` after the last.
+        public mutating func next() -> TileCoordinate? {
+            guard row < range.rows.upperBound else { return nil }
+            defer {
+                column += 1
+                if column == range.columns.upperBound {
+                    column = range.columns.lowerBound
+                    row += 1
+                }
+            }
+            return TileCoordinate(level: range.level, column: column, row: row)
+        }
+    }
+}

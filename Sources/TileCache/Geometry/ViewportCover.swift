@@ -1,0 +1,191 @@
+/// Walks the tiles of one level under a viewport, row by row from the top left of the screen.
+///
+/// A tile belongs where it shares some area with the viewport's true outline and with the world; touching edges do
+/// not count. On a wrapping world the walk goes through the copies of the world that are on screen.
+struct ViewportCover {
+    /// The most tiles that one walk gives: beyond it no renderer draws, and a mistaken scale must not take the memory.
+    static let maximumTileCount = 65_536
+    /// The most copies of a wrapping world that one row may show.
+    static let maximumCopies = 64
+
+    let pyramid: TilePyramid
+    let levelIndex: Int
+    /// The upright bounds, in world pixels; empty where there is nothing to walk.
+    let box: Rectangle
+    private let outline: RotatedOutline?
+
+    /// The tiles under a viewport.
+    init(pyramid: TilePyramid, viewport: Viewport, levelIndex: Int) {
+        self.pyramid = pyramid
+        self.levelIndex = levelIndex
+        guard viewport.isDrawable else {
+            box = Rectangle(minX: 0, minY: 0, maxX: 0, maxY: 0)
+            outline = nil
+            return
+        }
+        outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
+        box = outline?.bounds ?? viewport.uprightRectangle
+    }
+
+    /// The tiles under an upright rectangle of the world.
+    init(pyramid: TilePyramid, rectangle: Rectangle, levelIndex: Int) {
+        self.pyramid = pyramid
+        self.levelIndex = levelIndex
+        box = rectangle
+        outline = nil
+    }
+
+    /// Calls `body` with the column, the row and the horizontal offset, in world pixels, of the copy of the world.
+    /// `body` returns whether to go on with this row.
+    func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
+        guard !box.isEmpty else { return }
+        let level = pyramid.levels[levelIndex]
+        let rows = gridRange(
+            from: box.minY - level.origin.y,
+            to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
+            span: level.tileSpanY,
+            count: level.rows
+        )
+        var remaining = Self.maximumTileCount
+        for row in rows {
+            var minX = box.minX
+            var maxX = box.maxX
+            if let outline {
+                let top = level.origin.y + Double(row) * level.tileSpanY
+                guard
+                    let interval = outline.extent(
+                        from: top,
+                        to: min(top + level.tileSpanY, pyramid.worldHeight)
+                    )
+                else { continue }
+                (minX, maxX) = interval
+            }
+            forEachColumn(from: minX, to: maxX, in: level) { column, offset in
+                remaining -= 1
+                return remaining >= 0 && body(column, row, offset)
+            }
+            if remaining < 0 { return }
+        }
+    }
+
+    private func forEachColumn(
+        from minX: Double,
+        to maxX: Double,
+        in level: PyramidLevel,
+        _ body: (Int, Double) -> Bool
+    ) {
+        let width = pyramid.worldWidth
+        guard pyramid.wrapsX else {
+            let columns = gridRange(
+                from: minX - level.origin.x,
+                to: min(maxX, width) - level.origin.x,
+                span: level.tileSpanX,
+                count: level.columns
+            )
+            for column in columns where !body(column, 0) { return }
+            return
+        }
+        var copy = (minX / width).rounded(.down)
+        for _ in 0..<Self.maximumCopies {
+            let offset = copy * width
+            if offset >= maxX { return }
+            let columns = gridRange(
+                from: minX - offset - level.origin.x,
+                to: min(maxX - offset, width) - level.origin.x,
+                span: level.tileSpanX,
+                count: level.columns
+            )
+            for column in columns where !body(column, offset) { return }
+            copy += 1
+            // Far from the origin a step may be too small to be seen in the sum.
+            if copy * width <= offset { return }
+        }
+    }
+
+    /// Appends each needed tile once, in the order of the screen.
+    func appendNeeded(to tiles: inout [TileCoordinate]) {
+        let columns = pyramid.levels[levelIndex].columns
+        var currentRow = -1
+        var inRow = 0
+        forEach { column, row, _ in
+            if row != currentRow {
+                currentRow = row
+                inRow = 0
+            }
+            // The walk is cyclic in the columns, so a row's tiles repeat after as many as there are.
+            guard inRow < columns else { return false }
+            inRow += 1
+            tiles.append(TileCoordinate(level: levelIndex, column: column, row: row))
+            return true
+        }
+    }
+}
+
+/// The four corners of a turned viewport, and how far they reach in a horizontal band.
+struct RotatedOutline {
+    private let corners: (WorldPoint, WorldPoint, WorldPoint, WorldPoint)
+    let bounds: Rectangle
+
+    init(_ viewport: Viewport) {
+        let cosine = PortableMath.cos(viewport.rotation)
+        let sine = PortableMath.sin(viewport.rotation)
+        let halfWidth = viewport.width / viewport.scale / 2
+        let halfHeight = viewport.height / viewport.scale / 2
+        func corner(_ x: Double, _ y: Double) -> WorldPoint {
+            WorldPoint(
+                x: viewport.center.x + x * cosine - y * sine,
+                y: viewport.center.y + x * sine + y * cosine
+            )
+        }
+        corners = (
+            corner(-halfWidth, -halfHeight), corner(halfWidth, -halfHeight), corner(halfWidth, halfHeight),
+            corner(-halfWidth, halfHeight)
+        )
+        let reachX = halfWidth * abs(cosine) + halfHeight * abs(sine)
+        let reachY = halfWidth * abs(sine) + halfHeight * abs(cosine)
+        bounds = Rectangle(
+            minX: viewport.center.x - reachX,
+            minY: viewport.center.y - reachY,
+            maxX: viewport.center.x + reachX,
+            maxY: viewport.center.y + reachY
+        )
+    }
+
+    /// The horizontal extent of the outline between two heights; `nil` where they share no area.
+    func extent(from top: Double, to bottom: Double) -> (Double, Double)? {
+        guard bottom > top else { return nil }
+        var minX = Double.infinity
+        var maxX = -Double.infinity
+        var minY = Double.infinity
+        var maxY = -Double.infinity
+        func include(_ x: Double, _ y: Double) {
+            minX = min(minX, x)
+            maxX = max(maxX, x)
+            minY = min(minY, y)
+            maxY = max(maxY, y)
+        }
+        func cross(_ a: WorldPoint, _ b: WorldPoint, at height: Double) {
+            guard (a.y < height) != (b.y < height) else { return }
+            include(a.x + (height - a.y) / (b.y - a.y) * (b.x - a.x), height)
+        }
+        func edge(_ a: WorldPoint, _ b: WorldPoint) {
+            if a.y >= top, a.y <= bottom { include(a.x, a.y) }
+            cross(a, b, at: top)
+            cross(a, b, at: bottom)
+        }
+        edge(corners.0, corners.1)
+        edge(corners.1, corners.2)
+        edge(corners.2, corners.3)
+        edge(corners.3, corners.0)
+        return maxX > minX && maxY > minY ? (minX, maxX) : nil
+    }
+}
+
+extension TilePyramid {
+    /// The tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
+    package func neededTiles(under viewport: Viewport, at level: Int) -> [TileCoordinate] {
+        var tiles: [TileCoordinate] = []
+        ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)
+        return tiles
+    }
+}

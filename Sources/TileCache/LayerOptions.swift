@@ -1,0 +1,33 @@
+/// What a layer's tiles are like.
+public struct LayerOptions: Hashable, Sendable {
+    /// How a pixel is laid out; ``PixelFormat/rgba8`` unless given.
+    public var format: PixelFormat
+    /// What alpha means; premultiplied unless given. The cache hands it on and never changes pixels.
+    public var alpha: AlphaMode
+    /// Whether cold tiles may be kept compressed; `true` unless given. Say `false` for contents that are known not to
+    /// become smaller.
+    public var isCompressible: Bool
+
+    /// Makes options.
+    public init(format: PixelFormat = .rgba8, alpha: AlphaMode = .premultiplied, isCompressible: Bool = true) {
+        self.format = format
+        self.alpha = alpha
+        self.isCompressible = isCompressible
+    }
+}
+
+/// How much one frame may spend on decompressing tiles that it needs, on the thread that asks for the frame.
+///
+/// What is left over is done by workers, and `onTilesReady` says when.
+public struct PromotionBudget: Hashable, Sendable {
+    /// Tiles a frame, 0 or more; 8 unless given.
+    public var maximumTiles: Int
+    /// Nanoseconds a frame after which no further decompression begins; 2 ms unless given.
+    public var maximumNanoseconds: Int64
+
+    /// Makes a budget.
+    public init(maximumTiles: Int = 8, maximumNanoseconds: Int64 = 2_000_000) {
+        self.maximumTiles = max(maximumTiles, 0)
+        self.maximumNanoseconds = max(maximumNanoseconds, 0)
+    }
+}

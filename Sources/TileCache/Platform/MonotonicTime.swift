@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#else
+    #error("MonotonicTime needs clock_gettime")
+#endif
+
+/// A moment on a clock that never runs backwards, in nanoseconds since some start.
+///
+/// The cache never looks at a clock where a caller can name the time, so that replays and tests decide what time it is.
+public struct MonotonicTime: Hashable, Sendable, Comparable {
+    /// Nanoseconds since the clock's start.
+    public var nanoseconds: Int64
+
+    /// Names a moment.
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// The system's monotonic clock.
+    public static var now: MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// Orders by time.
+    public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
+}

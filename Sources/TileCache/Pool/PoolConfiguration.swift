@@ -1,0 +1,49 @@
+/// What the pool is allowed and how it chooses.
+struct PoolConfiguration: Sendable {
+    /// Which tile is given up when room is needed.
+    enum Eviction: Sendable, Hashable {
+        /// The least recently used one that nobody needs.
+        case recency
+        /// The one that the plan values least; tiles that it does not mention by their age. Nothing is given up for
+        /// a tile that is worth less.
+        case value
+    }
+
+    /// Bytes of everything together, at every moment.
+    var byteLimit: Int
+    /// What the limit may be raised to later; the limit itself where it is larger.
+    var maximumByteLimit = 0
+    var eviction: Eviction = .recency
+    /// Whether cold tiles are kept compressed before they are given up.
+    var compressedTier = true
+    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.
+    var compressedShare = 0.5
+    /// Counts tables and scratch memory outside of the limit: a limit given in tiles means that many tiles.
+    var grantsBookkeeping = false
+    /// Loads at the same time.
+    var workers = 4
+    /// Of those, how many never load what nobody needs yet.
+    var reservedWorkers = 0
+    /// Memory that the owner holds for the pool's sake (workers' scratch buffers).
+    var fixedBytes = 0
+    /// Compressions and decompressions by workers at the same time.
+    var maximumCodecJobs = 2
+    /// The first wait, in nanoseconds, before a failed tile is tried again; doubled with each failure.
+    var retryDelay: Int64 = 500_000_000
+    /// The longest wait before a failed tile is tried again, in nanoseconds.
+    var maximumRetryDelay: Int64 = 60_000_000_000
+}
+
+/// What the pool knows of a layer.
+struct PoolLayer: Sendable {
+    /// Bytes of a decoded tile.
+    let tileBytes: Int
+    /// Which allocator of slots.
+    let slotClass: Int
+    /// Raised by each invalidation.
+    var generation: UInt32 = 1
+    /// Whether its tiles may be kept compressed at all.
+    let isCompressible: Bool
+    /// Whether a slot is taken when the source is ready to write, and not when the load starts.
+    let reservesLate: Bool
+}

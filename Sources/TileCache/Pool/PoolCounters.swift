@@ -1,0 +1,58 @@
+/// Why a tile's pixels left the pool.
+public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
+    /// Room was needed for another tile.
+    case capacity
+    /// A tile that would not become smaller by compression was given up instead of compressed.
+    case incompressible
+    /// Newer pixels of the same tile landed, or the tile is gone at its source.
+    case replaced
+    /// An invalidation asked for it to go at once.
+    case invalidated
+    /// `trim(toBytes:)`, a lower limit or memory pressure.
+    case trimmed
+    /// The compressed block did not pass its checksum.
+    case damaged
+
+    /// The name in reports.
+    public var name: String {
+        switch self {
+        case .capacity: "capacity"
+        case .incompressible: "incompressible"
+        case .replaced: "replaced"
+        case .invalidated: "invalidated"
+        case .trimmed: "trimmed"
+        case .damaged: "damaged"
+        }
+    }
+}
+
+/// Counters that only grow; `Statistics` derives its figures from them.
+package struct PoolCounters: Sendable, Hashable {
+    package var loadsStarted = 0
+    package var loadsFinished = 0
+    package var loadsAbsent = 0
+    package var loadsFailed = 0
+    package var loadsCancelled = 0
+    package var loadsOutdated = 0
+    package var loadedBytes = 0
+    /// Finished loads whose pixels left without having been drawn.
+    package var loadsUnseen = 0
+    package var prefetchStarted = 0
+    package var prefetchUseful = 0
+    package var prefetchLate = 0
+    package var prefetchWasted = 0
+    package var prefetchCancelled = 0
+    package var demotions = 0
+    package var promotions = 0
+    package var demotedRawBytes = 0
+    package var demotedBlockBytes = 0
+    package var storedRaw = 0
+    package var damagedBlocks = 0
+    package var removals = [Int](repeating: 0, count: RemovalCause.allCases.count)
+    /// Wishes that found no room.
+    package var refusals = 0
+    package var peakBytes = 0
+    package var peakDecodedBytes = 0
+    package var peakCompressedBytes = 0
+    package var peakInFlightBytes = 0
+}

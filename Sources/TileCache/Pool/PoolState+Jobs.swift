@@ -1,0 +1,300 @@
+/// What a worker is to do next.
+enum Job: Hashable, Sendable {
+    case load(LoadTicket)
+    case demote(CodecTicket)
+    case promote(CodecTicket)
+}
+
+/// A load that has begun.
+struct LoadTicket: Hashable, Sendable {
+    /// The load's number until it ends.
+    var load: Int32
+    var key: TileKey
+    /// Where to write, or -1 where the bytes are reserved when the source is ready.
+    var slot: Int32
+    var slotClass: Int
+    var isDemand: Bool
+}
+
+/// How a load ended.
+enum LoadResult: Sendable, Hashable {
+    /// The pixels stand in the reserved slot.
+    case pixels
+    /// The tile does not exist.
+    case absent
+    /// It failed; tried again after a wait, unless it never can succeed.
+    case failed(isPermanent: Bool, retryAfter: Int64?)
+    /// Nobody wanted it any more.
+    case cancelled
+    /// There was no room for its pixels.
+    case refused
+}
+
+/// What the end of a load changed.
+struct Landing: Hashable, Sendable {
+    /// A view needs the tile now: it should draw again.
+    var isNeeded = false
+    /// The pixels are of no use: an invalidation came in between.
+    var isOutdated = false
+}
+
+extension PoolState {
+    /// Puts a new plan in the place of the old one; what has not started of the old one never will.
+    mutating func install(_ newPlan: consuming Plan) {
+        plan = newPlan
+        planCursor = 0
+        planEpoch &+= 1
+        valued.removeAll(keepingCapacity: true)
+        for wish in plan.entries {
+            let number = table.find(wish.key)
+            guard number >= 0 else { continue }
+            let load = table[number].load
+            if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
+            if wish.reason == .prefetch { setValue(wish.value, of: number) }
+        }
+        for wish in plan.keepValues {
+            let number = table.find(wish.key)
+            if number >= 0 { setValue(wish.value, of: number) }
+        }
+    }
+
+    /// Notes what the current plan thinks of a tile; of two opinions the first counts.
+    private mutating func setValue(_ value: Float, of number: Int32) {
+        guard table[number].planEpoch != planEpoch else { return }
+        table[number].planEpoch = planEpoch
+        table[number].value = value
+        if table[number].residency.isResident { valued.append(number) }
+    }
+
+    /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
+    mutating func nextJob(now: Int64) -> Job? {
+        guard loadCount < configuration.workers else { return nil }
+        while planCursor < plan.entries.count {
+            let wish = plan.entries[planCursor]
+            let number = table.find(wish.key)
+            if number >= 0, !needsWork(number, wish, now: now) {
+                planCursor += 1
+                continue
+            }
+            let isDemand = wish.reason != .prefetch
+            if !isDemand, prefetchLoadCount >= configuration.workers - configuration.reservedWorkers { return nil }
+            if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
+                switch beginPromotion(number, worth: isDemand ? .infinity : wish.value, now: now) {
+                case .ticket(let ticket):
+                    planCursor += 1
+                    return .promote(ticket)
+                case .demote(let victim): return .demote(beginDemotion(victim))
+                case .none: return nil
+                }
+            }
+            switch beginLoad(wish, now: now) {
+            case .ticket(let ticket):
+                planCursor += 1
+                return .load(ticket)
+            case .demote(let victim): return .demote(beginDemotion(victim))
+            case .none: return nil
+            }
+        }
+        return nil
+    }
+
+    private func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
+        let entry = table[number]
+        if entry.load >= 0 { return false }
+        if entry.flags.contains(.absent) { return false }
+        if entry.flags.contains(.failed), now < entry.retryAt { return false }
+        if entry.flags.contains(.stale) { return true }
+        switch entry.residency {
+        case .none: return true
+        case .compressed: return wish.wantsDecoded && codecJobs < configuration.maximumCodecJobs
+        case .decoded, .demoting, .storing, .promoting: return false
+        }
+    }
+
+    enum Begun<Ticket> {
+        case ticket(Ticket)
+        case demote(Int32)
+        case none
+    }
+
+    private mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
+        let isDemand = wish.reason != .prefetch
+        let layer = wish.key.layer
+        let number = entry(for: wish.key)
+        guard number >= 0 else { return .none }
+        var slot: Int32 = -1
+        if !layers[layer].reservesLate {
+            // The entry must outlive the search for room.
+            table[number].leaseCount += 1
+            let room = acquireSlot(layer: layer, worth: isDemand ? .infinity : wish.value, now: now)
+            table[number].leaseCount -= 1
+            switch room {
+            case .slot(let acquired): slot = acquired
+            case .demote(let victim):
+                forgetIfIdle(number)
+                return .demote(victim)
+            case .none:
+                forgetIfIdle(number)
+                return .none
+            }
+            inFlightBytes += slotBytes(ofLayer: layer)
+        }
+        let load = Load(
+            entry: number,
+            generation: layers[layer].generation,
+            slot: slot,
+            started: now,
+            isDemand: isDemand,
+            wantedEpoch: planEpoch,
+            value: wish.value
+        )
+        let id: Int32
+        if let free = freeLoads.popLast() {
+            id = free
+            loads[Int(id)] = load
+        } else {
+            id = Int32(loads.count)
+            loads.append(load)
+        }
+        table[number].load = id
+        loadCount += 1
+        counters.loadsStarted += 1
+        if !isDemand {
+            prefetchLoadCount += 1
+            counters.prefetchStarted += 1
+        }
+        notePeaks()
+        return .ticket(
+            LoadTicket(
+                load: id,
+                key: wish.key,
+                slot: slot,
+                slotClass: layers[layer].slotClass,
+                isDemand: isDemand
+            )
+        )
+    }
+
+    /// Takes a slot for a load whose source is ready to write.
+    mutating func reserve(_ id: Int32, now: Int64) -> Room {
+        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
+        if load.slot >= 0 { return .slot(load.slot) }
+        let layer = table[load.entry].key.layer
+        let isNeeded = load.isDemand || table[load.entry].needCount > 0
+        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value, now: now)
+        if case .slot(let slot) = room {
+            loads[Int(id)]?.slot = slot
+            inFlightBytes += slotBytes(ofLayer: layer)
+            notePeaks()
+        }
+        return room
+    }
+
+    /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
+    mutating func finishLoad(_ id: Int32, _ result: LoadResult, now: Int64) -> Landing {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return Landing() }
+        loads[Int(id)] = nil
+        freeLoads.append(id)
+        let number = load.entry
+        let layer = table[number].key.layer
+        table[number].load = -1
+        loadCount -= 1
+        if !load.isDemand { prefetchLoadCount -= 1 }
+        if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
+
+        var landing = Landing(isNeeded: table[number].needCount > 0)
+        landing.isOutdated = load.generation == 0
+        if landing.isOutdated { counters.loadsOutdated += 1 }
+        if result == .pixels, !landing.isOutdated {
+            land(load, in: number, now: now)
+        } else {
+            if load.slot >= 0 { slots[layers[layer].slotClass].giveBack(load.slot) }
+            if !landing.isOutdated { note(result, load, in: number, now: now) }
+            if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
+            if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
+            forgetIfIdle(number)
+        }
+        notePeaks()
+        return landing
+    }
+
+    private mutating func land(_ load: Load, in number: Int32, now: Int64) {
+        let layer = table[number].key.layer
+        counters.loadsFinished += 1
+        counters.loadedBytes += layers[layer].tileBytes
+        if table[number].residency.isResident { replacePixels(of: number) }
+        table[number].slot = load.slot
+        table[number].residency = .decoded
+        table[number].generation = load.generation
+        table[number].lastUse = now
+        table[number].attempts = 0
+        table[number].flags = table[number].flags.intersection(.floor)
+        // One that was late already counts as late, not as useful or wasted.
+        if !load.isDemand, !load.wasLate { table[number].flags.insert(.prefetched) }
+        decoded.pushFront(number, in: table)
+        if table[number].planEpoch == planEpoch { valued.append(number) }
+    }
+
+    /// Takes outdated pixels out of an entry that newer ones are about to enter. Who holds the old ones keeps them.
+    private mutating func replacePixels(of number: Int32) {
+        counters.removals[RemovalCause.replaced.rawValue] += 1
+        noteUnseen(number)
+        let entry = table[number]
+        if entry.slot >= 0, entry.leaseCount > 0 {
+            let slotClass = Int32(layers[entry.key.layer].slotClass)
+            orphans[MemoryRange(slotClass: slotClass, number: entry.slot)] = entry.leaseCount
+            table[number].slot = -1
+            table[number].leaseCount = 0
+        }
+        // A block that a worker is reading or writing belongs to the worker's ticket from here on.
+        if entry.residency == .storing || entry.residency == .promoting {
+            table[number].blockBytes = 0
+            if entry.residency == .promoting { table[number].leaseCount -= 1 }
+        }
+        table[number].work &+= 1
+        releasePixels(of: number)
+    }
+
+    private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
+        switch result {
+        case .pixels: break
+        case .absent:
+            counters.loadsAbsent += 1
+            if table[number].residency.isResident { dropOutdated(number) }
+            table[number].flags.insert(.absent)
+            table[number].flags.remove(.failed)
+        case .failed(let isPermanent, let retryAfter):
+            counters.loadsFailed += 1
+            table[number].flags.insert(.failed)
+            let attempts = table[number].attempts
+            table[number].attempts = attempts == .max ? .max : attempts + 1
+            let doubled = configuration.retryDelay << Int64(min(attempts, 20))
+            let wait = max(min(doubled, configuration.maximumRetryDelay), retryAfter ?? 0)
+            let (retryAt, overflow) = now.addingReportingOverflow(wait)
+            table[number].retryAt = isPermanent || overflow ? .max : retryAt
+        case .cancelled:
+            counters.loadsCancelled += 1
+            if !load.isDemand { counters.prefetchCancelled += 1 }
+        case .refused:
+            counters.refusals += 1
+        }
+    }
+
+    /// The tile is gone at its source: what is left of it goes, unless somebody holds it.
+    private mutating func dropOutdated(_ number: Int32) {
+        guard table[number].leaseCount == 0,
+            table[number].residency == .decoded || table[number].residency == .compressed
+        else { return }
+        counters.removals[RemovalCause.replaced.rawValue] += 1
+        noteUnseen(number)
+        releasePixels(of: number)
+        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
+    }
+
+    /// Whether no view and no plan wants a load any more.
+    func isUnwanted(load id: Int32) -> Bool {
+        guard let load = loads[Int(id)] else { return true }
+        return table[load.entry].needCount == 0 && load.wantedEpoch != planEpoch
+            && !table[load.entry].flags.contains(.floor)
+    }
+}

@@ -1,0 +1,195 @@
+/// Making room: what is given up for what, and never a byte over the limit.
+extension PoolState {
+    /// The answer to a wish for a slot.
+    enum Room: Hashable {
+        /// Take this slot.
+        case slot(Int32)
+        /// First compress this tile; then ask again.
+        case demote(Int32)
+        /// Nothing may be given up for it.
+        case none
+    }
+
+    /// A slot for a tile of a layer.
+    ///
+    /// - Parameter worth: nothing that is worth this much or more is given up for it.
+    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+        let slotClass = layers[layer].slotClass
+        let reused = slots[slotClass].takeCommitted()
+        if reused >= 0 { return .slot(reused) }
+        let bytes = slots[slotClass].slotBytes
+        while true {
+            if availableBytes >= bytes {
+                let fresh = slots[slotClass].takeFresh()
+                if fresh >= 0 {
+                    notePeaks()
+                    return .slot(fresh)
+                }
+                return .none
+            }
+            if letUnusedGo(bytes - availableBytes, sparing: slotClass) { continue }
+            switch giveUp(worth: worth, now: now, wantedClass: slotClass) {
+            case .dropped:
+                let reused = slots[slotClass].takeCommitted()
+                if reused >= 0 { return .slot(reused) }
+            case .demote(let victim): return .demote(victim)
+            case .none:
+                counters.refusals += 1
+                return .none
+            }
+        }
+    }
+
+    /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
+    mutating func makeBytes(_ bytes: Int) -> Bool {
+        while availableBytes < bytes {
+            if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
+            let victim = coldest(of: compressed, worth: .infinity, now: 0)
+            let other = victim >= 0 ? victim : coldest(of: decoded, worth: .infinity, now: 0)
+            guard other >= 0 else { return false }
+            drop(other, cause: .capacity)
+        }
+        return true
+    }
+
+    /// Bytes that compressed tiles may take where decoded ones want them too.
+    var compressedLimit: Int { Int(Double(configuration.byteLimit) * configuration.compressedShare) }
+
+    private enum GivenUp {
+        case dropped
+        case demote(Int32)
+        case none
+    }
+
+    private mutating func giveUp(worth: Float, now: Int64, wantedClass: Int) -> GivenUp {
+        let cold = configuration.compressedTier ? coldest(of: compressed, worth: worth, now: now) : -1
+        // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
+        if cold >= 0, pages.usedBytes > compressedLimit + 4 * slots[wantedClass].slotBytes {
+            drop(cold, cause: .capacity)
+            return .dropped
+        }
+        let victim = coldest(of: decoded, worth: worth, now: now)
+        if victim >= 0 {
+            if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
+            drop(victim, cause: .capacity)
+            return .dropped
+        }
+        if cold >= 0 {
+            drop(cold, cause: .capacity)
+            return .dropped
+        }
+        return .none
+    }
+
+    /// Whether a decoded tile is worth compressing before it goes: not where the tier is off, the layer's contents do
+    /// not compress, the pixels are outdated, or nothing has ever looked at a prefetched tile twice.
+    private func canDemote(_ number: Int32) -> Bool {
+        configuration.compressedTier && table[number].residency == .decoded
+            && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
+    }
+
+    /// The tile of a list that goes first, or -1: the least recently used or least valued one that nobody holds.
+    func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {
+        var number = list.tail
+        while number >= 0, !isEvictable(number) || isValued(number) { number = table[number].previous }
+        guard configuration.eviction == .value else {
+            // Values play no part: the plain order decides, with valued tiles among the others.
+            var plain = list.tail
+            while plain >= 0, !isEvictable(plain) { plain = table[plain].previous }
+            return plain
+        }
+        var lowest = number
+        var lowestWorth = number >= 0 ? plan.recency.worth(age: now - table[number].lastUse) : .infinity
+        let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
+        for candidate in valued {
+            let entry = table.pointer(candidate)
+            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth, isEvictable(candidate),
+                entry.pointee.residency.isDecoded == wantsDecoded
+            else { continue }
+            lowest = candidate
+            lowestWorth = entry.pointee.value
+        }
+        return lowestWorth < worth ? lowest : -1
+    }
+
+    @inline(__always)
+    private func isValued(_ number: Int32) -> Bool {
+        configuration.eviction == .value && table[number].planEpoch == planEpoch
+    }
+
+    @inline(__always)
+    private func isEvictable(_ number: Int32) -> Bool {
+        let entry = table.pointer(number)
+        guard entry.pointee.needCount == 0, entry.pointee.leaseCount == 0, !entry.pointee.flags.contains(.floor) else {
+            return false
+        }
+        return entry.pointee.residency == .decoded || entry.pointee.residency == .compressed
+    }
+
+    /// Takes a tile's pixels out of the pool.
+    mutating func drop(_ number: Int32, cause: RemovalCause) {
+        counters.removals[cause.rawValue] += 1
+        noteUnseen(number)
+        releasePixels(of: number)
+        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
+        forgetIfIdle(number)
+    }
+
+    /// Counts a load whose pixels leave without having been drawn.
+    mutating func noteUnseen(_ number: Int32) {
+        guard !table[number].flags.contains(.seen) else { return }
+        counters.loadsUnseen += 1
+        if table[number].flags.contains(.prefetched) { counters.prefetchWasted += 1 }
+    }
+
+    /// Gives slot and pages back and takes the entry off its list.
+    mutating func releasePixels(of number: Int32) {
+        let entry = table[number]
+        if entry.residency.isDecoded { decoded.remove(number, in: table) }
+        if entry.residency.isCompressed { compressed.remove(number, in: table) }
+        if entry.slot >= 0 { slots[layers[entry.key.layer].slotClass].giveBack(entry.slot) }
+        if entry.blockBytes > 0 { pages.free(entry.block, bytes: Int(entry.blockBytes)) }
+        table[number].slot = -1
+        table[number].block = PageAllocator.Block()
+        table[number].blockBytes = 0
+        table[number].residency = .none
+    }
+
+    /// Lets memory that nothing uses go until `bytes` are free; whether any could go.
+    mutating func letUnusedGo(_ bytes: Int, sparing spared: Int) -> Bool {
+        var freed = 0
+        for slotClass in slots.indices where slotClass != spared {
+            while freed < bytes {
+                let slot = slots[slotClass].beginDecommit()
+                if slot < 0 { break }
+                pendingDecommits.append(MemoryRange(slotClass: Int32(slotClass), number: slot))
+                freed += slots[slotClass].slotBytes
+            }
+        }
+        while freed < bytes {
+            let page = pages.beginDecommit()
+            if page < 0 { break }
+            pendingDecommits.append(MemoryRange(slotClass: -1, number: page))
+            freed += PageAllocator.pageBytes
+        }
+        return freed > 0
+    }
+
+    /// The memory that whoever called last must return to the system before it touches what it was given.
+    mutating func takePendingDecommits() -> [MemoryRange] {
+        guard !pendingDecommits.isEmpty else { return [] }
+        defer { pendingDecommits.removeAll() }
+        return pendingDecommits
+    }
+
+    /// The memory is gone; its numbers may be used again.
+    mutating func finishDecommits(_ ranges: [MemoryRange]) {
+        for range in ranges {
+            if range.slotClass < 0 {
+                pages.finishDecommit(range.number)
+            } else {
+                slots[Int(range.slotClass)].finishDecommit(range.number)
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/// A compression or decompression that has begun; what it holds is its own until its end.
+struct CodecTicket: Hashable, Sendable {
+    var entry: Int32
+    /// Must still be the entry's `work`, or the result is nobody's.
+    var work: UInt32
+    var key: TileKey
+    /// The slot that is read (demotion) or written (promotion).
+    var slot: Int32
+    var slotClass: Int
+    var block: PageAllocator.Block
+    var blockBytes: Int
+    /// The pixel of a single-colour tile, which needs no block.
+    var solidValue: UInt64?
+    /// The block is what the source delivered.
+    var isEncoded = false
+}
+
+/// What compressing a tile gave.
+enum DemotionResult: Hashable, Sendable {
+    /// One pixel value says it all.
+    case solid(UInt64)
+    /// A block of this many bytes.
+    case block(Int)
+    /// It would not become smaller.
+    case incompressible
+}
+
+/// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
+extension PoolState {
+    /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
+    mutating func beginDemotion(_ number: Int32) -> CodecTicket {
+        codecJobs += 1
+        table[number].work &+= 1
+        table[number].residency = .demoting
+        table[number].leaseCount += 1
+        let entry = table[number]
+        return CodecTicket(
+            entry: number,
+            work: entry.work,
+            key: entry.key,
+            slot: entry.slot,
+            slotClass: layers[entry.key.layer].slotClass,
+            block: PageAllocator.Block(),
+            blockBytes: 0
+        )
+    }
+
+    /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
+    /// the caller copies it there and calls `finishStore`.
+    mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult, now: Int64) -> CodecTicket? {
+        let number = ticket.entry
+        var stored: CodecTicket?
+        // Until a block is copied its codec is still busy.
+        defer { if stored == nil { codecJobs -= 1 } }
+        guard isCurrent(ticket) else {
+            release(number, slotClass: ticket.slotClass, slot: ticket.slot)
+            return nil
+        }
+        table[number].leaseCount -= 1
+        table[number].residency = .decoded
+        if table[number].isPinned || table[number].flags.contains(.stale) { return nil }
+        counters.demotions += 1
+        switch result {
+        case .incompressible:
+            counters.storedRaw += 1
+            drop(number, cause: .incompressible)
+            return nil
+        case .solid(let value):
+            moveToCompressed(number)
+            table[number].flags.insert(.solid)
+            table[number].solidValue = value
+            table[number].residency = .compressed
+            return nil
+        case .block(let bytes):
+            counters.demotedRawBytes += layers[ticket.key.layer].tileBytes
+            counters.demotedBlockBytes += bytes
+            moveToCompressed(number)
+            guard makePages(for: bytes, worth: worthOfKeeping(number, now: now), now: now) else {
+                drop(number, cause: .capacity)
+                return nil
+            }
+            let block = pages.allocate(bytes: bytes)
+            table[number].block = block
+            table[number].blockBytes = Int32(bytes)
+            table[number].residency = .storing
+            notePeaks()
+            stored = ticket
+            stored?.block = block
+            stored?.blockBytes = bytes
+            return stored
+        }
+    }
+
+    /// The block stands in its pages.
+    mutating func finishStore(_ ticket: CodecTicket) {
+        codecJobs -= 1
+        guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
+            pages.free(ticket.block, bytes: ticket.blockBytes)
+            return
+        }
+        table[ticket.entry].residency = .compressed
+    }
+
+    /// Takes a slot for a compressed tile's pixels and marks it as being decompressed.
+    mutating func beginPromotion(_ number: Int32, worth: Float, now: Int64) -> Begun<CodecTicket> {
+        guard table[number].residency == .compressed else { return .none }
+        // Held, so that making room cannot give up the very tile that it is made for.
+        table[number].leaseCount += 1
+        switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
+        case .slot(let slot):
+            codecJobs += 1
+            table[number].work &+= 1
+            table[number].residency = .promoting
+            let entry = table[number]
+            return .ticket(
+                CodecTicket(
+                    entry: number,
+                    work: entry.work,
+                    key: entry.key,
+                    slot: slot,
+                    slotClass: layers[entry.key.layer].slotClass,
+                    block: entry.block,
+                    blockBytes: Int(entry.blockBytes),
+                    solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
+                    isEncoded: entry.flags.contains(.encoded)
+                )
+            )
+        case .demote(let victim):
+            table[number].leaseCount -= 1
+            return .demote(victim)
+        case .none:
+            table[number].leaseCount -= 1
+            return .none
+        }
+    }
+
+    /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
+    mutating func finishPromotion(_ ticket: CodecTicket, isIntact: Bool) {
+        codecJobs -= 1
+        let number = ticket.entry
+        guard isCurrent(ticket) else {
+            slots[ticket.slotClass].giveBack(ticket.slot)
+            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            return
+        }
+        table[number].leaseCount -= 1
+        table[number].residency = .compressed
+        guard isIntact else {
+            slots[ticket.slotClass].giveBack(ticket.slot)
+            counters.damagedBlocks += 1
+            drop(number, cause: .damaged)
+            return
+        }
+        counters.promotions += 1
+        compressed.remove(number, in: table)
+        if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+        table[number].block = PageAllocator.Block()
+        table[number].blockBytes = 0
+        table[number].flags.subtract([.solid, .encoded])
+        table[number].slot = ticket.slot
+        table[number].residency = .decoded
+        decoded.pushFront(number, in: table)
+        notePeaks()
+    }
+
+    // MARK: - Leases
+
+    /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
+    mutating func lease(_ number: Int32) { table[number].leaseCount += 1 }
+
+    /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
+    mutating func lease(_ number: Int32, slotClass: Int, slot: Int32) {
+        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
+        if let count = orphans[range] { orphans[range] = count + 1 } else { lease(number) }
+    }
+
+    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile.
+    mutating func release(_ number: Int32, slotClass: Int, slot: Int32) {
+        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
+        if !orphans.isEmpty, let count = orphans[range] {
+            if count > 1 {
+                orphans[range] = count - 1
+            } else {
+                orphans[range] = nil
+                slots[slotClass].giveBack(slot)
+            }
+            return
+        }
+        table[number].leaseCount -= 1
+    }
+
+    private func isCurrent(_ ticket: CodecTicket) -> Bool {
+        table[ticket.entry].key == ticket.key && table[ticket.entry].work == ticket.work
+    }
+
+    /// Gives a decoded tile's slot up and lists the entry as compressed.
+    private mutating func moveToCompressed(_ number: Int32) {
+        decoded.remove(number, in: table)
+        slots[layers[table[number].key.layer].slotClass].giveBack(table[number].slot)
+        table[number].slot = -1
+        table[number].residency = .compressed
+        compressed.pushFront(number, in: table)
+    }
+
+    private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
+        guard configuration.eviction == .value else { return .infinity }
+        let entry = table[number]
+        return entry.planEpoch == planEpoch ? entry.value : plan.recency.worth(age: now - entry.lastUse)
+    }
+
+    /// Sees to it that a block's pages can be taken: other compressed tiles go while their tier has its share, else
+    /// memory of free slots is turned into pages.
+    private mutating func makePages(for bytes: Int, worth: Float, now: Int64) -> Bool {
+        let needed = pages.pagesNeeded(for: bytes)
+        while pages.unusedCount < needed {
+            let missing = (needed - pages.unusedCount) * PageAllocator.pageBytes
+            if availableBytes >= missing { return true }
+            if pages.usedBytes + bytes > compressedLimit {
+                let victim = coldest(of: compressed, worth: worth, now: now)
+                // The entry itself is on the list too, without pages: giving it up would free nothing.
+                if victim >= 0, table[victim].blockBytes > 0 {
+                    drop(victim, cause: .capacity)
+                    continue
+                }
+            }
+            if !letUnusedGo(missing - availableBytes, sparing: -1) { return false }
+        }
+        return true
+    }
+}

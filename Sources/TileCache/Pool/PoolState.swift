@@ -1,0 +1,177 @@
+/// A load that has started and not ended.
+struct Load: Sendable {
+    var entry: Int32
+    var generation: UInt32
+    /// The slot that it writes into, or -1 while nothing is reserved.
+    var slot: Int32
+    var started: Int64
+    var isDemand: Bool
+    /// The plan that last asked for the tile; loads that no plan wants any more may be cancelled.
+    var wantedEpoch: UInt32
+    /// What the tile was worth when the load began.
+    var value: Float
+    /// A counted demand met the load while it was in flight.
+    var wasLate = false
+}
+
+/// Memory that must go back to the system before whoever was given its bytes touches anything.
+struct MemoryRange: Hashable, Sendable {
+    /// The class of slots, or -1 for pages.
+    var slotClass: Int32
+    var number: Int32
+}
+
+/// The pool without its memory and its lock: numbers of slots and pages, bytes, order. Pure, so that the replay under a
+/// virtual clock and the tests drive the very decisions that the service runs.
+struct PoolState: ~Copyable {
+    var configuration: PoolConfiguration
+    /// What the limit may be raised to: address ranges are made for it.
+    let maximumByteLimit: Int
+    var layers: [PoolLayer] = []
+    var table: EntryTable
+    /// Tiles with pixels ready to draw, most recently used first.
+    var decoded = RecencyList()
+    /// Compressed tiles, most recently used first.
+    var compressed = RecencyList()
+    var slots: [SlotAllocator] = []
+    var pages: PageAllocator
+
+    /// Loads in flight by number; a freed number is used again.
+    var loads: [Load?] = []
+    var freeLoads: [Int32] = []
+    var loadCount = 0
+    var prefetchLoadCount = 0
+    var inFlightBytes = 0
+    var codecJobs = 0
+    /// Slots whose tile got newer pixels while somebody still holds the old ones.
+    var orphans: [MemoryRange: Int32] = [:]
+
+    var plan = Plan()
+    var planCursor = 0
+    var planEpoch: UInt32 = 1
+    /// Resident tiles that the current plan values.
+    var valued: [Int32] = []
+
+    var needStamp: UInt32 = 0
+    var pendingDecommits: [MemoryRange] = []
+    var counters = PoolCounters()
+    /// Bytes that an idle limit change still has to free: pins held it up.
+    var isOverLimit = false
+
+    init(configuration: PoolConfiguration) {
+        self.configuration = configuration
+        let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
+        maximumByteLimit = limit
+        table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
+        pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+    }
+
+    // MARK: - Layers
+
+    /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
+    mutating func addLayer(tileBytes: Int, isCompressible: Bool = true, reservesLate: Bool = false) -> Int {
+        let slotBytes = Self.slotBytes(for: tileBytes)
+        let slotClass =
+            slots.firstIndex { $0.slotBytes == slotBytes }
+            ?? {
+                let capacity = max(maximumByteLimit / slotBytes, 0)
+                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
+                return slots.count - 1
+            }()
+        layers.append(
+            PoolLayer(
+                tileBytes: tileBytes,
+                slotClass: slotClass,
+                isCompressible: isCompressible,
+                reservesLate: reservesLate
+            )
+        )
+        return layers.count - 1
+    }
+
+    /// A slot begins on a page of the system, so that its memory can be given back alone.
+    static func slotBytes(for tileBytes: Int) -> Int { (tileBytes + 4095) & ~4095 }
+
+    func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
+
+    // MARK: - The ledger
+
+    /// Bytes of decoded tiles, of slots being written and of slots kept for the next tile.
+    var slotCommittedBytes: Int { slots.reduce(0) { $0 + $1.committedBytes } }
+    /// Bytes in slots that hold pixels or are being written.
+    var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
+    /// Bytes of tables and scratch memory.
+    var bookkeepingBytes: Int {
+        table.byteCount + pages.bookkeepingBytes + loads.capacity * MemoryLayout<Load?>.stride
+            + (plan.entries.capacity) * MemoryLayout<PlanEntry>.stride + valued.capacity * 4
+            + configuration.fixedBytes
+    }
+    /// Everything with memory behind it: what must never exceed the limit.
+    var committedBytes: Int {
+        slotCommittedBytes + pages.committedBytes + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+    }
+    /// Bytes that may still be committed.
+    var availableBytes: Int { configuration.byteLimit - committedBytes }
+
+    mutating func notePeaks() {
+        counters.peakBytes = max(counters.peakBytes, committedBytes)
+        counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - inFlightBytes)
+        counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)
+        counters.peakInFlightBytes = max(counters.peakInFlightBytes, inFlightBytes)
+    }
+
+    // MARK: - Lookup
+
+    func find(_ key: TileKey) -> Int32 { table.find(key) }
+
+    func residency(of key: TileKey) -> Residency {
+        let number = table.find(key)
+        return number < 0 ? .none : table[number].residency
+    }
+
+    /// Marks a decoded tile as the most recently used, without any view having drawn it.
+    mutating func touchForUse(_ number: Int32) { decoded.moveToFront(number, in: table) }
+
+    /// Marks a resident tile as the most recently used of its tier, and as drawn.
+    mutating func touch(_ number: Int32, now: Int64) {
+        table[number].lastUse = now
+        if !table[number].flags.contains(.seen) {
+            table[number].flags.insert(.seen)
+            if table[number].flags.contains(.prefetched) { counters.prefetchUseful += 1 }
+        }
+        switch table[number].residency {
+        case .decoded, .demoting: decoded.moveToFront(number, in: table)
+        case .compressed, .storing, .promoting: compressed.moveToFront(number, in: table)
+        case .none: break
+        }
+    }
+
+    /// Resident tiles that were never drawn, and how many of them were prefetched.
+    var unseen: (all: Int, prefetched: Int) {
+        var all = 0
+        var prefetched = 0
+        table.forEach { number in
+            let entry = table[number]
+            guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
+            all += 1
+            if entry.flags.contains(.prefetched) { prefetched += 1 }
+        }
+        return (all, prefetched)
+    }
+
+    /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
+    mutating func entry(for key: TileKey) -> Int32 {
+        let number = table.find(key)
+        if number >= 0 { return number }
+        if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
+            guard makeBytes(table.nextGrowth) else { return -1 }
+        }
+        return table.insert(key)
+    }
+
+    /// Forgets an entry that remembers nothing worth knowing.
+    mutating func forgetIfIdle(_ number: Int32) {
+        let entry = table[number]
+        if entry.isForgettable, entry.flags.isDisjoint(with: [.absent, .failed]) { table.remove(number) }
+    }
+}

@@ -1,0 +1,41 @@
+/// A layer of one cache; handed out by ``TileCache/addLayer(_:pyramid:options:)``.
+public struct LayerID: Hashable, Sendable, Comparable {
+    /// The layer's number in its cache, from 0 in the order of adding.
+    public let index: Int
+
+    init(_ index: Int) { self.index = index }
+
+    /// Orders by age.
+    public static func < (a: LayerID, b: LayerID) -> Bool { a.index < b.index }
+}
+
+/// The pool's name for a tile: layer and coordinate packed into two words, so that hashing and comparing cost little.
+///
+/// 16 bits of layer, 8 of level, 40 of column; 64 of row. ``TilePyramid/maximumGridSide`` keeps columns within 40 bits.
+struct TileKey: Hashable, Sendable {
+    var high: UInt64
+    var low: UInt64
+
+    init(layer: Int, _ tile: TileCoordinate) {
+        high =
+            UInt64(truncatingIfNeeded: layer) << 48 | UInt64(truncatingIfNeeded: tile.level & 0xFF) << 40
+            | UInt64(truncatingIfNeeded: tile.column) & 0xFF_FFFF_FFFF
+        low = UInt64(truncatingIfNeeded: tile.row)
+    }
+
+    var layer: Int { Int(high >> 48) }
+    var level: Int { Int(high >> 40 & 0xFF) }
+
+    var coordinate: TileCoordinate {
+        TileCoordinate(level: level, column: Int(high & 0xFF_FFFF_FFFF), row: Int(truncatingIfNeeded: low))
+    }
+
+    /// A 64-bit mix of both words; the finaliser is the one of MurmurHash3.
+    var hash: UInt64 {
+        var x = high &* 0x9E37_79B9_7F4A_7C15 ^ low &* 0xC2B2_AE3D_27D4_EB4F
+        x ^= x >> 33
+        x = x &* 0xFF51_AFD7_ED55_8CCD
+        x ^= x >> 33
+        return x
+    }
+}

@@ -1,0 +1,87 @@
+/// A view at one moment, as a planner sees it.
+struct ViewSnapshot: Sendable {
+    struct Layer: Sendable {
+        var layer: Int
+        var pyramid: TilePyramid
+        var level: Int
+        var needed: [TileKey]
+        /// The renderer handed over its own list: nobody can say what it needs next.
+        var hasOwnList: Bool
+        var observations: [FrameObservation]
+    }
+
+    var viewport: Viewport?
+    var destination: Destination?
+    var selection: LevelSelection
+    var layers: [Layer]
+}
+
+/// Turns what the views see into one plan. What is needed goes before what is expected, whoever it is that needs it.
+struct Planner: Sendable {
+    /// For each view, one policy for each of its layers.
+    var policies: [Int: [any PrefetchPolicy]] = [:]
+
+    /// Learns from the frames since the last plan and orders everything that the views would like.
+    ///
+    /// - Parameters:
+    ///   - views: by their number, in the order in which they were made.
+    ///   - floors: pinned tiles; they come first.
+    mutating func makePlan(
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        floors: [TileKey] = [],
+        context: PlanContext
+    ) -> Plan {
+        var plan = Plan()
+        plan.time = context.now
+        for view in views {
+            for (index, layer) in view.snapshot.layers.enumerated() {
+                for observation in layer.observations { policies[view.id]?[index].observe(observation) }
+            }
+        }
+        appendPolicyWishes(of: views, goingFirst: true, to: &plan, context: context)
+        for key in floors { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
+        for view in views {
+            for layer in view.snapshot.layers {
+                for key in layer.needed {
+                    plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
+                }
+            }
+        }
+        let firstGuess = plan.entries.count
+        appendPolicyWishes(of: views, goingFirst: false, to: &plan, context: context)
+        // One policy has ordered its own wishes; the wishes of several are merged by what they are worth.
+        if views.reduce(0, { $0 + $1.snapshot.layers.count }) > 1 {
+            let merged = plan.entries[firstGuess...].enumerated()
+                .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }
+            plan.entries.replaceSubrange(firstGuess..., with: merged.map(\.element))
+        }
+        return plan
+    }
+
+    private mutating func appendPolicyWishes(
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        goingFirst: Bool,
+        to plan: inout Plan,
+        context: PlanContext
+    ) {
+        for (id, view) in views {
+            guard let viewport = view.viewport else { continue }
+            for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
+                guard policies[id]?[index].goesFirst == goingFirst else { continue }
+                policies[id]?[index].appendWishes(
+                    to: &plan,
+                    target: PlanTarget(
+                        layer: layer.layer,
+                        pyramid: layer.pyramid,
+                        viewport: viewport,
+                        level: layer.level,
+                        needed: layer.needed,
+                        destination: view.destination,
+                        selection: view.selection
+                    ),
+                    context: context
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// What a view saw in one frame; policies learn from the sequence.
+package struct FrameObservation: Sendable {
+    package var time: Int64
+    package var viewport: Viewport
+    package var level: Int
+    /// The needed tiles in the order of the screen.
+    var needed: [TileKey]
+    package var pyramid: TilePyramid
+}
+
+/// What a policy is to look ahead from.
+package struct PlanTarget: Sendable {
+    package var layer: Int
+    package var pyramid: TilePyramid
+    package var viewport: Viewport
+    package var level: Int
+    var needed: [TileKey]
+    package var destination: Destination?
+    package var selection: LevelSelection
+}
+
+/// What a policy may know of the cache.
+package struct PlanContext {
+    package var now: Int64
+    /// Loads at the same time.
+    package var workers: Int
+    /// How long a load takes, in nanoseconds, as measured.
+    package var loadLatency: Int64
+    /// How many decoded tiles of the layer's size fit the whole budget.
+    package var capacityTiles: Int
+    /// From 0, nothing but what is needed, to 1, whatever may be of use; 0.5 is the default.
+    package var effort: Double
+    var residency: (TileKey) -> Residency
+    /// Calls its argument with every resident tile; only replays give it.
+    var residents: ((TileKey) -> Void) -> Void = { _ in }
+
+    /// Whether a tile is resident or on its way.
+    package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {
+        residency(TileKey(layer: layer, tile)).isResident
+    }
+
+    /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.
+    package func forEachResident(ofLayer layer: Int, _ body: (TileCoordinate) -> Void) {
+        residents { key in if key.layer == layer { body(key.coordinate) } }
+    }
+}
+
+extension Plan {
+    /// Wishes for a tile.
+    package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
+        entries.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
+    }
+
+    /// Says what keeping a tile is worth, should it be resident; never loads it.
+    package mutating func value(_ tile: TileCoordinate, layer: Int, value: Float) {
+        keepValues.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
+    }
+}
+
+/// Where prefetches come from: observes one layer in one view, and says what it would like loaded or kept.
+///
+/// Policies are pure: the same observations give the same wishes. Each is a value, so that a view's policy can be copied
+/// for a plan made elsewhere.
+package protocol PrefetchPolicy: Sendable {
+    /// Whether its wishes go before needed tiles that are missing.
+    var goesFirst: Bool { get }
+
+    /// Takes in a frame; called for each viewport that a view takes, in the order of time.
+    mutating func observe(_ frame: FrameObservation)
+
+    /// Appends what should be loaded or kept beyond the needed tiles, the most wanted first.
+    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext)
+}
+
+extension PrefetchPolicy {
+    package var goesFirst: Bool { false }
+}
+
+extension PlanTarget {
+    /// The upright rectangle of the world that the viewport shows, turned ones with their bounds.
+    var rectangle: Rectangle { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
+
+    /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within it.
+    func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey) -> Void) {
+        ViewportCover(pyramid: pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, _ in
+            body(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))
+            return true
+        }
+    }
+
+    /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
+    func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to plan: inout Plan) {
+        forEachTile(at: level, in: rectangle) {
+            plan.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
+        }
+    }
+}
+
+/// Loads nothing before it is needed.
+package struct NoPrefetch: PrefetchPolicy {
+    package init() {}
+    package mutating func observe(_ frame: FrameObservation) {}
+    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {}
+}

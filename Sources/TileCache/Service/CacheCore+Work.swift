@@ -1,0 +1,307 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What workers do: loads, compressions and decompressions, one at a time each.
+extension CacheCore {
+    private enum Step: Sendable {
+        case load(LoadTicket, LayerRecord, UInt)
+        case request(LoadTicket, any TileSource)
+        case demote(CodecTicket, CodecWork)
+        case promote(CodecTicket, CodecWork)
+        case idle
+    }
+
+    /// What a compression or decompression needs beside its ticket.
+    struct CodecWork: Sendable {
+        var codec: Transferred<TileCodec>
+        var layer: LayerRecord
+        var slotAddress: UInt
+        var parts: [PagePart]
+    }
+
+    /// A part of a compressed block in memory.
+    struct PagePart: Sendable {
+        var address: UInt
+        var count: Int
+    }
+
+    /// Does jobs until there is none; then the worker is idle until a plan wakes it.
+    func work(as worker: Int) {
+        activity.enter()
+        defer { activity.leave() }
+        while true {
+            let (step, woken) = perform { state -> (Step, [Int]) in
+                let step = nextStep(for: worker, &state)
+                if case .idle = step { return (step, []) }
+                // What is left of the plan may keep another worker busy.
+                return (step, state.takeIdleWorkers())
+            }
+            wake(woken)
+            switch step {
+            case .idle: return
+            case .load(let ticket, let layer, let address):
+                load(ticket, layer, at: address)
+            case .request(let ticket, let source):
+                let request = TileRequest(core: self, ticket: ticket)
+                let isLate = lock.withLock { state -> Bool in
+                    // The load may be over before its request is known, where a source answers at once.
+                    state.requests[ticket.load] = WeakRequest(value: request)
+                    return state.isShutDown
+                }
+                if isLate { request.noteUnwanted() }
+                source.requestTile(request)
+                return
+            case .demote(let ticket, let work): demote(ticket, work)
+            case .promote(let ticket, let work): promote(ticket, work)
+            }
+        }
+    }
+
+    private func nextStep(for worker: Int, _ state: inout CoreState) -> Step {
+        guard !state.isShutDown else { return .idle }
+        guard let job = state.pool.nextJob(now: clock()) else {
+            state.idleWorkers.append(worker)
+            return .idle
+        }
+        switch job {
+        case .load(let ticket):
+            let layer = state.layers[ticket.key.layer]
+            switch layer.source {
+            case .asynchronous(let source):
+                state.workerOfLoad[ticket.load] = worker
+                return .request(ticket, source)
+            case .blocking:
+                return .load(
+                    ticket,
+                    layer,
+                    UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot))
+                )
+            }
+        case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
+        case .promote(let ticket): return .promote(ticket, codecWork(for: ticket, &state))
+        }
+    }
+
+    /// Takes a codec and looks the addresses up; there are as many codecs as the pool begins jobs at a time.
+    func codecWork(for ticket: CodecTicket, _ state: inout CoreState) -> CodecWork {
+        CodecWork(
+            codec: state.codecs.removeLast(),
+            layer: state.layers[ticket.key.layer],
+            slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
+            parts: parts(of: ticket, state)
+        )
+    }
+
+    private func parts(of ticket: CodecTicket, _ state: borrowing CoreState) -> [PagePart] {
+        var parts: [PagePart] = []
+        guard ticket.blockBytes > 0 else { return parts }
+        let base = state.pageRegion.base
+        state.pool.pages.forEachPart(of: ticket.block, bytes: ticket.blockBytes) { offset, count in
+            parts.append(PagePart(address: UInt(bitPattern: base + offset), count: count))
+        }
+        return parts
+    }
+
+    // MARK: - Loads
+
+    private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
+        guard case .blocking(let source) = layer.source else { return }
+        let size = layer.sizes[ticket.key.level]
+        var pixels = TilePixels(
+            memory: UnsafeMutableRawBufferPointer(
+                start: UnsafeMutableRawPointer(bitPattern: address),
+                count: size.bytes
+            ),
+            width: size.width,
+            height: size.height,
+            format: layer.options.format,
+            alpha: layer.options.alpha
+        )
+        let start = clock()
+        let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
+        end(ticket, result, took: clock() - start)
+    }
+
+    private static func result(of load: () throws -> TileOutcome) -> LoadResult {
+        do {
+            switch try load() {
+            case .pixels: return .pixels
+            case .absent: return .absent
+            }
+        } catch let failure as TileFailure {
+            return LoadResult(failure)
+        } catch {
+            return .failed(isPermanent: false, retryAfter: nil)
+        }
+    }
+
+    /// Reserves a slot for an asynchronous load whose source is ready, lets it write and ends the load.
+    func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
+        while true {
+            let room = perform { state -> Reservation in
+                switch state.pool.reserve(ticket.load, now: clock()) {
+                case .slot(let slot):
+                    let address = state.address(slotClass: ticket.slotClass, slot: slot)
+                    return .slot(state.layers[ticket.key.layer], UInt(bitPattern: address))
+                case .demote(let victim):
+                    guard !state.codecs.isEmpty else { return .none }
+                    let demotion = state.pool.beginDemotion(victim)
+                    return .demote(demotion, codecWork(for: demotion, &state))
+                case .none: return .none
+                }
+            }
+            switch room {
+            case .demote(let demotion, let work): demote(demotion, work)
+            case .none:
+                complete(ticket, .refused)
+                return false
+            case .slot(let layer, let address):
+                let size = layer.sizes[ticket.key.level]
+                var pixels = TilePixels(
+                    memory: UnsafeMutableRawBufferPointer(
+                        start: UnsafeMutableRawPointer(bitPattern: address),
+                        count: size.bytes
+                    ),
+                    width: size.width,
+                    height: size.height,
+                    format: layer.options.format,
+                    alpha: layer.options.alpha
+                )
+                complete(ticket, Self.result { try body(&pixels) })
+                return true
+            }
+        }
+    }
+
+    private enum Reservation: Sendable {
+        case slot(LayerRecord, UInt)
+        case demote(CodecTicket, CodecWork)
+        case none
+    }
+
+    /// Ends an asynchronous load; its worker goes on.
+    func complete(_ ticket: LoadTicket, _ result: LoadResult) {
+        let (worker, started) = lock.withLock { state -> (Int?, Int64?) in
+            state.requests[ticket.load] = nil
+            return (state.workerOfLoad.removeValue(forKey: ticket.load), state.pool.loads[Int(ticket.load)]?.started)
+        }
+        end(ticket, result, took: started.map { clock() - $0 } ?? 0)
+        if let worker { wake([worker]) }
+    }
+
+    private func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
+        let now = clock()
+        let (landing, retryAt) = perform { state -> (Landing, Int64?) in
+            if result == .pixels {
+                // An exponential mean over about eight loads.
+                state.meanLatency += (took - state.meanLatency) / 8
+            }
+            let landing = state.pool.finishLoad(ticket.load, result, now: now)
+            let number = state.pool.find(ticket.key)
+            guard case .failed = result, number >= 0 else { return (landing, nil) }
+            return (landing, state.pool.table[number].retryAt)
+        }
+        if landing.isNeeded { notify(needing: ticket.key) }
+        if landing.isOutdated { requestPlan() }
+        if let retryAt, retryAt != .max { planAgain(at: retryAt) }
+        if result == .refused { planAgain(at: now + 100_000_000) }
+    }
+
+    // MARK: - Between the tiers
+
+    func demote(_ ticket: CodecTicket, _ work: CodecWork) {
+        let size = work.layer.sizes[ticket.key.level]
+        let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.slotAddress), count: size.bytes)
+        let compressed = work.codec.value.compress(
+            pixels,
+            width: size.width,
+            height: size.height,
+            format: work.layer.options.format
+        )
+        let result: DemotionResult
+        var block = UnsafeRawBufferPointer(start: nil, count: 0)
+        switch compressed {
+        case .solid(let value): result = .solid(value)
+        case .raw: result = .incompressible
+        case .block(let bytes):
+            block = bytes
+            result = .block(bytes.count)
+        }
+        let stored = perform { state -> (CodecTicket, [PagePart])? in
+            guard let stored = state.pool.finishDemotion(ticket, result, now: clock()) else {
+                state.returnCodec(work.codec)
+                return nil
+            }
+            return (stored, parts(of: stored, state))
+        }
+        guard let (stored, parts) = stored else { return }
+        var offset = 0
+        for part in parts {
+            UnsafeMutableRawPointer(bitPattern: part.address)!
+                .copyMemory(from: block.baseAddress! + offset, byteCount: part.count)
+            offset += part.count
+        }
+        lock.withLock { state in
+            state.pool.finishStore(stored)
+            state.returnCodec(work.codec)
+        }
+    }
+
+    /// Decompresses a tile and tells whoever needs it.
+    func promote(_ ticket: CodecTicket, _ work: CodecWork) {
+        let isIntact = decompress(ticket, work)
+        let isNeeded = perform { state -> Bool in
+            state.pool.finishPromotion(ticket, isIntact: isIntact)
+            state.returnCodec(work.codec)
+            let number = state.pool.find(ticket.key)
+            return number >= 0 && state.pool.table[number].needCount > 0
+        }
+        if isNeeded { notify(needing: ticket.key) }
+        // The tile has to be loaded again, and only a plan does that.
+        if !isIntact { requestPlan() }
+    }
+
+    /// Decompresses a tile into its slot; whether the block was whole.
+    func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> Bool {
+        let size = work.layer.sizes[ticket.key.level]
+        let pixels = UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(bitPattern: work.slotAddress),
+            count: size.bytes
+        )
+        if let value = ticket.solidValue {
+            SolidTile.fill(pixels, with: value)
+            return true
+        }
+        let block = work.codec.value.gather(work.parts.map { (UnsafeRawPointer(bitPattern: $0.address)!, $0.count) })
+        guard let block else { return false }
+        do {
+            try work.codec.value.decompress(
+                block,
+                into: pixels,
+                width: size.width,
+                height: size.height,
+                format: work.layer.options.format
+            )
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// A number for the calling thread that no other living thread has.
+func currentThreadNumber() -> UInt64 {
+    #if canImport(Darwin)
+        UInt64(UInt(bitPattern: pthread_self()))
+    #else
+        UInt64(pthread_self())
+    #endif
+}

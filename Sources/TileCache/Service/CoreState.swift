@@ -1,0 +1,128 @@
+import Dispatch
+
+/// How a tile's pixels come: from a function that blocks, or from a source that answers later.
+enum AnySource: Sendable {
+    case blocking(any BlockingTileSource)
+    case asynchronous(any TileSource)
+}
+
+/// All that the service knows of a layer.
+struct LayerRecord: Sendable {
+    /// What a source delivers for a tile of one level.
+    struct TileSize: Sendable {
+        var width: Int
+        var height: Int
+        var bytes: Int
+    }
+
+    let id: LayerID
+    let source: AnySource
+    let pyramid: TilePyramid
+    let options: LayerOptions
+    let tileBytes: Int
+    let slotClass: Int
+    /// By level.
+    let sizes: [TileSize]
+
+    init(
+        id: LayerID,
+        source: AnySource,
+        pyramid: TilePyramid,
+        options: LayerOptions,
+        tileBytes: Int,
+        slotClass: Int
+    ) {
+        self.id = id
+        self.source = source
+        self.pyramid = pyramid
+        self.options = options
+        self.tileBytes = tileBytes
+        self.slotClass = slotClass
+        sizes = pyramid.levels.map { level in
+            let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
+            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: min(bytes, tileBytes))
+        }
+    }
+}
+
+/// All that the service knows of a view.
+struct ViewRecord: Sendable {
+    var model: ViewModel
+    var promotionBudget = PromotionBudget()
+    var callback: (@Sendable () -> Void)?
+    var callbackQueue: DispatchQueue?
+    var isCallbackQueued = false
+    /// What the last frame drew: to say what came and what went.
+    var lastIdentities: [TileIdentity] = []
+    /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.
+    var waits: [Int64] = []
+    var lastMoved: Int64 = 0
+    var refusedViewports = 0
+}
+
+/// Everything behind the cache's one lock.
+struct CoreState: ~Copyable {
+    var pool: PoolState
+    var layers: [LayerRecord] = []
+    var views: [ViewRecord?] = []
+    var floors: [TileKey] = []
+    /// Address ranges of the slots, by class.
+    var slotRegions: [MemoryRegion] = []
+    let pageRegion: MemoryRegion
+
+    /// Workers with nothing to do.
+    var idleWorkers: [Int] = []
+    /// The worker that waits for an asynchronous load, by the load's number.
+    var workerOfLoad: [Int32: Int] = [:]
+    var requests: [Int32: WeakRequest] = [:]
+    var codecs: [Transferred<TileCodec>] = []
+    /// The largest tile that the codecs take.
+    var codecTileBytes = 0
+    var isPlanQueued = false
+    var isShutDown = false
+    /// The earliest time at which a planning for a failed tile's sake is due, or `.max`.
+    var retryPlanAt = Int64.max
+
+    var meanLatency: Int64
+    var secondAnswers = 0
+    /// Demands of views that are gone.
+    var closedPan = DemandCounts()
+    var closedZoom = DemandCounts()
+    var loadErrors: [String: Int] = [:]
+
+    init(pool: consuming PoolState, pageRegion: MemoryRegion, meanLatency: Int64) {
+        self.pool = pool
+        self.pageRegion = pageRegion
+        self.meanLatency = meanLatency
+    }
+
+    func address(slotClass: Int, slot: Int32) -> UnsafeMutableRawPointer {
+        slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes
+    }
+
+    /// Workers to wake for what the plan still holds.
+    mutating func takeIdleWorkers() -> [Int] {
+        let wanted = min(pool.plan.entries.count - pool.planCursor, idleWorkers.count)
+        guard wanted > 0, !isShutDown else { return [] }
+        let woken = Array(idleWorkers.suffix(wanted))
+        idleWorkers.removeLast(wanted)
+        return woken
+    }
+
+    /// Whether the coordinating queue has to be told to plan; asked at most once until it has.
+    mutating func requestPlan() -> Bool {
+        guard !isPlanQueued, !isShutDown else { return false }
+        isPlanQueued = true
+        return true
+    }
+}
+
+/// A request that its source holds, or has let go of: the cache does not keep it alive, so that its end is noticed.
+struct WeakRequest: @unchecked Sendable {
+    weak var value: TileRequest?
+}
+
+/// A value that one owner at a time uses; who takes it out of the state under the lock is that owner.
+struct Transferred<Value>: @unchecked Sendable {
+    let value: Value
+}

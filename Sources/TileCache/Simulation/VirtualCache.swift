@@ -1,0 +1,189 @@
+/// The whole of the cache's decisions under a virtual clock: no threads, no pixels, repeatable to the bit.
+///
+/// Frames and the ends of loads are the only events. Decompression, compression and filtering cost nothing unless
+/// `promotionCost` says so.
+package final class VirtualCache {
+    /// How a virtual cache differs from the defaults.
+    package struct Options: Sendable {
+        /// Bytes of everything; tables are granted on top where the limit was given in tiles.
+        package var byteLimit = 64 << 20
+        package var grantsBookkeeping = false
+        package var usesValues = false
+        package var compressedTier = true
+        package var compressedShare = 0.5
+        /// How much smaller compressed tiles are, 1 or more.
+        package var compressionRatio = 2.0
+        package var workers = 4
+        package var reservedWorkers = 0
+        package var levelBias = 0.0
+        package var hysteresis = 0.0
+        package var effort = 0.5
+        /// Draws a coarser level where the needed tiles do not fit the limit.
+        package var fitsBudget = false
+
+        package init() {}
+    }
+
+    /// A tile's load as the driver sees it.
+    package struct StartedLoad: Sendable {
+        package var layer: Int
+        package var tile: TileCoordinate
+        package var isDemand: Bool
+        package var bytes: Int
+    }
+
+    private struct Flight {
+        var finish: Int64
+        var order: Int
+        var ticket: LoadTicket
+    }
+
+    private var pool: PoolState
+    private var views: [ViewModel] = []
+    private var planner = Planner()
+    private var flights: [Flight] = []
+    private var order = 0
+    private let options: Options
+    /// How long the load of a tile takes, in nanoseconds; asked once for each load that starts.
+    private let latency: (StartedLoad, _ start: Int64) -> Int64
+    private var meanLatency: Int64
+
+    /// Figures of the last frame.
+    package private(set) var coverage = Coverage()
+    package private(set) var hasMoved = false
+    package private(set) var timesToSharp: [Int64] = []
+
+    package init(
+        options: Options,
+        expectedLatency: Int64,
+        latency: @escaping (StartedLoad, _ start: Int64) -> Int64
+    ) {
+        var configuration = PoolConfiguration(byteLimit: options.byteLimit)
+        configuration.eviction = options.usesValues ? .value : .recency
+        configuration.compressedTier = options.compressedTier
+        configuration.compressedShare = options.compressedShare
+        configuration.grantsBookkeeping = options.grantsBookkeeping
+        configuration.workers = options.workers
+        configuration.reservedWorkers = options.reservedWorkers
+        configuration.maximumCodecJobs = .max
+        pool = PoolState(configuration: configuration)
+        self.options = options
+        self.latency = latency
+        meanLatency = expectedLatency
+    }
+
+    package func addLayer(tileBytes: Int) -> Int { pool.addLayer(tileBytes: tileBytes) }
+
+    package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
+        views.append(
+            ViewModel(
+                layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid) },
+                selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+                fitsBudget: options.fitsBudget
+            )
+        )
+        planner.policies[views.count - 1] = layers.map(\.policy)
+        return views.count - 1
+    }
+
+    /// One frame of one view, at a time that no earlier call has passed.
+    package func frame(view: Int, _ viewport: Viewport, at now: Int64, destination: Destination? = nil) {
+        finishLoads(until: now)
+        views[view].destination = destination
+        _ = views[view].update(viewport, now: now, pool: &pool)
+        hasMoved = views[view].hasMoved
+        coverage = Coverage()
+        timesToSharp.removeAll(keepingCapacity: true)
+        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: true, now: now)
+        for index in views[view].layers.indices {
+            composer.compose(
+                &views[view].layers[index],
+                viewport: viewport,
+                pool: &pool,
+                coverage: &coverage,
+                emit: { _ in },
+                timeToSharp: { timesToSharp.append($0) }
+            )
+        }
+        makePlan(now: now)
+        startJobs(now: now)
+    }
+
+    /// Lets time pass without a frame.
+    package func advance(to now: Int64) { finishLoads(until: now) }
+
+    private func makePlan(now: Int64) {
+        let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
+        let context = PlanContext(
+            now: now,
+            workers: options.workers,
+            loadLatency: meanLatency,
+            capacityTiles: options.byteLimit / slotBytes,
+            effort: options.effort,
+            residency: { [unowned self] key in pool.residency(of: key) },
+            residents: { [unowned self] body in
+                pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
+            }
+        )
+        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
+        pool.install(planner.makePlan(of: snapshots, context: context))
+    }
+
+    private func startJobs(now: Int64) {
+        while let job = pool.nextJob(now: now) {
+            switch job {
+            case .load(let ticket):
+                let started = StartedLoad(
+                    layer: ticket.key.layer,
+                    tile: ticket.key.coordinate,
+                    isDemand: ticket.isDemand,
+                    bytes: pool.layers[ticket.key.layer].tileBytes
+                )
+                flights.append(Flight(finish: now + latency(started, now), order: order, ticket: ticket))
+                order += 1
+            case .demote(let ticket):
+                let raw = Double(pool.layers[ticket.key.layer].tileBytes)
+                let bytes = Int((raw / options.compressionRatio).rounded(.up))
+                if let stored = pool.finishDemotion(ticket, .block(bytes), now: now) { pool.finishStore(stored) }
+            case .promote(let ticket):
+                pool.finishPromotion(ticket, isIntact: true)
+            }
+            confirmDecommits()
+        }
+        confirmDecommits()
+    }
+
+    private func confirmDecommits() {
+        let ranges = pool.takePendingDecommits()
+        if !ranges.isEmpty { pool.finishDecommits(ranges) }
+    }
+
+    /// Lands every load that has ended by `now`, in the order of their ends; a worker that is free again takes what is
+    /// next in the plan at that moment.
+    private func finishLoads(until now: Int64) {
+        while let next = flights.indices.min(by: { earlier(flights[$0], flights[$1]) }), flights[next].finish <= now {
+            let flight = flights.remove(at: next)
+            _ = pool.finishLoad(flight.ticket.load, .pixels, now: flight.finish)
+            // Loads that end at the same moment land before any worker looks for more.
+            let isLast = !flights.contains { $0.finish == flight.finish }
+            if isLast, flight.finish < now { startJobs(now: flight.finish) }
+        }
+    }
+
+    private func earlier(_ a: Flight, _ b: Flight) -> Bool {
+        a.finish != b.finish ? a.finish < b.finish : a.order < b.order
+    }
+
+    // MARK: - Figures
+
+    package var panDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.pan } }
+    package var zoomDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.zoom } }
+    package var counters: PoolCounters { pool.counters }
+    package var bookkeepingBytes: Int { pool.bookkeepingBytes }
+    package var committedBytes: Int { pool.committedBytes }
+    package var loadsInFlight: Int { pool.loadCount }
+    package var prefetchLoadsInFlight: Int { pool.prefetchLoadCount }
+
+    /// Resident tiles that were never drawn.
+    package var unseen: (all: Int, prefetched: Int) { pool.unseen }
+}

@@ -1,0 +1,110 @@
+import Synchronization
+
+/// One tile asked of a ``TileSource``; completed once, by whichever of its calls comes first.
+///
+/// A request that its source lets go of without an answer counts as failed and is asked again later.
+public final class TileRequest: Sendable {
+    /// Whose tile.
+    public let layer: LayerID
+    /// Which tile.
+    public let tile: TileCoordinate
+    /// Whether a view needed the tile when the request was made; else it is fetched ahead.
+    public let isDemand: Bool
+
+    private struct State {
+        var isComplete = false
+        var isWanted = true
+        var cancelHandler: (@Sendable () -> Void)?
+    }
+
+    private let state = Lock(State())
+    private let core: CacheCore
+    private let ticket: LoadTicket
+
+    init(core: CacheCore, ticket: LoadTicket) {
+        self.core = core
+        self.ticket = ticket
+        layer = LayerID(ticket.key.layer)
+        tile = ticket.key.coordinate
+        isDemand = ticket.isDemand
+    }
+
+    deinit {
+        if claim() { core.complete(ticket, .failed(isPermanent: false, retryAfter: nil)) }
+    }
+
+    /// Whether anybody still wants the tile; a source that fetches in steps may look between them.
+    public var isWanted: Bool { state.withLock { $0.isWanted && !$0.isComplete } }
+
+    /// Names a function that is called once when nobody wants the tile any more; at once where that is so already. The
+    /// request still is to be completed, best with ``cancel()``.
+    public func onCancel(_ handler: @escaping @Sendable () -> Void) {
+        let callNow = state.withLock { state in
+            if state.isWanted { state.cancelHandler = handler }
+            return !state.isWanted && !state.isComplete
+        }
+        if callNow { handler() }
+    }
+
+    /// Completes the request with pixels that `body` writes straight into the cache's memory, or with its word that the
+    /// tile does not exist.
+    ///
+    /// The bytes are taken from the budget now. `body` is not called where there is no room for the tile, or where the
+    /// request has been completed before.
+    ///
+    /// - Returns: whether `body` was called.
+    @discardableResult
+    public func complete(_ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
+        guard claim() else {
+            core.noteSecondAnswer()
+            return false
+        }
+        return core.write(ticket, body)
+    }
+
+    /// Completes the request: the tile does not exist.
+    public func completeAbsent() { finish(.absent) }
+
+    /// Completes the request: it failed, for good or for now.
+    public func fail(_ failure: TileFailure = .transient(retryAfterNanoseconds: 0)) {
+        finish(LoadResult(failure))
+    }
+
+    /// Completes the request: it was given up because nobody wanted it.
+    public func cancel() { finish(.cancelled) }
+
+    private func finish(_ result: LoadResult) {
+        guard claim() else { return core.noteSecondAnswer() }
+        core.complete(ticket, result)
+    }
+
+    private func claim() -> Bool {
+        state.withLock { state in
+            if state.isComplete { return false }
+            state.isComplete = true
+            state.cancelHandler = nil
+            return true
+        }
+    }
+
+    /// Tells the source that nobody wants the tile.
+    func noteUnwanted() {
+        let handler = state.withLock { state in
+            state.isWanted = false
+            let handler = state.isComplete ? nil : state.cancelHandler
+            state.cancelHandler = nil
+            return handler
+        }
+        handler?()
+    }
+}
+
+extension LoadResult {
+    init(_ failure: TileFailure) {
+        switch failure {
+        case .permanent: self = .failed(isPermanent: true, retryAfter: nil)
+        case .transient(let wait): self = .failed(isPermanent: false, retryAfter: max(wait, 0))
+        case .wrongSize: self = .failed(isPermanent: false, retryAfter: nil)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// What a source says of a tile that it has been asked for.
+public enum TileOutcome: Hashable, Sendable {
+    /// The pixels have been written.
+    case pixels
+    /// This tile does not exist. It is remembered for next to nothing, its ancestor is what is drawn, nobody asks again
+    /// until an invalidation.
+    case absent
+}
+
+/// Why a source could not deliver a tile. Any other error that a source throws counts as transient.
+public enum TileFailure: Error, Hashable, Sendable {
+    /// It never will; not asked again until an invalidation.
+    case permanent
+    /// It may later on. Asked again after the wait, and no sooner than the cache's own back-off allows.
+    case transient(retryAfterNanoseconds: Int64)
+    /// The source handed over pixels of another size than the layer's tiles have.
+    case wrongSize(expectedBytes: Int, deliveredBytes: Int)
+}
+
+/// A source that answers when it can, on its own threads or event loop.
+///
+/// The cache calls ``requestTile(_:)`` on a worker, at most as many at a time as it has workers; the source returns soon
+/// and completes the request later, once, from wherever it likes. Bytes are taken from the budget when the source is
+/// ready to write, and it writes straight into the cache's memory.
+public protocol TileSource: Sendable {
+    /// Begins to fetch a tile; `request` is to be completed exactly once.
+    func requestTile(_ request: TileRequest)
+}
+
+/// The simple way to write a source: a function that returns when the pixels are there.
+///
+/// It is called on worker threads, several at a time, and may block.
+public protocol BlockingTileSource: Sendable {
+    /// Writes a tile's pixels, or says that it does not exist.
+    ///
+    /// - Parameters:
+    ///   - tile: which one.
+    ///   - pixels: the cache's own memory for it; contents are undefined before.
+    /// - Throws: ``TileFailure``, or anything else for a failure that may pass.
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome
+}
+
+/// The memory that a source writes one tile into.
+///
+/// Rows are packed: `bytesPerRow` is the width in bytes. Opaque payloads have one row.
+public struct TilePixels: ~Copyable {
+    /// Pixels a row, border included.
+    public let width: Int
+    /// Rows, border included.
+    public let height: Int
+    /// How a pixel is laid out.
+    public let format: PixelFormat
+    /// What alpha means; as the layer says.
+    public let alpha: AlphaMode
+    /// Bytes from one row to the next.
+    public let bytesPerRow: Int
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(
+        memory: UnsafeMutableRawBufferPointer,
+        width: Int,
+        height: Int,
+        format: PixelFormat,
+        alpha: AlphaMode
+    ) {
+        self.memory = memory
+        self.width = width
+        self.height = height
+        self.format = format
+        self.alpha = alpha
+        bytesPerRow = format.bytesPerPixel.map { $0 * width } ?? memory.count
+    }
+
+    /// Bytes of the whole tile.
+    public var byteCount: Int { memory.count }
+
+    /// Lends the memory; the pointer is good within the closure only.
+    public mutating func withMutableBytes<Result, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(memory)
+    }
+
+    /// Copies pixels that lie elsewhere with a row stride of their own.
+    ///
+    /// - Parameters:
+    ///   - source: at least `(height - 1) * bytesPerRow` and one packed row of bytes.
+    ///   - sourceBytesPerRow: from one row to the next; packed unless given.
+    /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` where `source` is too short.
+    public mutating func copy(
+        from source: UnsafeRawBufferPointer,
+        bytesPerRow sourceBytesPerRow: Int? = nil
+    ) throws(TileFailure) {
+        let stride = sourceBytesPerRow ?? bytesPerRow
+        let rows = format.bytesPerPixel == nil ? 1 : height
+        let (reach, overflow) = stride.multipliedReportingOverflow(by: rows - 1)
+        guard !overflow, stride >= bytesPerRow || rows == 1, stride >= 0,
+            source.count - bytesPerRow >= reach, source.count >= bytesPerRow
+        else {
+            throw .wrongSize(expectedBytes: byteCount, deliveredBytes: source.count)
+        }
+        for row in 0..<rows {
+            let line = UnsafeRawBufferPointer(rebasing: source[row * stride..<row * stride + bytesPerRow])
+            UnsafeMutableRawBufferPointer(rebasing: memory[row * bytesPerRow..<(row + 1) * bytesPerRow])
+                .copyMemory(from: line)
+        }
+    }
+}

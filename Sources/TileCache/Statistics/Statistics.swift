@@ -1,0 +1,106 @@
+/// What a cache has done so far: counters that only grow, sizes as they are, rates derived from them.
+///
+/// A frame that goes on looking at the same tiles is no lookup: only tiles that a frame needs and the frame before did
+/// not are counted. Each view's first frame is a cold start and is left out. A rate over nothing is `nil`.
+public struct Statistics: Sendable, Hashable, CustomStringConvertible {
+    /// Demands at the level of the frame before.
+    public internal(set) var pan = DemandCounts()
+    /// Demands at another level than the frame before.
+    public internal(set) var zoom = DemandCounts()
+
+    /// Loads that began.
+    public internal(set) var loadsStarted = 0
+    /// Loads that ended with pixels that landed.
+    public internal(set) var loadsFinished = 0
+    /// Loads that said that there is no such tile.
+    public internal(set) var loadsAbsent = 0
+    /// Loads that failed.
+    public internal(set) var loadsFailed = 0
+    /// Loads that were given up.
+    public internal(set) var loadsCancelled = 0
+    /// Loads whose pixels an invalidation had overtaken.
+    public internal(set) var loadsOutdated = 0
+    /// Decoded bytes that landed.
+    public internal(set) var loadedBytes = 0
+    /// Loads whose pixels left without having been drawn.
+    public internal(set) var loadsUnseen = 0
+    /// Requests that their source completed more than once.
+    public internal(set) var secondAnswers = 0
+
+    /// Loads that began before anybody needed the tile.
+    public internal(set) var prefetchStarted = 0
+    /// Of those, drawn later on.
+    public internal(set) var prefetchUseful = 0
+    /// Of those, demanded while in flight.
+    public internal(set) var prefetchLate = 0
+    /// Of those, gone without having been drawn.
+    public internal(set) var prefetchWasted = 0
+    /// Of those, given up while in flight.
+    public internal(set) var prefetchCancelled = 0
+
+    /// Tiles that were compressed.
+    public internal(set) var demotions = 0
+    /// Tiles that were decompressed.
+    public internal(set) var promotions = 0
+    /// Tiles that compression would not have made smaller.
+    public internal(set) var incompressible = 0
+    /// Compressed blocks that did not pass their checksum; their tiles were loaded again.
+    public internal(set) var damagedBlocks = 0
+    /// Decoded bytes over block bytes of all tiles compressed; `nil` where there was none.
+    public internal(set) var compressionRatio: Double?
+    /// Tiles that left, by cause.
+    public internal(set) var removals: [RemovalCause: Int] = [:]
+
+    /// The limit, in bytes.
+    public internal(set) var byteLimit = 0
+    /// Bytes with memory behind them: slots, pages, tables, scratch.
+    public internal(set) var usedBytes = 0
+    /// The largest that `usedBytes` has been.
+    public internal(set) var peakBytes = 0
+    /// Bytes of decoded tiles, loads in flight included.
+    public internal(set) var decodedBytes = 0
+    /// Bytes of pages that hold compressed tiles.
+    public internal(set) var compressedBytes = 0
+    /// Bytes that loads in flight have reserved.
+    public internal(set) var inFlightBytes = 0
+    /// Bytes of tables and scratch memory.
+    public internal(set) var bookkeepingBytes = 0
+    /// The largest that decoded tiles have been.
+    public internal(set) var peakDecodedBytes = 0
+    /// The largest that compressed tiles have been.
+    public internal(set) var peakCompressedBytes = 0
+    /// The largest that reservations have been.
+    public internal(set) var peakInFlightBytes = 0
+    /// Decoded tiles now.
+    public internal(set) var decodedTiles = 0
+    /// Compressed tiles now.
+    public internal(set) var compressedTiles = 0
+    /// Finished loads that are resident and have not been drawn.
+    public internal(set) var unseenTiles = 0
+    /// Of those, the prefetched ones.
+    public internal(set) var unseenPrefetchedTiles = 0
+    /// Loads in flight now.
+    public internal(set) var loadsInFlight = 0
+    /// How long a load takes, an exponential mean, in nanoseconds.
+    public internal(set) var meanLoadNanoseconds: Int64 = 0
+
+    /// Pan and zoom demands together.
+    public var demands: DemandCounts { pan + zoom }
+    /// Hits over demands, 0 to 1; `nil` where there was none.
+    public var hitRate: Double? { demands.hitRate }
+    /// Loads never drawn, those on their way and those still unseen included, over loads; `nil` where there was none.
+    public var waste: Double? {
+        loadsStarted == 0 ? nil : Double(loadsUnseen + unseenTiles + loadsInFlight) / Double(loadsStarted)
+    }
+
+    /// One line for a log.
+    public var description: String {
+        func percent(_ rate: Double?) -> String {
+            guard let rate else { return "none" }
+            let tenths = Int((rate * 1000).rounded())
+            return "\(tenths / 10).\(tenths % 10) %"
+        }
+        return "hit rate \(percent(hitRate)) (pan \(percent(pan.hitRate)), zoom \(percent(zoom.hitRate))), "
+            + "\(ByteCount.bytes(usedBytes)) of \(ByteCount.bytes(byteLimit)), waste \(percent(waste))"
+    }
+}

@@ -1,0 +1,222 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A cache of decoded and compressed tiles under one hard byte limit, filled ahead of need.
+///
+/// A renderer makes one cache, adds its layers, makes a view for each viewport, and for each frame says where the
+/// viewport is (``TileView/update(_:at:destination:)``) and draws what ``TileView/frame()`` returns. All methods may be
+/// called from any thread.
+public final class TileCache: Sendable {
+    /// How a cache is set up.
+    public struct Configuration: Sendable {
+        /// Bytes of everything: decoded and compressed tiles, loads in flight, tables and scratch memory.
+        public var byteLimit: ByteCount
+        /// What the limit may be raised to while the cache runs; four times `byteLimit` unless set. Costs addresses, no
+        /// memory.
+        public var maximumByteLimit: ByteCount?
+        /// Loads at the same time, 1 to 255; 4 unless given.
+        public var workers: Int
+        /// Of those, how many never load what nobody needs yet; 1 unless given, 0 where there is only one worker.
+        public var reservedWorkers: Int
+        /// Whether cold tiles are kept compressed before they are given up; `true` unless set.
+        public var usesCompressedTier = true
+        /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; 0.5 unless set.
+        public var compressedShare = 0.5
+        /// How eagerly tiles are fetched ahead, from 0 (what is needed and nothing else) to 1 (whatever may be of use);
+        /// 0.5 unless set. Less saves battery and network, more saves blank screens.
+        public var effort = 0.5
+        /// How long a load takes until some have been measured, in nanoseconds; 40 ms unless set.
+        public var expectedLoadLatency: Int64 = 40_000_000
+        /// The first wait before a failed tile is tried again, in nanoseconds, doubled with each failure; 0.5 s unless
+        /// set.
+        public var retryDelay: Int64 = 500_000_000
+        /// Whether a view whose needed tiles do not fit the limit draws a coarser level; `true` unless set.
+        public var fitsLevelToBudget = true
+
+        package var usesValues = true
+        package var grantsBookkeeping = false
+        package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
+
+        /// Makes a configuration.
+        public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int? = nil) {
+            self.byteLimit = byteLimit
+            self.workers = workers
+            self.reservedWorkers = reservedWorkers ?? (workers > 1 ? 1 : 0)
+        }
+    }
+
+    let core: CacheCore
+    private let configuration: Configuration
+
+    /// Makes a cache and its workers; nothing runs until a view is updated.
+    ///
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` where a setting is out of its range,
+    ///   ``TileCacheError/outOfMemory(bytes:)`` where the system denies the addresses.
+    public init(_ configuration: Configuration) throws(TileCacheError) {
+        self.configuration = configuration
+        core = try CacheCore(configuration: configuration)
+    }
+
+    /// Makes a cache with the defaults.
+    ///
+    /// - Parameters:
+    ///   - byteLimit: bytes of everything.
+    ///   - workers: loads at the same time, 1 to 255; 4 unless given.
+    /// - Throws: as ``init(_:)``.
+    public convenience init(byteLimit: ByteCount, workers: Int = 4) throws(TileCacheError) {
+        try self.init(Configuration(byteLimit: byteLimit, workers: workers))
+    }
+
+    deinit { _ = core.shutDown(within: 0) }
+
+    // MARK: - Layers and views
+
+    /// Adds a layer whose source is a blocking function.
+    ///
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
+    public func addLayer(
+        _ source: any BlockingTileSource,
+        pyramid: TilePyramid,
+        options: LayerOptions = LayerOptions()
+    ) throws(TileCacheError) -> LayerID {
+        try core.addLayer(.blocking(source), pyramid: pyramid, options: options)
+    }
+
+    /// Adds a layer whose source answers when it can.
+    ///
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
+    public func addLayer(
+        _ source: any TileSource,
+        pyramid: TilePyramid,
+        options: LayerOptions = LayerOptions()
+    ) throws(TileCacheError) -> LayerID {
+        try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
+    }
+
+    /// Makes a view of some layers; it lives until it is let go.
+    ///
+    /// - Parameters:
+    ///   - layers: in the order of drawing; those of another cache are ignored.
+    ///   - selection: how levels are chosen; 1:1 or finer unless given.
+    public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
+        makeView(layers: layers, selection: selection) { TileCachePolicy() }
+    }
+
+    package func makeView(
+        layers: [LayerID],
+        selection: LevelSelection,
+        policy: () -> any PrefetchPolicy
+    ) -> TileView {
+        let fits = configuration.fitsLevelToBudget
+        let (id, count) = core.lock.withLock { state -> (Int, Int) in
+            let known = layers.filter { state.layers.indices.contains($0.index) }
+            let model = ViewModel(
+                layers: known.map { ViewLayer(layer: $0.index, pyramid: state.layers[$0.index].pyramid) },
+                selection: selection,
+                fitsBudget: fits
+            )
+            state.views.append(ViewRecord(model: model, callbackQueue: .main))
+            return (state.views.count - 1, known.count)
+        }
+        core.setPolicies((0..<count).map { _ in policy() }, ofView: id)
+        return TileView(core: core, id: id)
+    }
+
+    // MARK: - Upkeep
+
+    /// Says that tiles of a layer have changed at their source. Loads that began before never land; the old pixels go on
+    /// being drawn, marked stale, until new ones land.
+    ///
+    /// - Parameters:
+    ///   - layer: whose tiles.
+    ///   - region: in world pixels; all of the layer unless given.
+    ///   - keepsStale: `false` drops the old pixels at once, except where they are held.
+    public func invalidate(_ layer: LayerID, region: Rectangle? = nil, keepsStale: Bool = true) {
+        core.invalidate(layer, region: region, keepsStale: keepsStale)
+    }
+
+    /// Pins tiles: they are loaded first and never given up until they are unpinned.
+    ///
+    /// - Parameters:
+    ///   - layer: whose tiles.
+    ///   - levels: those of the layer's levels that are meant.
+    ///   - region: in world pixels; all of the world unless given.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` where all floors together would take more than half of the
+    ///   limit.
+    public func addFloor(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle? = nil) throws(TileCacheError) {
+        try core.addFloor(layer, levels: levels, region: region)
+    }
+
+    /// Unpins all tiles of a layer.
+    public func removeFloors(_ layer: LayerID) { core.removeFloors(layer) }
+
+    /// Gives tiles up, coldest first, until no more than this many bytes are in use, and returns memory to the system.
+    /// Tiles that are held stay.
+    public func trim(toBytes bytes: Int) { core.trim(toBytes: bytes) }
+
+    /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let
+    /// go. A higher one is clamped to the configuration's `maximumByteLimit`.
+    public var byteLimit: ByteCount {
+        get { .bytes(core.lock.withLock { $0.pool.configuration.byteLimit }) }
+        set { core.setByteLimit(newValue.bytes) }
+    }
+
+    /// What the cache has done so far.
+    public var statistics: Statistics { core.statistics() }
+
+    /// Ends all work. Sources are told that nobody wants their tiles, no callback begins afterwards, frames that are
+    /// still held stay valid.
+    ///
+    /// - Parameter timeout: how long to wait for loads that are under way, in nanoseconds; 2 s unless given. A source
+    ///   that blocks for good keeps its worker's thread and the memory that it may write into, nothing else.
+    /// - Returns: whether everything had ended in that time.
+    @discardableResult
+    public func shutdown(timeout: Int64 = 2_000_000_000) -> Bool { core.shutDown(within: max(timeout, 0)) }
+}
+
+extension TileCache.Configuration {
+    func poolConfiguration() throws(TileCacheError) -> PoolConfiguration {
+        guard byteLimit.bytes > 0 else {
+            throw .invalidConfiguration("a byte limit of 1 or more is expected, not \(byteLimit.bytes)")
+        }
+        guard byteLimit.bytes <= 1 << 46 else {
+            throw .invalidConfiguration("a byte limit of at most 64 TiB is expected, not \(byteLimit.bytes)")
+        }
+        guard (1...255).contains(workers) else {
+            throw .invalidConfiguration("1 to 255 workers are expected, not \(workers)")
+        }
+        guard (0..<workers).contains(reservedWorkers) || (workers == 1 && reservedWorkers == 0) else {
+            throw .invalidConfiguration("0 to \(workers - 1) reserved workers are expected, not \(reservedWorkers)")
+        }
+        guard compressedShare >= 0, compressedShare <= 1 else {
+            throw .invalidConfiguration("a compressed share of 0 to 1 is expected, not \(compressedShare)")
+        }
+        guard effort >= 0, effort <= 1 else {
+            throw .invalidConfiguration("an effort of 0 to 1 is expected, not \(effort)")
+        }
+        var pool = PoolConfiguration(byteLimit: byteLimit.bytes)
+        pool.maximumByteLimit = min(maximumByteLimit?.bytes ?? byteLimit.bytes * 4, 1 << 46)
+        pool.eviction = usesValues ? .value : .recency
+        pool.compressedTier = usesCompressedTier
+        pool.compressedShare = compressedShare
+        pool.grantsBookkeeping = grantsBookkeeping
+        pool.workers = workers
+        pool.reservedWorkers = reservedWorkers
+        pool.retryDelay = max(retryDelay, 1)
+        pool.maximumCodecJobs = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+        return pool
+    }
+}
+
+extension TileCache {
+    /// The pool's own counters, for reports.
+    package var counters: PoolCounters { core.lock.withLock { $0.pool.counters } }
+}

@@ -1,0 +1,24 @@
+/// What can be wrong with what a caller hands over; every case says what was expected.
+public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A pyramid's table does not describe a world.
+    case invalidPyramid(String)
+    /// A setting is out of its range.
+    case invalidConfiguration(String)
+    /// A layer's tiles cannot be held: too large for the byte limit, or their size overflows.
+    case invalidLayer(String)
+    /// The operating system denied memory that the cache reserves at the start.
+    case outOfMemory(bytes: Int)
+    /// The cache has been shut down.
+    case isShutDown
+
+    /// A full sentence for a log or a terminal.
+    public var description: String {
+        switch self {
+        case .invalidPyramid(let reason): "invalid pyramid: \(reason)"
+        case .invalidConfiguration(let reason): "invalid configuration: \(reason)"
+        case .invalidLayer(let reason): "invalid layer: \(reason)"
+        case .outOfMemory(let bytes): "the system denied \(bytes) bytes of memory"
+        case .isShutDown: "the cache has been shut down"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// Names a tile's pixels: the same for as long as the pixels are the same, so that a renderer uploads a texture once.
+public struct TileIdentity: Hashable, Sendable {
+    /// Whose tile.
+    public let layer: LayerID
+    /// Which tile.
+    public let tile: TileCoordinate
+    /// Raised when an invalidation has brought newer pixels.
+    public let generation: UInt32
+}
+
+/// A decoded tile that somebody holds: its bytes stay where they are, unchanged, until the last copy of the hold is gone.
+///
+/// The tiles of one frame are held together. To keep one of them for long, take a ``TileLease`` of its own with
+/// ``retained()`` and let the frame go.
+public struct LeasedTile: Sendable {
+    /// Which pixels these are.
+    public let identity: TileIdentity
+    /// Pixels a row, border included.
+    public let width: Int
+    /// Rows, border included.
+    public let height: Int
+    /// How a pixel is laid out.
+    public let format: PixelFormat
+    /// Whether an invalidation came after these pixels; newer ones are on their way.
+    public let isStale: Bool
+    let address: UInt
+    let byteCount: Int
+    let token: LeaseToken
+    let hold: LeaseHold
+
+    /// Bytes from one row to the next.
+    public var bytesPerRow: Int { format.bytesPerPixel.map { $0 * width } ?? byteCount }
+
+    /// Lends the pixels, rows packed, for the time of the call.
+    public func withBytes<Result, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount).bytes)
+    }
+
+    /// Lends the pixels as a pointer, for C; it is good within the closure only.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount))
+    }
+
+    /// A hold on this tile alone.
+    public func retained() -> LeasedTile {
+        LeasedTile(
+            identity: identity,
+            width: width,
+            height: height,
+            format: format,
+            isStale: isStale,
+            address: address,
+            byteCount: byteCount,
+            token: token,
+            hold: hold.alone(token)
+        )
+    }
+}
+
+/// What the pool needs to end one tile's lease.
+struct LeaseToken: Sendable, Hashable {
+    var entry: Int32
+    var slot: Int32
+    var slotClass: Int32
+}
+
+/// Holds some tiles until it is let go.
+final class LeaseHold: Sendable {
+    private let core: CacheCore
+    private let tokens: [LeaseToken]
+
+    /// Takes over leases that the pool has counted.
+    init(core: CacheCore, tokens: [LeaseToken]) {
+        self.core = core
+        self.tokens = tokens
+    }
+
+    deinit { core.release(tokens) }
+
+    /// A hold on one of the tiles.
+    func alone(_ token: LeaseToken) -> LeaseHold {
+        core.retain(token)
+        return LeaseHold(core: core, tokens: [token])
+    }
+}
+
+/// One tile, or a part of one, where it is to be drawn.
+public struct Placement: Sendable {
+    /// The tile, held for as long as the frame or this placement lives.
+    public let tile: LeasedTile
+    /// What it covers, in world pixels. On a wrapping world it lies in the copy that is on screen.
+    public let worldRectangle: Rectangle
+    /// The part of the tile to draw, in the tile's own pixels, border included.
+    public let tileRectangle: Rectangle
+    /// Whether this is the very tile that the screen needs; else a stand-in, drawn until that one is there.
+    public let isExact: Bool
+}
+
+/// What to draw now, and what came and went since the frame before.
+public struct TileFrame: RandomAccessCollection, Sendable {
+    /// The placements: layers in their order, stand-ins where they stand in.
+    public let placements: [Placement]
+    /// Tiles that the frame before did not draw: upload them.
+    public internal(set) var appeared: [TileIdentity] = []
+    /// Tiles that the frame before drew and this one does not: their textures may go.
+    public internal(set) var disappeared: [TileIdentity] = []
+    /// Needed tiles that could not be drawn exactly; absent ones do not count.
+    public let missingTileCount: Int
+    /// Shares of the viewport by how it can be drawn, in screen pixels; only what is sharp is known to the pixel where
+    /// nothing is missing.
+    package let coverage: Coverage
+
+    /// The first placement.
+    public var startIndex: Int { placements.startIndex }
+    /// One past the last placement.
+    public var endIndex: Int { placements.endIndex }
+    /// A placement.
+    public subscript(position: Int) -> Placement { placements[position] }
+}

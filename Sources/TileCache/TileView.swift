@@ -1,0 +1,93 @@
+public import Dispatch
+import Synchronization
+
+/// One viewport looking at some layers of a cache.
+///
+/// All methods may be called from any thread; a renderer calls ``update(_:at:destination:)`` and ``frame()`` once for
+/// each frame that it draws, from one thread. Neither waits for a load, a compression or another thread's copy.
+public final class TileView: Sendable {
+    private let core: CacheCore
+    let id: Int
+
+    init(core: CacheCore, id: Int) {
+        self.core = core
+        self.id = id
+    }
+
+    deinit { core.removeView(id) }
+
+    /// Says where the viewport is now.
+    ///
+    /// - Parameters:
+    ///   - viewport: one that cannot be drawn (``Viewport/isDrawable``) is ignored and counted.
+    ///   - time: now unless given; times that do not grow are taken as they are.
+    ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
+    public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
+        let now = time?.nanoseconds ?? core.clock()
+        let plans = core.perform { state -> Bool in
+            guard !state.isShutDown, var view = state.views[id].take() else { return false }
+            defer { state.views[id] = view }
+            view.model.destination = destination
+            guard view.model.update(viewport, now: now, pool: &state.pool) else {
+                view.refusedViewports += 1
+                return false
+            }
+            if view.model.hasMoved { view.lastMoved = now }
+            return state.wantsPlan(for: view, now: now) && state.requestPlan()
+        }
+        if plans { core.queuePlan() }
+    }
+
+    /// Says which tiles are needed, for renderers that decide that themselves (perspective, globes, feedback buffers).
+    ///
+    /// - Parameters:
+    ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
+    ///   - time: now unless given.
+    public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
+        let now = time?.nanoseconds ?? core.clock()
+        let plans = core.perform { state -> Bool in
+            guard !state.isShutDown, var view = state.views[id].take() else { return false }
+            defer { state.views[id] = view }
+            view.model.update(tiles, now: now, pool: &state.pool)
+            return state.requestPlan()
+        }
+        if plans { core.queuePlan() }
+    }
+
+    /// What to draw now for the viewport of the last update.
+    public func frame() -> TileFrame { core.frame(ofView: id) }
+
+    /// Called when sharper pixels than the last frame's have landed: once for many tiles, on ``callbackQueue``, never
+    /// from within a call of this library, and never after the cache has been shut down.
+    public var onTilesReady: (@Sendable () -> Void)? {
+        get { core.lock.withLock { $0.views[id]?.callback } }
+        set { core.lock.withLock { $0.views[id]?.callback = newValue } }
+    }
+
+    /// The queue that ``onTilesReady`` is called on; the main queue unless set. Set a serial one.
+    public var callbackQueue: DispatchQueue {
+        get { core.lock.withLock { $0.views[id]?.callbackQueue } ?? .main }
+        set { core.lock.withLock { $0.views[id]?.callbackQueue = newValue } }
+    }
+
+    /// How much each ``frame()`` may spend on decompression.
+    public var promotionBudget: PromotionBudget {
+        get { core.lock.withLock { $0.views[id]?.promotionBudget } ?? PromotionBudget() }
+        set { core.lock.withLock { $0.views[id]?.promotionBudget = newValue } }
+    }
+
+    /// Bytes that the needed tiles would take where the limit is too small for them; 0 where they fit. While it is not,
+    /// coarser tiles are drawn.
+    public var shortfallBytes: Int { core.lock.withLock { $0.views[id]?.model.shortfallBytes } ?? 0 }
+
+    /// The waits, in nanoseconds, of tiles that were no hits and have become drawable since the last call.
+    package func takeWaits() -> [Int64] {
+        core.lock.withLock { state in
+            defer { state.views[id]?.waits.removeAll() }
+            return state.views[id]?.waits ?? []
+        }
+    }
+
+    /// Whether the last update changed what is seen.
+    package var hasMoved: Bool { core.lock.withLock { $0.views[id]?.model.hasMoved } ?? false }
+}

@@ -1,0 +1,217 @@
+/// A needed tile on screen: which of the needed ones, and in which copy of a wrapping world.
+struct VisibleTile: Hashable, Sendable {
+    var index: Int32
+    var offset: Double
+}
+
+/// Tells whether a frame's touches would change nothing.
+struct TouchMark: Hashable, Sendable {
+    var decoded: UInt64 = 0
+    var compressed: UInt64 = 0
+    /// Of the needed tiles, how many were touched.
+    var count = -1
+}
+
+/// One layer as one view sees it.
+struct ViewLayer: Sendable {
+    let layer: Int
+    let pyramid: TilePyramid
+    var needs = ViewNeeds()
+    /// The versions of the pool's lists after the last frame's touches, and the tiles that it touched.
+    var touched = TouchMark()
+    /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
+    var visible: [VisibleTile] = []
+    /// Importance by tile where the renderer handed over its own list; empty otherwise.
+    var importance: [TileKey: Float] = [:]
+    /// Frames that the layer's policy has not learned from yet, oldest first.
+    var observations: [FrameObservation] = []
+
+    /// Frames that may wait for a planner; beyond it the oldest go unlearned.
+    static let maximumObservations = 240
+
+    init(layer: Int, pyramid: TilePyramid) {
+        self.layer = layer
+        self.pyramid = pyramid
+    }
+
+    mutating func observe(_ viewport: Viewport, now: Int64) {
+        if observations.count == Self.maximumObservations { observations.removeFirst() }
+        observations.append(
+            FrameObservation(
+                time: now,
+                viewport: viewport,
+                level: needs.level,
+                needed: needs.tiles,
+                pyramid: pyramid
+            )
+        )
+    }
+}
+
+/// A view's own list of needed tiles, for renderers with perspective, globes or feedback buffers.
+public struct NeededTile: Hashable, Sendable {
+    /// The layer of the tile.
+    public var layer: LayerID
+    /// The tile.
+    public var tile: TileCoordinate
+    /// How much the tile matters, larger is sooner; 1 unless given.
+    public var importance: Float
+
+    /// Names a tile that the renderer needs.
+    public init(layer: LayerID, tile: TileCoordinate, importance: Float = 1) {
+        self.layer = layer
+        self.tile = tile
+        self.importance = importance
+    }
+}
+
+/// Where a view will be, and when: a fly-to, or a fling that the renderer drives itself.
+public struct Destination: Hashable, Sendable {
+    /// What the view will look at.
+    public var viewport: Viewport
+    /// When it will.
+    public var time: MonotonicTime
+
+    /// Names a destination.
+    public init(viewport: Viewport, time: MonotonicTime) {
+        self.viewport = viewport
+        self.time = time
+    }
+}
+
+/// Everything of a view that decides; no lock, no clock.
+struct ViewModel: Sendable {
+    var layers: [ViewLayer]
+    var selection: LevelSelection
+    /// Whether a level whose needed tiles do not fit the budget gives way to a coarser one.
+    var fitsBudget = false
+    var viewport: Viewport?
+    var destination: Destination?
+    var pan = DemandCounts()
+    var zoom = DemandCounts()
+    /// Whether the last update changed what is seen.
+    var hasMoved = false
+    /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
+    var shortfallBytes = 0
+    private var scratch: [TileKey] = []
+
+    init(layers: [ViewLayer], selection: LevelSelection, fitsBudget: Bool = false) {
+        self.layers = layers
+        self.selection = selection
+        self.fitsBudget = fitsBudget
+    }
+
+    /// Takes a viewport: chooses levels, finds the needed tiles, counts demands. Whether it can be drawn at all.
+    mutating func update(_ newViewport: Viewport, now: Int64, pool: inout PoolState) -> Bool {
+        guard newViewport.isDrawable else { return false }
+        hasMoved = newViewport != viewport
+        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || !$0.importance.isEmpty }) else {
+            for index in layers.indices { layers[index].observe(newViewport, now: now) }
+            return true
+        }
+        viewport = newViewport
+        shortfallBytes = 0
+        for index in layers.indices { update(layer: index, newViewport, now: now, pool: &pool) }
+        return true
+    }
+
+    private mutating func update(layer index: Int, _ viewport: Viewport, now: Int64, pool: inout PoolState) {
+        let pyramid = layers[index].pyramid
+        let previous = layers[index].needs.level
+        var level = selection.level(
+            for: viewport.scale,
+            in: pyramid,
+            previous: previous < 0 ? nil : previous
+        )
+        layers[index].importance = [:]
+        collect(layer: index, level: level, viewport)
+        if fitsBudget {
+            let slotBytes = pool.slotBytes(ofLayer: layers[index].layer)
+            let budget = max(pool.configuration.byteLimit - pool.bookkeepingBytes, 0) / max(layers.count, 1)
+            while scratch.count * slotBytes > budget, level > 0 {
+                shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
+                level -= 1
+                collect(layer: index, level: level, viewport)
+            }
+        }
+        if layers[index].needs.tiles != scratch {
+            layers[index].touched = TouchMark()
+            pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        }
+        layers[index].needs.level = level
+        layers[index].needs.hasBegun = true
+        layers[index].observe(viewport, now: now)
+    }
+
+    /// Takes the renderer's own list instead of a viewport's tiles.
+    mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
+        hasMoved = true
+        for index in layers.indices {
+            scratch.removeAll(keepingCapacity: true)
+            var importance: [TileKey: Float] = [:]
+            for wish in list where wish.layer.index == layers[index].layer {
+                guard layers[index].pyramid.contains(wish.tile) else { continue }
+                let key = TileKey(layer: layers[index].layer, wish.tile)
+                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil
+                {
+                    scratch.append(key)
+                }
+            }
+            scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
+            layers[index].importance = importance
+            layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
+            let level = scratch.map(\.level).max() ?? layers[index].needs.level
+            layers[index].touched = TouchMark()
+            pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        }
+    }
+
+    private mutating func collect(layer index: Int, level: Int, _ viewport: Viewport) {
+        let pyramid = layers[index].pyramid
+        let layer = layers[index].layer
+        let columns = pyramid.levels[level].columns
+        scratch.removeAll(keepingCapacity: true)
+        layers[index].visible.removeAll(keepingCapacity: true)
+        var currentRow = -1
+        var firstInRow = 0
+        var inRow = 0
+        ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).forEach { column, row, offset in
+            if row != currentRow {
+                currentRow = row
+                firstInRow = scratch.count
+                inRow = 0
+            }
+            // The walk is cyclic in the columns: after as many as there are, a row's tiles come again.
+            let number: Int
+            if inRow < columns {
+                number = scratch.count
+                scratch.append(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))
+            } else {
+                number = firstInRow + inRow % columns
+            }
+            inRow += 1
+            layers[index].visible.append(VisibleTile(index: Int32(number), offset: offset))
+            return true
+        }
+    }
+
+    /// What a planner needs to know, the frames that it has not learned from included.
+    mutating func takeSnapshot() -> ViewSnapshot {
+        defer { for index in layers.indices { layers[index].observations.removeAll() } }
+        return ViewSnapshot(
+            viewport: viewport,
+            destination: destination,
+            selection: selection,
+            layers: layers.map {
+                ViewSnapshot.Layer(
+                    layer: $0.layer,
+                    pyramid: $0.pyramid,
+                    level: $0.needs.level,
+                    needed: $0.needs.tiles,
+                    hasOwnList: !$0.importance.isEmpty,
+                    observations: $0.observations
+                )
+            }
+        )
+    }
+}
