@@ -48,8 +48,16 @@ public struct LeasedTile: Sendable {
     /// A hold on this tile alone.
     public func retained() -> LeasedTile {
         LeasedTile(
-            identity: identity, width: width, height: height, format: format, isStale: isStale, address: address,
-            byteCount: byteCount, token: token, hold: hold.alone(token))
+            identity: identity,
+            width: width,
+            height: height,
+            format: format,
+            isStale: isStale,
+            address: address,
+            byteCount: byteCount,
+            token: token,
+            hold: hold.alone(token)
+        )
     }
 }
 
@@ -65,6 +73,7 @@ final class LeaseHold: Sendable {
     private let core: CacheCore
     private let tokens: [LeaseToken]
 
+    /// Takes over leases that the pool has counted.
     init(core: CacheCore, tokens: [LeaseToken]) {
         self.core = core
         self.tokens = tokens
@@ -72,6 +81,7 @@ final class LeaseHold: Sendable {
 
     deinit { core.release(tokens) }
 
+    /// A hold on one of the tiles.
     func alone(_ token: LeaseToken) -> LeaseHold {
         core.retain(token)
         return LeaseHold(core: core, tokens: [token])
@@ -95,9 +105,9 @@ public struct TileFrame: RandomAccessCollection, Sendable {
     /// The placements: layers in their order, stand-ins where they stand in.
     public let placements: [Placement]
     /// Tiles that the frame before did not draw: upload them.
-    public let appeared: [TileIdentity]
+    public internal(set) var appeared: [TileIdentity] = []
     /// Tiles that the frame before drew and this one does not: their textures may go.
-    public let disappeared: [TileIdentity]
+    public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
     /// Shares of the viewport by how it can be drawn, in screen pixels; only what is sharp is known to the pixel where

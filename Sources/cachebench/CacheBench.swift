@@ -14,5 +14,6 @@ struct CacheBench: ParsableCommand {
             """,
         version: BenchVersion.program,
         subcommands: [ReplayCommand.self],
-        defaultSubcommand: ReplayCommand.self)
+        defaultSubcommand: ReplayCommand.self
+    )
 }

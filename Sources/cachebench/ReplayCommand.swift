@@ -15,7 +15,8 @@ struct ReplayCommand: ParsableCommand {
               cachebench replay --memory-limit 32MiB
               cachebench replay --prefetch none --compressed-tier off --memory-limit 4screens traces/
               cachebench replay --format json --output figures.json first.csv second.csv
-            """)
+            """
+    )
 
     @Argument(help: "Trace files, '-' for standard input, or directories: all .csv files in them, sorted.")
     var traces: [String] = []
@@ -43,7 +44,8 @@ struct ReplayCommand: ParsableCommand {
                             return try input.open()
                         }
                     },
-                    progress: { progress.advance($0) })
+                    progress: { progress.advance($0) }
+                )
                 progress.end()
                 switch output.format {
                 case .table: try writer.write(ReplayText(style: writer.style).text(result))
@@ -77,8 +79,10 @@ struct ReplayCommand: ParsableCommand {
     private func builtIn(_ options: ReplayOptions) throws -> ReplayInput {
         let session = BuiltInSession(seed: options.seed)
         return ReplayInput(
-            name: "built-in", source: ".",
+            name: "built-in",
+            source: ".",
             scene: try PanTraceScene(session.header, overrides: options.overrides, name: "built-in"),
-            samples: session.stream)
+            samples: session.stream
+        )
     }
 }

@@ -1,10 +1,144 @@
 import TileCache
 
-/// The real service on Dispatch workers, in real time or faster.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The real service on Dispatch workers, in real time or faster: the same decisions, real pixels, real waits.
+///
+/// The cache's clock is the trace's: at `speed` 10 a load of 40 ms really takes 4 ms, and the cache sees 40.
 struct RealReplay {
     let options: ReplayOptions
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
-        throw ReplayError("not yet")
+        let scene = input.scene
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: scene.worldWidth,
+            worldHeight: scene.worldHeight,
+            tileSize: scene.tileSize,
+            wrapsX: scene.wrapsX
+        )
+        let limit = try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene))
+        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+            throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
+        }
+        let clock = ReplayClockTime(speed: options.speed)
+        let source = try ReplayTileSource(scene: scene, options: options, clock: clock)
+        let memory = ResidentMemory()
+        let cache = try TileCache(configuration(limit, clock: clock))
+        let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
+        let policy = try options.policy()
+        let view = cache.makeView(
+            layers: [layer],
+            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            policy: { policy }
+        )
+        let cursor = HashingCursor(input.samples)
+        var frames = FrameCursor(cursor, viewport: scene.viewport, rate: rate, duration: options.duration)
+        var tally = ReplayTally()
+        clock.start()
+        while let frame = try frames.next() {
+            clock.sleep(until: frame.time)
+            view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
+            let drawn = view.frame()
+            let isCounted = tally.frames > 0 || drawn.missingTileCount > 0
+            tally.frames += 1
+            tally.seconds = Double(frame.time) / 1e9
+            if isCounted {
+                tally.add(
+                    drawn.coverage,
+                    hasMoved: view.hasMoved,
+                    viewportPixels: VirtualReplay.worldPixels(of: frame.viewport, pyramid),
+                    frameMilliseconds: 1000 / options.frameRate
+                )
+            }
+            for wait in view.takeWaits() { tally.add(wait: wait) }
+            if tally.frames % 16 == 0 { memory.sample() }
+        }
+        memory.sample()
+        finish(&tally, cache, limit: limit, memory: memory)
+        cache.shutdown()
+        return ReplayOutcome(
+            trace: .init(
+                name: input.name,
+                source: input.source,
+                hash: cursor.hashText,
+                frames: tally.frames,
+                seconds: tally.seconds
+            ),
+            tally: tally
+        )
+    }
+
+    private func configuration(
+        _ limit: (bytes: Int, grantsBookkeeping: Bool),
+        clock: ReplayClockTime
+    ) -> TileCache.Configuration {
+        var configuration = TileCache.Configuration(
+            byteLimit: .bytes(limit.bytes),
+            workers: options.workers,
+            reservedWorkers: options.reservedWorkers
+        )
+        configuration.usesCompressedTier = options.compressedTier
+        configuration.compressedShare = options.compressedShare
+        configuration.effort = options.effort
+        configuration.expectedLoadLatency = options.loadLatency ?? 5_000_000
+        configuration.fitsLevelToBudget = false
+        configuration.usesValues = options.eviction != .lru
+        configuration.grantsBookkeeping = limit.grantsBookkeeping
+        configuration.clock = { clock.now }
+        return configuration
+    }
+
+    private func finish(
+        _ tally: inout ReplayTally,
+        _ cache: TileCache,
+        limit: (bytes: Int, grantsBookkeeping: Bool),
+        memory: ResidentMemory
+    ) {
+        let figures = cache.statistics
+        tally.pan = figures.pan
+        tally.zoom = figures.zoom
+        tally.take(
+            cache.counters,
+            unseen: figures.unseenTiles + figures.loadsInFlight,
+            unseenPrefetched: figures.unseenPrefetchedTiles
+        )
+        tally.memory.bookkeeping = figures.bookkeepingBytes
+        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
+        tally.memory.residentGrowth = memory.growth
+    }
+}
+
+/// Trace time that passes with real time.
+final class ReplayClockTime: @unchecked Sendable {
+    private let speed: Double
+    // Written once, before any other thread has the clock.
+    private var origin = MonotonicTime.now.nanoseconds
+
+    init(speed: Double) { self.speed = speed }
+
+    func start() { origin = MonotonicTime.now.nanoseconds }
+
+    /// Nanoseconds of trace time.
+    var now: Int64 { Int64(Double(MonotonicTime.now.nanoseconds - origin) * speed) }
+
+    /// Waits until a moment of trace time; not at all where it has passed.
+    func sleep(until time: Int64) { sleep(for: time - now) }
+
+    /// Waits for a span of trace time.
+    func sleep(for span: Int64) {
+        guard span > 0 else { return }
+        var rest = timespec()
+        let nanoseconds = Int(Double(span) / speed)
+        rest.tv_sec = nanoseconds / 1_000_000_000
+        rest.tv_nsec = nanoseconds % 1_000_000_000
+        // Interrupted by a signal, it goes on with what is left.
+        var left = timespec()
+        while nanosleep(&rest, &left) != 0 { rest = left }
     }
 }

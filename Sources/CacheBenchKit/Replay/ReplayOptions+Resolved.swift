@@ -11,7 +11,8 @@ extension ReplayOptions {
 
     /// The limit in bytes, and whether tables come on top.
     func byteLimit(
-        in scene: PanTraceScene, tileBytes: Int
+        in scene: PanTraceScene,
+        tileBytes: Int
     ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
         let slotBytes = (tileBytes + 4095) & ~4095
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
@@ -19,7 +20,8 @@ extension ReplayOptions {
         }
         guard limit.bytes >= slotBytes else {
             throw ReplayError(
-                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes")
+                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+            )
         }
         return limit
     }
@@ -84,17 +86,27 @@ extension PixelFormat {
     }
 }
 
-extension PrefetchKind {
-    /// A fresh policy of this kind.
-    func policy() throws(ReplayError) -> any PrefetchPolicy {
-        switch self {
+extension ReplayOptions {
+    /// Whether the future has to be known.
+    var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
+
+    /// A fresh policy of the kind asked for.
+    func policy(future: FutureNeeds? = nil) throws(ReplayError) -> any PrefetchPolicy {
+        guard needsFuture else { return try onlinePolicy() }
+        guard let future else { throw ReplayError("the oracle needs the virtual clock") }
+        return OraclePolicy(future: future, base: prefetch == .oracle ? nil : try onlinePolicy())
+    }
+
+    private func onlinePolicy() throws(ReplayError) -> any PrefetchPolicy {
+        switch prefetch {
         case .none: NoPrefetch()
         case .ring: RingPolicy()
         case .velocity: VelocityPolicy()
         case .skewport: SkewportPolicy()
+        case .gaussian: GaussianPolicy()
         case .zoom4: Zoom4Policy()
         case .tilecache: TileCachePolicy()
-        case .gaussian, .oracle: throw ReplayError("--prefetch \(rawValue) is not built yet")
+        case .oracle: throw ReplayError("the oracle is not an online policy")
         }
     }
 }

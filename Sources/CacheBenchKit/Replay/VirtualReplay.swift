@@ -56,8 +56,11 @@ struct VirtualReplay {
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: input.scene.worldWidth, worldHeight: input.scene.worldHeight,
-            tileSize: input.scene.tileSize, wrapsX: input.scene.wrapsX)
+            worldWidth: input.scene.worldWidth,
+            worldHeight: input.scene.worldHeight,
+            tileSize: input.scene.tileSize,
+            wrapsX: input.scene.wrapsX
+        )
         let tileBytes = try options.tileBytes(in: input.scene)
         let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
@@ -65,12 +68,17 @@ struct VirtualReplay {
         }
         let latency = options.loadLatency ?? 0
         let cache = VirtualCache(
-            options: cacheOptions(limit), expectedLatency: latency, latency: { _, _ in latency })
+            options: cacheOptions(limit),
+            expectedLatency: latency,
+            latency: { _, _ in latency }
+        )
         let layer = cache.addLayer(tileBytes: tileBytes)
-        let view = cache.addView(layers: [(layer, pyramid, try options.prefetch.policy())])
         var cursor = HashingCursor(input.samples)
+        var future: FutureNeeds?
+        if options.needsFuture { future = try lookAhead(&cursor, input.scene, rate, pyramid) }
+        let view = cache.addView(layers: [(layer, pyramid, try options.policy(future: future))])
         var tally = ReplayTally()
-        try withFrames(of: &cursor, input.scene, rate) { frame in
+        try withFrames(of: cursor, input.scene, rate) { frame in
             cache.frame(view: view, frame.viewport, at: frame.time)
             let viewport = frame.viewport
             let isCounted = tally.frames > 0
@@ -78,27 +86,58 @@ struct VirtualReplay {
             tally.seconds = Double(frame.time) / 1e9
             if isCounted || cache.coverage.missingTiles > 0 {
                 tally.add(
-                    cache.coverage, hasMoved: cache.hasMoved,
+                    cache.coverage,
+                    hasMoved: cache.hasMoved,
                     viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
-                    frameMilliseconds: 1000 / options.frameRate)
+                    frameMilliseconds: 1000 / options.frameRate
+                )
             }
             for wait in cache.timesToSharp { tally.add(wait: wait) }
         }
         finish(&tally, cache, limit: limit)
         return ReplayOutcome(
             trace: .init(
-                name: input.name, source: input.source, hash: cursor.hashText, frames: tally.frames,
-                seconds: tally.seconds),
-            tally: tally)
+                name: input.name,
+                source: input.source,
+                hash: cursor.hashText,
+                frames: tally.frames,
+                seconds: tally.seconds
+            ),
+            tally: tally
+        )
     }
 
     private func withFrames(
-        of cursor: inout HashingCursor, _ scene: PanTraceScene, _ rate: FrameRate, _ body: (PanFrame) throws -> Void
+        of samples: some PanSampleStream,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
+        _ body: (PanFrame) throws -> Void
     ) throws {
-        let shared = SharedStream(cursor)
-        var frames = FrameCursor(shared, viewport: scene.viewport, rate: rate, duration: options.duration)
+        var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
         while let frame = try frames.next() { try body(frame) }
-        cursor = shared.cursor
+    }
+
+    /// Reads the whole trace, keeps its samples for the replay and notes what it will need.
+    private func lookAhead(
+        _ cursor: inout HashingCursor,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
+        _ pyramid: TilePyramid
+    ) throws -> FutureNeeds {
+        var samples: [PanTraceSample] = []
+        while let sample = try cursor.nextSample() { samples.append(sample) }
+        cursor = HashingCursor(PanSampleList(samples))
+        var frames = FrameCursor(
+            PanSampleList(samples),
+            viewport: scene.viewport,
+            rate: rate,
+            duration: options.duration
+        )
+        return try FutureNeeds(
+            pyramid: pyramid,
+            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            next: { try frames.next().map { ($0.time, $0.viewport) } }
+        )
     }
 
     private func cacheOptions(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> VirtualCache.Options {
@@ -118,14 +157,18 @@ struct VirtualReplay {
     }
 
     private func finish(
-        _ tally: inout ReplayTally, _ cache: VirtualCache, limit: (bytes: Int, grantsBookkeeping: Bool)
+        _ tally: inout ReplayTally,
+        _ cache: VirtualCache,
+        limit: (bytes: Int, grantsBookkeeping: Bool)
     ) {
         tally.pan = cache.panDemands
         tally.zoom = cache.zoomDemands
         let unseen = cache.unseen
         tally.take(
-            cache.counters, unseen: unseen.all + cache.loadsInFlight,
-            unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight)
+            cache.counters,
+            unseen: unseen.all + cache.loadsInFlight,
+            unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
+        )
         tally.memory.bookkeeping = cache.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
     }
@@ -148,7 +191,7 @@ struct VirtualReplay {
 }
 
 /// Samples that are hashed as they are read, so that a report can name exactly what it replayed.
-struct HashingCursor: PanSampleStream {
+final class HashingCursor: PanSampleStream {
     private var samples: any PanSampleStream
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -160,7 +203,7 @@ struct HashingCursor: PanSampleStream {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {
+    func nextSample() throws(PanTraceError) -> PanTraceSample? {
         guard let sample = try samples.nextSample() else { return nil }
         for word in [
             UInt64(bitPattern: sample.time), sample.center.x.bitPattern, sample.center.y.bitPattern,
@@ -174,13 +217,4 @@ struct HashingCursor: PanSampleStream {
         }
         return sample
     }
-}
-
-/// A stream that is still to be had when whoever read from it is done.
-final class SharedStream: PanSampleStream {
-    var cursor: HashingCursor
-
-    init(_ cursor: HashingCursor) { self.cursor = cursor }
-
-    func nextSample() throws(PanTraceError) -> PanTraceSample? { try cursor.nextSample() }
 }

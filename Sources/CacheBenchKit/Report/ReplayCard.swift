@@ -26,22 +26,30 @@ struct ReplayCard {
         let loads = report.loads
         return [
             row(
-                "hit rate", Figures.percent(demands.hitRate),
+                "hit rate",
+                Figures.percent(demands.hitRate),
                 "pan \(Figures.percent(demands.pan.hitRate)), zoom \(Figures.percent(demands.zoom.hitRate))",
-                emphasis: style.bold),
+                emphasis: style.bold
+            ),
             row(
-                "peak memory", Figures.bytes(memory.peakBytes),
+                "peak memory",
+                Figures.bytes(memory.peakBytes),
                 "\(Figures.percent(memory.peakBytes, of: memory.byteLimit)) of the limit, "
                     + Figures.bytes(memory.byteLimit),
-                emphasis: memory.peakBytes > memory.byteLimit ? style.alarm : style.bold),
+                emphasis: memory.peakBytes > memory.byteLimit ? style.alarm : style.bold
+            ),
             row(
-                "blank", Figures.percent(report.coverage.blank),
+                "blank",
+                Figures.percent(report.coverage.blank),
                 "sharp \(Figures.percent(report.coverage.sharp)), fallback \(Figures.percent(report.coverage.fallback))",
-                emphasis: (report.coverage.blank ?? 0) > 0 ? style.warning : style.bold),
+                emphasis: (report.coverage.blank ?? 0) > 0 ? style.warning : style.bold
+            ),
             row(
-                "waste", Figures.percent(loads.waste),
+                "waste",
+                Figures.percent(loads.waste),
                 "\(Figures.count(loads.unseen)) of \(Figures.count(loads.started)) loads never drawn",
-                emphasis: style.bold),
+                emphasis: style.bold
+            ),
         ]
     }
 
@@ -68,11 +76,15 @@ struct ReplayCard {
             row("drawn frames", Figures.count(coverage.frames), "that moved or lacked a tile", isHeading: true),
             row("  with a gap", Figures.percent(report.framesWithGap), ""),
             row(
-                "  blank for", wholeScreen(coverage.blankPixelMilliseconds),
-                "of a whole screen; fallback for \(wholeScreen(coverage.fallbackPixelMilliseconds))"),
+                "  blank for",
+                wholeScreen(coverage.blankPixelMilliseconds),
+                "of a whole screen; fallback for \(wholeScreen(coverage.fallbackPixelMilliseconds))"
+            ),
             row(
-                "  time to sharp", Figures.milliseconds(wait.p50),
-                "in the middle; p95 \(Figures.milliseconds(wait.p95)), p99 \(Figures.milliseconds(wait.p99))"),
+                "  time to sharp",
+                Figures.milliseconds(wait.p50),
+                "in the middle; p95 \(Figures.milliseconds(wait.p95)), p99 \(Figures.milliseconds(wait.p99))"
+            ),
         ]
     }
 
@@ -98,9 +110,12 @@ struct ReplayCard {
         }
         lines.append(
             row(
-                "prefetched", Figures.count(prefetch.started),
+                "prefetched",
+                Figures.count(prefetch.started),
                 prefetch.started == 0 ? "" : "\(Figures.percent(prefetch.started, of: loads.started)) of the loads",
-                isHeading: true))
+                isHeading: true
+            )
+        )
         guard prefetch.started > 0 else { return lines }
         return lines + [
             part("useful", prefetch.useful), part("late", prefetch.late), part("wasted", prefetch.wasted),
@@ -138,15 +153,21 @@ struct ReplayCard {
         let total = causes.reduce(0) { $0 + $1.value }
         return [
             row(
-                "evictions", Figures.count(total),
+                "evictions",
+                Figures.count(total),
                 causes.count < 2
                     ? causes.first?.key ?? ""
-                    : causes.map { "\($0.key) \(Figures.count($0.value))" }.joined(separator: ", "), isHeading: true)
+                    : causes.map { "\($0.key) \(Figures.count($0.value))" }.joined(separator: ", "),
+                isHeading: true
+            )
         ]
     }
 
     private func row(
-        _ label: String, _ value: String, _ note: String, isHeading: Bool = false,
+        _ label: String,
+        _ value: String,
+        _ note: String,
+        isHeading: Bool = false,
         emphasis: ((String) -> String)? = nil
     ) -> String {
         let start = label.padded(to: Self.labelWidth)

@@ -69,11 +69,15 @@ struct ReplayTable {
             let title = source.trace.source == "." ? "(here)" : source.trace.source
             lines.append(set(line(title, cells(source)), source, isPooled: true))
             for report in result.traces where report.trace.source == source.trace.source {
-                lines.append(set(line("  " + Self.shortName(report.trace.name), cells(report)), report, isPooled: false))
+                lines.append(
+                    set(line("  " + Self.shortName(report.trace.name), cells(report)), report, isPooled: false)
+                )
             }
         }
         lines.append("")
-        lines.append(set(line("all \(Figures.count(result.traces.count))", cells(result.total)), result.total, isPooled: true))
+        lines.append(
+            set(line("all \(Figures.count(result.traces.count))", cells(result.total)), result.total, isPooled: true)
+        )
         return lines + notes
     }
 

@@ -24,7 +24,10 @@ public struct ReplayText: Sendable {
     /// What was replayed, with which options, at the end of a card or a table.
     static func optionLines(_ configuration: [String: ConfigurationValue], style: TextStyle) -> [String] {
         let lines = wrapped(
-            [ReplayFlags.versions(configuration) + ":"] + ReplayFlags.words(configuration), width: width, indent: 2)
+            [ReplayFlags.versions(configuration) + ":"] + ReplayFlags.words(configuration),
+            width: width,
+            indent: 2
+        )
         return lines.map { style.dim($0) }
     }
 }

@@ -40,7 +40,9 @@ extension String {
                         "?"
                     default: scalar
                     }
-                }))
+                }
+            )
+        )
     }
 }
 

@@ -50,11 +50,20 @@ extension PoolState {
             guard number >= 0 else { continue }
             let load = table[number].load
             if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
-            guard wish.reason == .prefetch else { continue }
-            table[number].planEpoch = planEpoch
-            table[number].value = wish.value
-            if table[number].residency.isResident { valued.append(number) }
+            if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
+        for wish in plan.keepValues {
+            let number = table.find(wish.key)
+            if number >= 0 { setValue(wish.value, of: number) }
+        }
+    }
+
+    /// Notes what the current plan thinks of a tile; of two opinions the first counts.
+    private mutating func setValue(_ value: Float, of number: Int32) {
+        guard table[number].planEpoch != planEpoch else { return }
+        table[number].planEpoch = planEpoch
+        table[number].value = value
+        if table[number].residency.isResident { valued.append(number) }
     }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
@@ -131,8 +140,14 @@ extension PoolState {
             inFlightBytes += slotBytes(ofLayer: layer)
         }
         let load = Load(
-            entry: number, generation: layers[layer].generation, slot: slot, started: now, isDemand: isDemand,
-            wantedEpoch: planEpoch, value: wish.value)
+            entry: number,
+            generation: layers[layer].generation,
+            slot: slot,
+            started: now,
+            isDemand: isDemand,
+            wantedEpoch: planEpoch,
+            value: wish.value
+        )
         let id: Int32
         if let free = freeLoads.popLast() {
             id = free
@@ -151,7 +166,13 @@ extension PoolState {
         notePeaks()
         return .ticket(
             LoadTicket(
-                load: id, key: wish.key, slot: slot, slotClass: layers[layer].slotClass, isDemand: isDemand))
+                load: id,
+                key: wish.key,
+                slot: slot,
+                slotClass: layers[layer].slotClass,
+                isDemand: isDemand
+            )
+        )
     }
 
     /// Takes a slot for a load whose source is ready to write.
@@ -261,7 +282,8 @@ extension PoolState {
 
     /// The tile is gone at its source: what is left of it goes, unless somebody holds it.
     private mutating func dropOutdated(_ number: Int32) {
-        guard table[number].leaseCount == 0, table[number].residency == .decoded || table[number].residency == .compressed
+        guard table[number].leaseCount == 0,
+            table[number].residency == .decoded || table[number].residency == .compressed
         else { return }
         counters.removals[RemovalCause.replaced.rawValue] += 1
         noteUnseen(number)

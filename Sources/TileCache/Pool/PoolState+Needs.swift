@@ -53,14 +53,13 @@ extension PoolState {
     ///   - tiles: the needed tiles, each once, in the order of the screen.
     ///   - counts: receives the demands; pan and zoom apart.
     mutating func update(
-        _ needs: inout ViewNeeds, tiles: [TileKey], level: Int, pan: inout DemandCounts, zoom: inout DemandCounts,
+        _ needs: inout ViewNeeds,
+        tiles: [TileKey],
+        level: Int,
+        pan: inout DemandCounts,
+        zoom: inout DemandCounts,
         now: Int64
     ) {
-        guard tiles != needs.tiles else {
-            needs.level = level
-            needs.hasBegun = true
-            return
-        }
         needStamp &+= 2
         let before = needStamp
         for (index, number) in needs.entries.enumerated() where number >= 0 {
@@ -87,6 +86,8 @@ extension PoolState {
         for number in needs.entries where number >= 0 && table[number].needStamp == before {
             table[number].needCount -= 1
             table[number].needStamp = 0
+            // Touches are skipped while nothing changes, so this is when its last use is known.
+            table[number].lastUse = now
             forgetIfIdle(number)
         }
         if needs.hasBegun {

@@ -80,7 +80,12 @@ struct PoolState: ~Copyable {
             }()
         layers.append(
             PoolLayer(
-                tileBytes: tileBytes, slotClass: slotClass, isCompressible: isCompressible, reservesLate: reservesLate))
+                tileBytes: tileBytes,
+                slotClass: slotClass,
+                isCompressible: isCompressible,
+                reservesLate: reservesLate
+            )
+        )
         return layers.count - 1
     }
 
@@ -123,6 +128,9 @@ struct PoolState: ~Copyable {
         let number = table.find(key)
         return number < 0 ? .none : table[number].residency
     }
+
+    /// Marks a decoded tile as the most recently used, without any view having drawn it.
+    mutating func touchForUse(_ number: Int32) { decoded.moveToFront(number, in: table) }
 
     /// Marks a resident tile as the most recently used of its tier, and as drawn.
     mutating func touch(_ number: Int32, now: Int64) {

@@ -3,6 +3,9 @@ struct RecencyList {
     private(set) var head: Int32 = -1
     private(set) var tail: Int32 = -1
     private(set) var count = 0
+    /// Raised whenever an entry comes to the front: who has touched some entries and finds the same number again knows
+    /// that they still are the first ones in the same order.
+    private(set) var version: UInt64 = 0
 
     mutating func pushFront(_ number: Int32, in table: borrowing EntryTable) {
         table[number].previous = -1
@@ -10,6 +13,7 @@ struct RecencyList {
         if head >= 0 { table[head].previous = number } else { tail = number }
         head = number
         count += 1
+        version &+= 1
     }
 
     /// Puts an entry at the cold end.

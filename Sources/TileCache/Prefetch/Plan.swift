@@ -34,6 +34,8 @@ package struct RecencyWorth: Hashable, Sendable {
 /// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
 package struct Plan: Sendable {
     var entries: [PlanEntry] = []
+    /// What keeping tiles is worth that are not to be loaded for it.
+    var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
     /// The planner's view of when it was made, in nanoseconds.
     var time: Int64 = 0

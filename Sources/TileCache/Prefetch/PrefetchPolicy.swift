@@ -10,7 +10,7 @@ package struct FrameObservation: Sendable {
 
 /// What a policy is to look ahead from.
 package struct PlanTarget: Sendable {
-    var layer: Int
+    package var layer: Int
     package var pyramid: TilePyramid
     package var viewport: Viewport
     package var level: Int
@@ -31,6 +31,30 @@ package struct PlanContext {
     /// From 0, nothing but what is needed, to 1, whatever may be of use; 0.5 is the default.
     package var effort: Double
     var residency: (TileKey) -> Residency
+    /// Calls its argument with every resident tile; only replays give it.
+    var residents: ((TileKey) -> Void) -> Void = { _ in }
+
+    /// Whether a tile is resident or on its way.
+    package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {
+        residency(TileKey(layer: layer, tile)).isResident
+    }
+
+    /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.
+    package func forEachResident(ofLayer layer: Int, _ body: (TileCoordinate) -> Void) {
+        residents { key in if key.layer == layer { body(key.coordinate) } }
+    }
+}
+
+extension Plan {
+    /// Wishes for a tile.
+    package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
+        entries.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
+    }
+
+    /// Says what keeping a tile is worth, should it be resident; never loads it.
+    package mutating func value(_ tile: TileCoordinate, layer: Int, value: Float) {
+        keepValues.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
+    }
 }
 
 /// Where prefetches come from: observes one layer in one view, and says what it would like loaded or kept.

@@ -14,52 +14,53 @@ extension CacheCore {
 
     private func compose(_ view: inout ViewRecord, _ state: inout CoreState, now: Int64) -> TileFrame {
         guard let viewport = view.model.viewport else { return .empty }
+        let count = view.lastIdentities.count + 8
         var composed: [ComposedTile] = []
-        composed.reserveCapacity(view.lastIdentities.count + 8)
+        composed.reserveCapacity(count)
         var coverage = Coverage()
         let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
+        var waits: [Int64] = []
         for index in view.model.layers.indices {
             composer.compose(
-                &view.model.layers[index], viewport: viewport, pool: &state.pool, coverage: &coverage,
+                &view.model.layers[index],
+                viewport: viewport,
+                pool: &state.pool,
+                coverage: &coverage,
                 emit: { composed.append($0) },
-                timeToSharp: { if view.waits.count < 4096 { view.waits.append($0) } })
+                timeToSharp: { waits.append($0) }
+            )
         }
-        for tile in composed { state.pool.lease(tile.entry) }
-        let hold = LeaseHold(
-            core: self, tokens: composed.map { LeaseToken(entry: $0.entry, slot: $0.slot, slotClass: $0.slotClass) })
-        var identities: [TileIdentity] = []
-        identities.reserveCapacity(composed.count)
-        var placements: [Placement] = []
-        placements.reserveCapacity(composed.count)
+        var tokens: [LeaseToken] = []
+        tokens.reserveCapacity(composed.count)
+        var look: LayerLook?
         for tile in composed {
-            let layer = state.layers[tile.key.layer]
-            let size = layer.size(ofLevel: tile.key.level)
-            let identity = TileIdentity(
-                layer: LayerID(tile.key.layer), tile: tile.key.coordinate, generation: tile.generation)
-            identities.append(identity)
-            placements.append(
-                Placement(
-                    tile: LeasedTile(
-                        identity: identity, width: size.width, height: size.height, format: layer.options.format,
-                        isStale: tile.isStale,
-                        address: UInt(
-                            bitPattern: state.address(slotClass: Int(tile.slotClass), slot: tile.slot)),
-                        byteCount: size.bytes,
-                        token: LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: tile.slotClass), hold: hold),
-                    worldRectangle: tile.worldRectangle, tileRectangle: tile.tileRectangle, isExact: tile.isExact))
+            if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
+            state.pool.lease(tile.entry)
+            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: look!.slotClass))
         }
-        var appeared: [TileIdentity] = []
-        var disappeared: [TileIdentity] = []
-        if identities != view.lastIdentities {
+        let hold = LeaseHold(core: self, tokens: tokens)
+        // The library writes even into the empty array that all share, which ThreadSanitizer rightly calls a race.
+        let placements =
+            composed.isEmpty
+            ? []
+            : [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
+                for (index, tile) in composed.enumerated() {
+                    if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
+                    buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
+                    filled = index + 1
+                }
+            }
+        if view.waits.count < 4096 { view.waits += waits }
+        var frame = TileFrame(placements: placements, missingTileCount: coverage.missingTiles, coverage: coverage)
+        if !frame.draws(view.lastIdentities) {
+            let identities = placements.map(\.tile.identity)
             let before = Set(view.lastIdentities)
             let after = Set(identities)
-            appeared = after.subtracting(before).sorted()
-            disappeared = before.subtracting(after).sorted()
+            frame.appeared = after.subtracting(before).sorted()
+            frame.disappeared = before.subtracting(after).sorted()
             view.lastIdentities = identities
         }
-        return TileFrame(
-            placements: placements, appeared: appeared, disappeared: disappeared,
-            missingTileCount: coverage.missingTiles, coverage: coverage)
+        return frame
     }
 
     /// Decompresses needed tiles on the caller's thread, within the view's budget and without waiting for anybody: where
@@ -136,8 +137,55 @@ extension CoreState {
 }
 
 extension TileFrame {
-    static let empty = TileFrame(
-        placements: [], appeared: [], disappeared: [], missingTileCount: 0, coverage: Coverage())
+    static let empty = TileFrame(placements: [], missingTileCount: 0, coverage: Coverage())
+
+    /// Whether the placements show these tiles in this order: nothing came and nothing went.
+    func draws(_ identities: [TileIdentity]) -> Bool {
+        guard placements.count == identities.count else { return false }
+        for index in placements.indices where placements[index].tile.identity != identities[index] { return false }
+        return true
+    }
+}
+
+/// What placing a layer's tiles takes, looked up once for all of them.
+private struct LayerLook {
+    let id: LayerID
+    var layer: Int { id.index }
+    let format: PixelFormat
+    let slotClass: Int32
+    let base: UInt
+    let slotBytes: Int
+    let sizes: [LayerRecord.TileSize]
+
+    init(_ layer: LayerRecord, _ state: borrowing CoreState) {
+        id = layer.id
+        format = layer.options.format
+        slotClass = Int32(layer.slotClass)
+        base = UInt(bitPattern: state.slotRegions[layer.slotClass].base)
+        slotBytes = state.pool.slots[layer.slotClass].slotBytes
+        sizes = layer.sizes
+    }
+
+    func placement(of tile: ComposedTile, token: LeaseToken, hold: LeaseHold) -> Placement {
+        let coordinate = tile.key.coordinate
+        let size = sizes[coordinate.level]
+        return Placement(
+            tile: LeasedTile(
+                identity: TileIdentity(layer: id, tile: coordinate, generation: tile.generation),
+                width: size.width,
+                height: size.height,
+                format: format,
+                isStale: tile.isStale,
+                address: base + UInt(tile.slot) * UInt(slotBytes),
+                byteCount: size.bytes,
+                token: token,
+                hold: hold
+            ),
+            worldRectangle: tile.worldRectangle,
+            tileRectangle: tile.tileRectangle,
+            isExact: tile.isExact
+        )
+    }
 }
 
 extension TileIdentity: Comparable {

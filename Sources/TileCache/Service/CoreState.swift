@@ -8,17 +8,40 @@ enum AnySource: Sendable {
 
 /// All that the service knows of a layer.
 struct LayerRecord: Sendable {
+    /// What a source delivers for a tile of one level.
+    struct TileSize: Sendable {
+        var width: Int
+        var height: Int
+        var bytes: Int
+    }
+
+    let id: LayerID
     let source: AnySource
     let pyramid: TilePyramid
     let options: LayerOptions
     let tileBytes: Int
     let slotClass: Int
+    /// By level.
+    let sizes: [TileSize]
 
-    /// What a source is to deliver for a tile of a level: pixels a row, rows and bytes.
-    func size(ofLevel level: Int) -> (width: Int, height: Int, bytes: Int) {
-        let level = pyramid.levels[level]
-        let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
-        return (level.pixelWidth, level.pixelHeight, min(bytes, tileBytes))
+    init(
+        id: LayerID,
+        source: AnySource,
+        pyramid: TilePyramid,
+        options: LayerOptions,
+        tileBytes: Int,
+        slotClass: Int
+    ) {
+        self.id = id
+        self.source = source
+        self.pyramid = pyramid
+        self.options = options
+        self.tileBytes = tileBytes
+        self.slotClass = slotClass
+        sizes = pyramid.levels.map { level in
+            let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
+            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: min(bytes, tileBytes))
+        }
     }
 }
 

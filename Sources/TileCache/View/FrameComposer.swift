@@ -2,7 +2,6 @@
 struct ComposedTile: Sendable {
     var entry: Int32
     var slot: Int32
-    var slotClass: Int32
     var key: TileKey
     var generation: UInt32
     var isStale: Bool
@@ -27,6 +26,53 @@ package struct Coverage: Hashable, Sendable {
     package var total: Double { sharp + fallback + blank }
 }
 
+/// The numbers of one level that placing its tiles takes, looked up once for many tiles.
+struct LevelLook {
+    let level: Int
+    private let originX: Double
+    private let originY: Double
+    private let spanX: Double
+    private let spanY: Double
+    private let perPixel: Double
+    private let border: Double
+    private let maxX: Double
+    private let maxY: Double
+
+    init(_ pyramid: TilePyramid, level index: Int) {
+        let table = pyramid.levels[index]
+        level = index
+        originX = table.origin.x
+        originY = table.origin.y
+        spanX = table.tileSpanX
+        spanY = table.tileSpanY
+        perPixel = table.worldPixelsPerPixel
+        border = Double(table.border)
+        maxX = pyramid.worldWidth
+        maxY = pyramid.worldHeight
+    }
+
+    /// What a tile covers in the copy of the world that begins at 0, cut at the world's right and lower edge.
+    func worldRectangle(of key: TileKey) -> Rectangle {
+        let tile = key.coordinate
+        let x = originX + Double(tile.column) * spanX
+        let y = originY + Double(tile.row) * spanY
+        return Rectangle(minX: x, minY: y, maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
+    }
+
+    /// The pixels of a tile that show a rectangle of the world, border counted.
+    func tileRectangle(of key: TileKey, showing world: Rectangle, offset: Double) -> Rectangle {
+        let tile = key.coordinate
+        let x = originX + Double(tile.column) * spanX + offset
+        let y = originY + Double(tile.row) * spanY
+        return Rectangle(
+            minX: (world.minX - x) / perPixel + border,
+            minY: (world.minY - y) / perPixel + border,
+            maxX: (world.maxX - x) / perPixel + border,
+            maxY: (world.maxY - y) / perPixel + border
+        )
+    }
+}
+
 /// Lays a view's needed tiles and their stand-ins out on screen.
 ///
 /// Under the pool's lock; decides from what is resident, promotes nothing and touches only what is drawn exactly.
@@ -46,46 +92,45 @@ struct FrameComposer {
     ///   - emit: called for each placement.
     ///   - timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func compose(
-        _ layer: inout ViewLayer, viewport: Viewport, pool: inout PoolState, coverage: inout Coverage,
-        emit: (ComposedTile) -> Void, timeToSharp: (Int64) -> Void
+        _ layer: inout ViewLayer,
+        viewport: Viewport,
+        pool: inout PoolState,
+        coverage: inout Coverage,
+        emit: (ComposedTile) -> Void,
+        timeToSharp: (Int64) -> Void
     ) {
-        var missing = false
-        for index in layer.needs.entries.indices {
-            let number = layer.needs.entries[index]
-            guard number >= 0, isDrawable(pool.table[number].residency) else {
-                missing = true
-                continue
-            }
-            pool.touch(number, now: now)
-            if layer.needs.missingSince[index] >= 0 {
-                timeToSharp(now - layer.needs.missingSince[index])
-                layer.needs.missingSince[index] = -1
-            }
-        }
+        let missing = touch(&layer, &pool, timeToSharp: timeToSharp)
         guard missing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
+        var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
         for visible in layer.visible {
             let index = Int(visible.index)
             let number = layer.needs.entries[index]
             let key = layer.needs.tiles[index]
-            let rectangle = layer.pyramid.worldRectangle(of: key.coordinate).offsetBy(x: visible.offset, y: 0)
+            if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
+            let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
             let area = missing ? clip.area(of: rectangle) * scale2 : 0
             if number >= 0, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
-                    emit(
-                        composed(
-                            number, of: layer.pyramid, covering: rectangle, offset: visible.offset, isExact: true,
-                            pool))
+                    emit(composed(number, look, covering: rectangle, offset: visible.offset, isExact: true, pool))
                 }
                 continue
             }
             let isAbsent = number >= 0 && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
             let stoodIn = standIn(
-                for: key, layer: layer, covering: rectangle, offset: visible.offset, pool: pool, clip: clip,
-                area: area, scale2: scale2, emit: emit)
+                for: key,
+                layer: layer,
+                covering: rectangle,
+                offset: visible.offset,
+                pool: pool,
+                clip: clip,
+                area: area,
+                scale2: scale2,
+                emit: emit
+            )
             // Where a tile does not exist its ancestor is the final answer, and blank is what the source has there.
             if isAbsent {
                 coverage.sharp += area
@@ -96,6 +141,35 @@ struct FrameComposer {
         }
     }
 
+    /// Touches what is drawn exactly, row by row from the top left; whether anything needed is missing.
+    ///
+    /// A frame like the one before, with nothing used in between, would leave every list as it is: it only looks.
+    private func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
+        let entries = layer.needs.entries
+        var drawable = 0
+        for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {
+            drawable += 1
+        }
+        let mark = TouchMark(decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+        let isMissing = drawable < entries.count
+        if mark == layer.touched { return isMissing }
+        for index in entries.indices {
+            let number = entries[index]
+            guard number >= 0, isDrawable(pool.table[number].residency) else { continue }
+            pool.touch(number, now: now)
+            if layer.needs.missingSince[index] >= 0 {
+                timeToSharp(now - layer.needs.missingSince[index])
+                layer.needs.missingSince[index] = -1
+            }
+        }
+        layer.touched = TouchMark(
+            decoded: pool.decoded.version,
+            compressed: pool.compressed.version,
+            count: drawable
+        )
+        return isMissing
+    }
+
     @inline(__always)
     private func isDrawable(_ residency: Residency) -> Bool {
         drawsCompressed ? residency.isResident : residency.isDecoded
@@ -103,8 +177,15 @@ struct FrameComposer {
 
     /// Emits the nearest resident ancestor, else resident descendants; the covered area in screen pixels.
     private func standIn(
-        for key: TileKey, layer: ViewLayer, covering rectangle: Rectangle, offset: Double, pool: borrowing PoolState,
-        clip: ViewportClip, area: Double, scale2: Double, emit: (ComposedTile) -> Void
+        for key: TileKey,
+        layer: ViewLayer,
+        covering rectangle: Rectangle,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        area: Double,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         let tile = key.coordinate
         let own = rectangle.offsetBy(x: -offset, y: 0)
@@ -118,18 +199,34 @@ struct FrameComposer {
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
             if emitsPlacements {
-                emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
+                let look = LevelLook(layer.pyramid, level: level)
+                emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
             }
             return part == own ? area : clip.area(of: placed) * scale2
         }
         return descendants(
-            of: tile, within: own, depth: Self.descendantDepth, layer: layer, offset: offset, pool: pool, clip: clip,
-            scale2: scale2, emit: emit)
+            of: tile,
+            within: own,
+            depth: Self.descendantDepth,
+            layer: layer,
+            offset: offset,
+            pool: pool,
+            clip: clip,
+            scale2: scale2,
+            emit: emit
+        )
     }
 
     private func descendants(
-        of tile: TileCoordinate, within own: Rectangle, depth: Int, layer: ViewLayer, offset: Double,
-        pool: borrowing PoolState, clip: ViewportClip, scale2: Double, emit: (ComposedTile) -> Void
+        of tile: TileCoordinate,
+        within own: Rectangle,
+        depth: Int,
+        layer: ViewLayer,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
         var covered = 0.0
@@ -142,37 +239,46 @@ struct FrameComposer {
             if number >= 0, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
-                    emit(composed(number, of: layer.pyramid, covering: placed, offset: offset, isExact: false, pool))
+                    let look = LevelLook(layer.pyramid, level: child.level)
+                    emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
                 }
             } else {
                 covered += descendants(
-                    of: child, within: part, depth: depth - 1, layer: layer, offset: offset, pool: pool, clip: clip,
-                    scale2: scale2, emit: emit)
+                    of: child,
+                    within: part,
+                    depth: depth - 1,
+                    layer: layer,
+                    offset: offset,
+                    pool: pool,
+                    clip: clip,
+                    scale2: scale2,
+                    emit: emit
+                )
             }
         }
         return covered
     }
 
     private func composed(
-        _ number: Int32, of pyramid: TilePyramid, covering rectangle: Rectangle, offset: Double, isExact: Bool,
+        _ number: Int32,
+        _ look: LevelLook,
+        covering rectangle: Rectangle,
+        offset: Double,
+        isExact: Bool,
         _ pool: borrowing PoolState
     ) -> ComposedTile {
-        let entry = pool.table[number]
-        let tile = entry.key.coordinate
-        let level = pyramid.levels[tile.level]
-        let originX = level.origin.x + Double(tile.column) * level.tileSpanX + offset
-        let originY = level.origin.y + Double(tile.row) * level.tileSpanY
-        let border = Double(level.border)
-        let perPixel = level.worldPixelsPerPixel
+        let entry = pool.table.pointer(number)
+        let key = entry.pointee.key
         return ComposedTile(
-            entry: number, slot: entry.slot, slotClass: Int32(pool.layers[entry.key.layer].slotClass), key: entry.key,
-            generation: entry.generation, isStale: entry.flags.contains(.stale), isExact: isExact,
+            entry: number,
+            slot: entry.pointee.slot,
+            key: key,
+            generation: entry.pointee.generation,
+            isStale: entry.pointee.flags.contains(.stale),
+            isExact: isExact,
             worldRectangle: rectangle,
-            tileRectangle: Rectangle(
-                minX: (rectangle.minX - originX) / perPixel + border,
-                minY: (rectangle.minY - originY) / perPixel + border,
-                maxX: (rectangle.maxX - originX) / perPixel + border,
-                maxY: (rectangle.maxY - originY) / perPixel + border))
+            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset)
+        )
     }
 }
 
@@ -232,7 +338,8 @@ struct ViewportClip {
             if (a < 0) != (b < 0) {
                 let share = a / (a - b)
                 result.append(
-                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y)))
+                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y))
+                )
             }
         }
         return result

@@ -4,11 +4,21 @@ struct VisibleTile: Hashable, Sendable {
     var offset: Double
 }
 
+/// Tells whether a frame's touches would change nothing.
+struct TouchMark: Hashable, Sendable {
+    var decoded: UInt64 = 0
+    var compressed: UInt64 = 0
+    /// Of the needed tiles, how many were touched.
+    var count = -1
+}
+
 /// One layer as one view sees it.
 struct ViewLayer: Sendable {
     let layer: Int
     let pyramid: TilePyramid
     var needs = ViewNeeds()
+    /// The versions of the pool's lists after the last frame's touches, and the tiles that it touched.
+    var touched = TouchMark()
     /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
     var visible: [VisibleTile] = []
     /// Importance by tile where the renderer handed over its own list; empty otherwise.
@@ -28,7 +38,13 @@ struct ViewLayer: Sendable {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
-                time: now, viewport: viewport, level: needs.level, needed: needs.tiles, pyramid: pyramid))
+                time: now,
+                viewport: viewport,
+                level: needs.level,
+                needed: needs.tiles,
+                pyramid: pyramid
+            )
+        )
     }
 }
 
@@ -103,7 +119,10 @@ struct ViewModel: Sendable {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
         var level = selection.level(
-            for: viewport.scale, in: pyramid, previous: previous < 0 ? nil : previous)
+            for: viewport.scale,
+            in: pyramid,
+            previous: previous < 0 ? nil : previous
+        )
         layers[index].importance = [:]
         collect(layer: index, level: level, viewport)
         if fitsBudget {
@@ -115,7 +134,12 @@ struct ViewModel: Sendable {
                 collect(layer: index, level: level, viewport)
             }
         }
-        pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        if layers[index].needs.tiles != scratch {
+            layers[index].touched = TouchMark()
+            pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+        }
+        layers[index].needs.level = level
+        layers[index].needs.hasBegun = true
         layers[index].observe(viewport, now: now)
     }
 
@@ -128,7 +152,8 @@ struct ViewModel: Sendable {
             for wish in list where wish.layer.index == layers[index].layer {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
-                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil {
+                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil
+                {
                     scratch.append(key)
                 }
             }
@@ -136,6 +161,7 @@ struct ViewModel: Sendable {
             layers[index].importance = importance
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
+            layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
         }
     }
@@ -173,11 +199,19 @@ struct ViewModel: Sendable {
     mutating func takeSnapshot() -> ViewSnapshot {
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
-            viewport: viewport, destination: destination, selection: selection,
+            viewport: viewport,
+            destination: destination,
+            selection: selection,
             layers: layers.map {
                 ViewSnapshot.Layer(
-                    layer: $0.layer, pyramid: $0.pyramid, level: $0.needs.level, needed: $0.needs.tiles,
-                    hasOwnList: !$0.importance.isEmpty, observations: $0.observations)
-            })
+                    layer: $0.layer,
+                    pyramid: $0.pyramid,
+                    level: $0.needs.level,
+                    needed: $0.needs.tiles,
+                    hasOwnList: !$0.importance.isEmpty,
+                    observations: $0.observations
+                )
+            }
+        )
     }
 }

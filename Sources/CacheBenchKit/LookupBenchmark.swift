@@ -1,0 +1,143 @@
+import Foundation
+import TileCache
+
+/// What finding and leasing resident tiles costs.
+public struct LookupReport: Codable, Sendable, Hashable {
+    /// Nanoseconds for one lookup of a resident tile, held for the time of an empty call, in one thread.
+    public var nanoseconds: Double
+    /// The same from an `NSCache` that holds as many objects.
+    public var nsCacheNanoseconds: Double
+    /// Throughput of two threads over that of one, with 2 us of other work between lookups.
+    public var twoThreads: Double
+}
+
+/// What a frame costs the renderer's thread.
+public struct FrameReport: Codable, Sendable, Hashable {
+    /// Visible resident tiles.
+    public var tiles: Int
+    /// Microseconds for `frame()` with leases, and letting the leases go.
+    public var microseconds: Double
+    /// Microseconds for `update(_:at:)` of a viewport that has moved by a pixel.
+    public var updateMicroseconds: Double
+}
+
+/// Measures lookups and frames on the real cache.
+public struct LookupBenchmark: Sendable {
+    private struct EmptySource: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            return .pixels
+        }
+    }
+
+    private let cache: TileCache
+    private let layer: LayerID
+    private let view: TileView
+    private let viewport = Viewport(center: WorldPoint(x: 1920, y: 1216), width: 1790, height: 1020)
+
+    /// Makes a cache whose view has 40 tiles in sight, all of them resident.
+    public init() throws {
+        cache = try TileCache(byteLimit: .mebibytes(64))
+        layer = try cache.addLayer(
+            EmptySource(),
+            pyramid: try .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536),
+            options: LayerOptions(isCompressible: false)
+        )
+        view = cache.makeView(layers: [layer])
+        let end = MonotonicTime.now.nanoseconds + 10_000_000_000
+        repeat {
+            view.update(viewport)
+            Thread.sleep(forTimeInterval: 0.01)
+        } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
+    }
+
+    /// Medians of some rounds.
+    public func lookup(rounds: Int = 7) -> LookupReport {
+        let tiles = view.frame().map(\.tile.identity.tile)
+        let keys = tiles.indices.map { NSNumber(value: $0) }
+        let reference = NSCache<NSNumber, NSNumber>()
+        for key in keys { reference.setObject(key, forKey: key) }
+        var own: [Double] = []
+        var theirs: [Double] = []
+        var scaling: [Double] = []
+        let count = 200_000
+        for _ in 0..<rounds {
+            own.append(
+                nanoseconds(count) { index in
+                    _ = cache.withTile(tiles[index % tiles.count], of: layer) { $0.count }
+                }
+            )
+            theirs.append(nanoseconds(count / 10) { index in _ = reference.object(forKey: keys[index % keys.count]) })
+            scaling.append(twoThreads(tiles))
+        }
+        return LookupReport(
+            nanoseconds: own.median,
+            nsCacheNanoseconds: theirs.median,
+            twoThreads: scaling.median
+        )
+    }
+
+    /// Medians of some rounds.
+    public func frame(rounds: Int = 7) -> FrameReport {
+        var frames: [Double] = []
+        var updates: [Double] = []
+        for round in 0..<rounds {
+            frames.append(nanoseconds(20_000) { _ in _ = view.frame() } / 1000)
+            updates.append(
+                nanoseconds(2000) { index in
+                    var moved = viewport
+                    moved.center.x += Double(index & 31) + Double(round) / 16
+                    view.update(moved)
+                } / 1000
+            )
+        }
+        view.update(viewport)
+        return FrameReport(
+            tiles: view.frame().count,
+            microseconds: frames.median,
+            updateMicroseconds: updates.median
+        )
+    }
+
+    private func twoThreads(_ tiles: [TileCoordinate]) -> Double {
+        let count = 20_000
+        @Sendable func work(_ start: Int) {
+            var x: UInt64 = 88_172_645_463_325_252 &+ UInt64(start)
+            for index in 0..<count {
+                _ = cache.withTile(tiles[(index + start) % tiles.count], of: layer) { $0.count }
+                // About 2 us of other work.
+                for _ in 0..<1500 {
+                    x ^= x << 13
+                    x ^= x >> 7
+                    x ^= x << 17
+                }
+            }
+            Self.sink(x)
+        }
+        let one = seconds { work(0) }
+        let two = seconds { DispatchQueue.concurrentPerform(iterations: 2) { work($0 * 7) } }
+        return 2 * one / two
+    }
+
+    @inline(never) private static func sink(_ value: UInt64) { if value == 42 { print("") } }
+
+    private func seconds(_ body: () -> Void) -> Double {
+        let start = MonotonicTime.now.nanoseconds
+        body()
+        return Double(MonotonicTime.now.nanoseconds - start) / 1e9
+    }
+
+    private func nanoseconds(_ count: Int, _ body: (Int) -> Void) -> Double {
+        seconds { for index in 0..<count { body(index) } } * 1e9 / Double(count)
+    }
+}
+
+extension [Double] {
+    /// The middle value; 0 of none.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return sorted.count % 2 == 1
+            ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
+    }
+}

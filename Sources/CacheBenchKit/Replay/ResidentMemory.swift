@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How much the process's resident memory has grown since a moment.
+package final class ResidentMemory {
+    private let atStart: Int?
+    private var largest: Int?
+
+    /// Takes the size now as the start.
+    package init() {
+        atStart = Self.current()
+        largest = atStart
+    }
+
+    /// Looks at the size now.
+    package func sample() {
+        if let now = Self.current() { largest = max(largest ?? 0, now) }
+    }
+
+    /// The largest growth seen, in bytes; `nil` where the system does not tell.
+    package var growth: Int? {
+        guard let atStart, let largest else { return nil }
+        return max(largest - atStart, 0)
+    }
+
+    /// The resident bytes of this process, without files and shared memory where the system tells them apart.
+    package static func current() -> Int? {
+        #if os(Linux)
+            guard let file = fopen("/proc/self/statm", "r") else { return nil }
+            defer { fclose(file) }
+            var buffer = [CChar](repeating: 0, count: 256)
+            guard fgets(&buffer, 256, file) != nil else { return nil }
+            let fields = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .split(separator: " ")
+            guard fields.count > 2, let resident = Int(fields[1]), let shared = Int(fields[2]) else { return nil }
+            return (resident - shared) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        #else
+            return nil
+        #endif
+    }
+}

@@ -1,0 +1,89 @@
+/// A colour without alpha, each part from 0 to 255.
+struct Color: Equatable {
+    var red: Float
+    var green: Float
+    var blue: Float
+
+    /// Makes a colour from `0xRRGGBB`.
+    init(_ hex: UInt32) {
+        red = Float((hex >> 16) & 255)
+        green = Float((hex >> 8) & 255)
+        blue = Float(hex & 255)
+    }
+
+    /// Moves towards another colour by a part from 0 to 1.
+    mutating func mix(_ other: Color, _ part: Float) {
+        red += (other.red - red) * part
+        green += (other.green - green) * part
+        blue += (other.blue - blue) * part
+    }
+
+    /// Makes it darker or lighter by a factor.
+    mutating func shade(_ factor: Float) {
+        red = min(red * factor, 255)
+        green = min(green * factor, 255)
+        blue = min(blue * factor, 255)
+    }
+
+    /// The four bytes red, green, blue and an alpha of 255, as one little-endian number.
+    var packed: UInt32 {
+        UInt32(red + 0.5) | UInt32(green + 0.5) << 8 | UInt32(blue + 0.5) << 16 | 0xFF00_0000
+    }
+}
+
+/// The pixels of one tile, addressed by their place in the level's plane.
+struct Canvas {
+    let frame: TileFrame
+    private let pixels: UnsafeMutableRawPointer
+    private let bytesPerRow: Int
+
+    /// - Parameters:
+    ///   - frame: which pixels of the plane these are.
+    ///   - pixels: the first byte of the first row; four bytes a pixel.
+    ///   - bytesPerRow: from the start of one row to the start of the next.
+    init(frame: TileFrame, pixels: UnsafeMutableRawPointer, bytesPerRow: Int) {
+        self.frame = frame
+        self.pixels = pixels
+        self.bytesPerRow = bytesPerRow
+    }
+
+    /// Writes a pixel.
+    @inline(__always)
+    func set(_ x: Int, _ y: Int, _ packed: UInt32) {
+        pixels.storeBytes(of: packed.littleEndian, toByteOffset: offset(x, y), as: UInt32.self)
+    }
+
+    /// Covers a part of a pixel with a colour.
+    @inline(__always)
+    func blend(_ x: Int, _ y: Int, _ color: Color, _ part: Float) {
+        guard part > 0 else { return }
+        if part >= 1 { return set(x, y, color.packed) }
+        let bits = UInt32(littleEndian: pixels.load(fromByteOffset: offset(x, y), as: UInt32.self))
+        var mixed = Color((bits & 255) << 16 | (bits & 0xFF00) | (bits >> 16) & 255)
+        mixed.mix(color, part)
+        set(x, y, mixed.packed)
+    }
+
+    @inline(__always)
+    private func offset(_ x: Int, _ y: Int) -> Int {
+        (y - frame.top) * bytesPerRow + (x - frame.left) * 4
+    }
+}
+
+/// The colours of the map.
+enum Palette {
+    static let sea = Color(0xA9CFE0)
+    static let coast = Color(0x7FB0C8)
+    static let land = Color(0xF3EFE6)
+    static let highland = Color(0xE9E0CC)
+    static let forest = Color(0xB5D5A4)
+    static let park = Color(0xCDEBB8)
+    static let builtUp = Color(0xE3DFDC)
+    static let building = Color(0xD3C6BC)
+    static let buildingEdge = Color(0xB5A598)
+    static let street = Color(0xFFFFFF)
+    static let streetCasing = Color(0xC4BEB9)
+    static let label = Color(0x39363B)
+    static let regionLabel = Color(0x7A6488)
+    static let halo = Color(0xFCFBF8)
+}

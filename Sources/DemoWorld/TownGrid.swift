@@ -1,0 +1,64 @@
+/// How built-up the land is at the field points of a frame, and by which settlement.
+struct TownGrid {
+    /// Above 0 is built-up.
+    private(set) var density: [Float]
+    private var owners: [Int16]
+    private let settlements: [Settlement]
+
+    /// - Parameters:
+    ///   - frame: the frame.
+    ///   - settlements: those that may reach into it.
+    ///   - terrain: whose growth frays the edges of towns.
+    init(frame: TileFrame, settlements: [Settlement], terrain: Terrain) {
+        let columns = frame.columns
+        let rows = frame.rows
+        density = [Float](repeating: -1, count: columns * rows)
+        owners = [Int16](repeating: -1, count: columns * rows)
+        self.settlements = settlements
+        let spacing = Double(TileFrame.step) * frame.worldPerPixel
+        for (index, settlement) in settlements.enumerated() {
+            let reach = settlement.radius * 1.5
+            let first = (
+                x: max(Int(((settlement.x - reach) / spacing).rounded(.down)) - frame.firstColumn, 0),
+                y: max(Int(((settlement.y - reach) / spacing).rounded(.down)) - frame.firstRow, 0)
+            )
+            let last = (
+                x: min(Int(((settlement.x + reach) / spacing).rounded(.up)) - frame.firstColumn, columns - 1),
+                y: min(Int(((settlement.y + reach) / spacing).rounded(.up)) - frame.firstRow, rows - 1)
+            )
+            guard first.x <= last.x, first.y <= last.y else { continue }
+            for j in first.y...last.y {
+                let dy = Double(frame.firstRow + j) * spacing - settlement.y
+                for i in first.x...last.x {
+                    let dx = Double(frame.firstColumn + i) * spacing - settlement.x
+                    let distance = (dx * dx + dy * dy).squareRoot() / settlement.radius
+                    guard distance < 1.5 else { continue }
+                    // Fingers along a few directions, so that a town is no disc.
+                    let fray = Self.fray(dx, dy, settlement)
+                    let value = Float(1 - distance) + fray
+                    if value > density[j * columns + i] {
+                        density[j * columns + i] = value
+                        owners[j * columns + i] = Int16(index)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The settlement that built most of a cell; `nil` where nobody did.
+    func owner(_ indices: Int...) -> Settlement? {
+        var best: Int?
+        for index in indices where owners[index] >= 0 && density[index] > (best.map { density[$0] } ?? -1) {
+            best = index
+        }
+        return best.map { settlements[Int(owners[$0])] }
+    }
+
+    private static func fray(_ dx: Double, _ dy: Double, _ settlement: Settlement) -> Float {
+        let (u, v) = (dx / settlement.radius, dy / settlement.radius)
+        let phase = Double(settlement.bits & 7) - 3.5
+        let lobes = (u * u - v * v) * 0.3 * phase / 3.5 + u * v * 0.35
+        let squares = u * u + v * v
+        return Float(lobes / (0.4 + squares))
+    }
+}

@@ -1,0 +1,123 @@
+/// What a place looks like from near: streets, blocks and houses in towns, fields and trees outside of them.
+///
+/// A pure function of the place, in world pixels, so that no line has to be drawn and none can be cut off at a border.
+struct TownPlan {
+    /// World pixels per pixel.
+    let worldPerPixel: Float
+
+    /// Streets are drawn at this level.
+    var hasStreets: Bool { worldPerPixel <= 4 }
+    /// Houses and trees are drawn at this level.
+    var hasHouses: Bool { worldPerPixel <= 2 }
+
+    /// The size of a block between two streets, in world pixels.
+    private static let block: (width: Float, height: Float) = (64, 44)
+    /// The size of a lot with one house on it.
+    private static let lot: (width: Float, height: Float) = (16, 22)
+    /// How far apart trees are.
+    private static let treeSpacing: Float = 11
+
+    /// Draws the part of a town that covers one pixel.
+    ///
+    /// - Parameters:
+    ///   - color: the ground, which the town is drawn on.
+    ///   - x: the distance from the middle of the settlement, to the right, in world pixels.
+    ///   - y: the same, downwards.
+    ///   - settlement: whose streets these are.
+    func paintTown(_ color: inout Color, x: Float, y: Float, settlement: Settlement) {
+        let (cosine, sine) = (Float(settlement.cosine), Float(settlement.sine))
+        let u = x * cosine + y * sine
+        let v = y * cosine - x * sine
+        let salt = UInt32(truncatingIfNeeded: settlement.bits)
+        let column = (u / Self.block.width).rounded(.down)
+        let row = (v / Self.block.height).rounded(.down)
+        let (inU, inV) = (u - column * Self.block.width, v - row * Self.block.height)
+
+        let toStreet = min(
+            distance(inU, Self.block.width, line: column, across: row, salt: salt),
+            distance(inV, Self.block.height, line: row, across: column, salt: salt ^ 0xABCD)
+        )
+        let pixels = toStreet / worldPerPixel
+        if hasHouses, pixels > 0 {
+            let block = Hash.mix(bits(column), bits(row), salt ^ 0x1234)
+            if block % 13 == 0 {
+                color.mix(Palette.park, min(pixels, 1))
+            } else {
+                paintHouse(&color, inU, inV, Hash.mix(bits(column), bits(row), salt), salt)
+            }
+            color.mix(Palette.streetCasing, min(max(1.3 - pixels, 0), 1))
+        }
+        color.mix(Palette.street, min(max(0.5 - pixels, 0), 1))
+    }
+
+    /// The distance to the edge of the nearest street along one direction; negative on the street.
+    private func distance(_ position: Float, _ size: Float, line: Float, across: Float, salt: UInt32) -> Float {
+        let isNext = position > size / 2
+        let index = isNext ? line + 1 : line
+        let isAvenue = index == (index / 4).rounded() * 4
+        // A few streets are missing, which makes longer blocks.
+        guard isAvenue || Hash.mix(bits(index), bits(across), salt) % 6 != 0 else { return size }
+        return (isNext ? size - position : position) - (isAvenue ? 4.6 : 2.8)
+    }
+
+    private func paintHouse(_ color: inout Color, _ u: Float, _ v: Float, _ block: UInt32, _ salt: UInt32) {
+        let column = (u / Self.lot.width).rounded(.down)
+        let isLower = v >= Self.lot.height
+        let lot = Hash.mix(bits(column), block, isLower ? 7 : 3)
+        guard lot % 8 != 0 else { return }
+        func share(_ shift: UInt32) -> Float { Float((lot >> shift) & 15) / 15 }
+        let a = u - column * Self.lot.width
+        // Houses stand back from the street in front of them and share a yard behind.
+        let b = isLower ? Self.block.height - v : v
+        let left = (column == 0 ? 6.5 : 1) + share(8) * 2
+        let right = (column == 3 ? 9.5 : 15) - share(12) * 2
+        let back = 12 + share(16) * 7
+        let inside = min(min(a - left, right - a), min(b - 6.5, back - b)) / worldPerPixel
+        guard inside > -0.5 else { return }
+        color.mix(Palette.buildingEdge, min(inside + 0.5, 1))
+        if inside > 0.5 { color.mix(Palette.building, min(inside - 0.5, 1)) }
+    }
+
+    /// Draws fields: parcels of a few colours with a hedge between them, in groups that lie the same way.
+    func paintFields(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
+        let group = 1024.0
+        let (groupColumn, groupRow) = ((x / group).rounded(.down), (y / group).rounded(.down))
+        let groupBits = Hash.mix(
+            UInt32(truncatingIfNeeded: Int(groupColumn)),
+            UInt32(truncatingIfNeeded: Int(groupRow)),
+            salt
+        )
+        let slope = Float(Int(groupBits & 15) - 7) / 12
+        let (localX, localY) = (Float(x - groupColumn * group), Float(y - groupRow * group))
+        // Slanted, not turned: the upper and lower edges of a group stay straight.
+        let u = localX + slope * localY
+        let width = Float(56 + (groupBits >> 4) % 5 * 17)
+        let height = Float(1024 / (6 + (groupBits >> 8) % 6))
+        let (column, row) = ((u / width).rounded(.down), (localY / height).rounded(.down))
+        let parcel = Hash.mix(bits(column), bits(row), groupBits) % 9
+        if parcel < 5 {
+            color.mix(
+                [Color(0xEAE6C8), Color(0xE6EAD0), Color(0xF0E8D2), Color(0xDFE8C8), Color(0xEBE3D0)][Int(parcel)],
+                0.8
+            )
+        }
+        let (inU, inV) = (u - column * width, localY - row * height)
+        let hedge = min(min(inU, width - inU), min(inV, height - inV)) / worldPerPixel
+        color.mix(Color(0xCFD2B0), min(max(1 - hedge, 0), 1) * 0.8)
+    }
+
+    /// Draws the crowns of trees.
+    func paintTrees(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
+        let spacing = Double(Self.treeSpacing)
+        let (column, row) = ((x / spacing).rounded(.down), (y / spacing).rounded(.down))
+        let bits = Hash.mix(UInt32(truncatingIfNeeded: Int(column)), UInt32(truncatingIfNeeded: Int(row)), salt)
+        guard bits & 3 != 0 else { return }
+        let centerX = Float(3 + (bits >> 4) % 6)
+        let centerY = Float(3 + (bits >> 8) % 6)
+        let (dx, dy) = (Float(x - column * spacing) - centerX, Float(y - row * spacing) - centerY)
+        let inside = (Float(2 + (bits >> 12) % 2) - (dx * dx + dy * dy).squareRoot()) / worldPerPixel
+        color.mix(Color(0x9BC38B), min(max(inside + 0.5, 0), 1))
+    }
+
+    private func bits(_ value: Float) -> UInt32 { UInt32(truncatingIfNeeded: Int(value)) }
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import Synchronization
+
+@testable import TileCache
+
+/// Sleeps so many microseconds.
+func pause(microseconds: UInt32) { usleep(microseconds) }
+
+/// What a test source writes: every pixel says whose tile it is, so that a wrong one cannot go unseen.
+func expectedPixel(layer: Int, _ tile: TileCoordinate, version: UInt32 = 0) -> UInt32 {
+    var x = UInt32(truncatingIfNeeded: layer &* 0x9E37 &+ tile.level &* 0x85EB &+ tile.column &* 0xC2B2 &+ tile.row)
+    x = (x ^ (x >> 15)) &* 0x2C1B_3C6D ^ version &* 0x297A_2D39
+    return x ^ (x >> 12)
+}
+
+/// A blocking source whose tiles are of one value each, with a way to stop it and to look at what it did.
+final class PlainSource: BlockingTileSource {
+    private struct State {
+        var version: UInt32 = 0
+        var loads: [TileCoordinate: Int] = [:]
+        var inside = 0
+        var maximumInside = 0
+    }
+
+    private let state = Lock(State())
+    private let gate = DispatchSemaphore(value: 0)
+    private let isGated: Bool
+    private let layer: Int
+    private let absent: @Sendable (TileCoordinate) -> Bool
+    private let pause: UInt32
+
+    init(
+        layer: Int = 0,
+        isGated: Bool = false,
+        pauseMicroseconds: UInt32 = 0,
+        absent: @escaping @Sendable (TileCoordinate) -> Bool = { _ in false }
+    ) {
+        self.layer = layer
+        self.isGated = isGated
+        self.absent = absent
+        pause = pauseMicroseconds
+    }
+
+    var loads: [TileCoordinate: Int] { state.withLock { $0.loads } }
+    var inside: Int { state.withLock { $0.inside } }
+    var version: UInt32 {
+        get { state.withLock { $0.version } }
+        set { state.withLock { $0.version = newValue } }
+    }
+
+    /// Lets so many gated loads go on.
+    func open(_ count: Int = 1) { for _ in 0..<count { gate.signal() } }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let version = state.withLock { state -> UInt32 in
+            state.loads[tile, default: 0] += 1
+            state.inside += 1
+            state.maximumInside = max(state.maximumInside, state.inside)
+            return state.version
+        }
+        defer { state.withLock { $0.inside -= 1 } }
+        if isGated { gate.wait() }
+        if pause > 0 { usleep(pause) }
+        if absent(tile) { return .absent }
+        fill(&pixels, with: expectedPixel(layer: layer, tile, version: version))
+        return .pixels
+    }
+}
+
+/// Fills a tile with one 32-bit value, its first pixel inverted so that no tile is of a single colour.
+func fill(_ pixels: inout TilePixels, with value: UInt32) {
+    pixels.withMutableBytes { bytes in
+        for offset in stride(from: 0, to: bytes.count - 3, by: 4) {
+            bytes.storeBytes(of: value, toByteOffset: offset, as: UInt32.self)
+        }
+        bytes.storeBytes(of: ~value, toByteOffset: 0, as: UInt32.self)
+    }
+}
+
+/// Whether a tile's bytes are exactly what `fill` wrote.
+func holds(_ tile: LeasedTile, _ value: UInt32) -> Bool {
+    tile.withUnsafeBytes { bytes in
+        guard bytes.load(as: UInt32.self) == ~value else { return false }
+        for offset in stride(from: 4, to: bytes.count - 3, by: 4)
+        where bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) != value {
+            return false
+        }
+        return true
+    }
+}
+
+/// An asynchronous source that keeps its requests until a test answers them, in any order.
+final class QueuedSource: TileSource {
+    private let state = Lock<[TileRequest]>([])
+    private let layer: Int
+
+    init(layer: Int = 0) { self.layer = layer }
+
+    func requestTile(_ request: TileRequest) { state.withLock { $0.append(request) } }
+
+    /// The requests so far, taken out.
+    func take() -> [TileRequest] {
+        state.withLock { state in
+            defer { state.removeAll() }
+            return state
+        }
+    }
+
+    func answer(_ request: TileRequest) {
+        request.complete { [layer] pixels in
+            fill(&pixels, with: expectedPixel(layer: layer, request.tile))
+            return .pixels
+        }
+    }
+}
+
+/// Waits until something is so, at most some seconds; whether it became so. Generous, because sanitizers are slow.
+func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
+    let end = MonotonicTime.now.nanoseconds + Int64(seconds * 1e9)
+    while !condition() {
+        if MonotonicTime.now.nanoseconds > end { return false }
+        usleep(500)
+    }
+    return true
+}
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
