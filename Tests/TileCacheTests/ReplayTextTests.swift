@@ -113,7 +113,7 @@ import Testing
 
             1,000,000,000,000 frames, 2,777,777 h 46 min of traces
             time to sharp: p50 83.3 ms, p95 216.7 ms, p99 1.23 s
-            Lines of folders and of all are pooled: rates of sums, and the largest of memory.
+            Folders and the whole are pooled: rates of sums, the largest of memory.
 
             cachebench 0.1.0, definitions 1: --memory-limit 64MiB --compressed-tier on
               --compressed-share 0.5 --compression-ratio 2 --workers 4 --load-latency 40ms

@@ -93,7 +93,7 @@ struct ReplayTable {
         let waits =
             "time to sharp: p50 \(Figures.milliseconds(wait.p50)), p95 \(Figures.milliseconds(wait.p95)), "
             + "p99 \(Figures.milliseconds(wait.p99))"
-        let pooled = "Lines of folders and of all are pooled: rates of sums, and the largest of memory."
+        let pooled = "Folders and the whole are pooled: rates of sums, the largest of memory."
         return ["", extent, waits, pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
     }
 }
