@@ -223,6 +223,7 @@ extension PoolState {
         counters.loadsFinished += 1
         counters.loadedBytes += layers[layer].tileBytes
         if table[number].residency.isResident { replacePixels(of: number) }
+        if table[number].needCount > 0 { drawVersion &+= 1 }
         table[number].slot = load.slot
         table[number].residency = .decoded
         table[number].generation = load.generation

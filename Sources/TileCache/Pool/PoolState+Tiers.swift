@@ -152,6 +152,7 @@ extension PoolState {
             return
         }
         counters.promotions += 1
+        if table[number].needCount > 0 { drawVersion &+= 1 }
         compressed.remove(number, in: table)
         if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
         table[number].block = PageAllocator.Block()

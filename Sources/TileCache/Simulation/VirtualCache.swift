@@ -95,15 +95,13 @@ package final class VirtualCache {
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
         let composer = FrameComposer(emitsPlacements: false, drawsCompressed: true, now: now)
+        var isMissing = false
         for index in views[view].layers.indices {
-            composer.compose(
-                &views[view].layers[index],
-                viewport: viewport,
-                pool: &pool,
-                coverage: &coverage,
-                emit: { _ in },
-                timeToSharp: { timesToSharp.append($0) }
-            )
+            let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
+            isMissing = isMissing || missing
+        }
+        for layer in views[view].layers {
+            composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
         }
         makePlan(now: now)
         startJobs(now: now)

@@ -89,18 +89,17 @@ struct FrameComposer {
     /// Composes one layer of a view.
     ///
     /// - Parameters:
+    ///   - isMissing: whether a needed tile of the view is missing; else the coverage is not looked at.
     ///   - emit: called for each placement.
-    ///   - timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func compose(
-        _ layer: inout ViewLayer,
+        _ layer: ViewLayer,
         viewport: Viewport,
-        pool: inout PoolState,
+        pool: borrowing PoolState,
+        isMissing: Bool,
         coverage: inout Coverage,
-        emit: (ComposedTile) -> Void,
-        timeToSharp: (Int64) -> Void
+        emit: (ComposedTile) -> Void
     ) {
-        let missing = touch(&layer, &pool, timeToSharp: timeToSharp)
-        guard missing || emitsPlacements else { return }
+        guard isMissing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
@@ -110,7 +109,7 @@ struct FrameComposer {
             let key = layer.needs.tiles[index]
             if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
             let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
-            let area = missing ? clip.area(of: rectangle) * scale2 : 0
+            let area = isMissing ? clip.area(of: rectangle) * scale2 : 0
             if number >= 0, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
@@ -144,7 +143,9 @@ struct FrameComposer {
     /// Touches what is drawn exactly, row by row from the top left; whether anything needed is missing.
     ///
     /// A frame like the one before, with nothing used in between, would leave every list as it is: it only looks.
-    private func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
+    ///
+    /// - Parameter timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
+    func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
         let entries = layer.needs.entries
         var drawable = 0
         for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {

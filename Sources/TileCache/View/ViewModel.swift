@@ -91,6 +91,8 @@ struct ViewModel: Sendable {
     var zoom = DemandCounts()
     /// Whether the last update changed what is seen.
     var hasMoved = false
+    /// Raised when the needed tiles, or where they lie on screen, change.
+    private(set) var needsVersion: UInt64 = 0
     /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
@@ -118,6 +120,7 @@ struct ViewModel: Sendable {
     private mutating func update(layer index: Int, _ viewport: Viewport, now: Int64, pool: inout PoolState) {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
+        let visibleBefore = layers[index].visible
         var level = selection.level(
             for: viewport.scale,
             in: pyramid,
@@ -136,8 +139,10 @@ struct ViewModel: Sendable {
         }
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
+            needsVersion &+= 1
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
         }
+        if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
         layers[index].observe(viewport, now: now)
@@ -146,6 +151,7 @@ struct ViewModel: Sendable {
     /// Takes the renderer's own list instead of a viewport's tiles.
     mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
         hasMoved = true
+        needsVersion &+= 1
         for index in layers.indices {
             scratch.removeAll(keepingCapacity: true)
             var importance: [TileKey: Float] = [:]
