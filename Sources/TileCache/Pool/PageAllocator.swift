@@ -40,6 +40,18 @@ struct PageAllocator {
     /// Bytes of the tables themselves.
     var bookkeepingBytes: Int { nextPage.capacity * 13 + (unused.capacity + decommitted.capacity) * 4 }
 
+    /// Takes the tables' memory for so many pages at once: tables that grew while pages are taken would need room made for
+    /// them just when there is none.
+    mutating func reserve(_ count: Int) {
+        let count = min(count, capacity)
+        nextPage.reserveCapacity(count)
+        unitsInUse.reserveCapacity(count)
+        sharedPrevious.reserveCapacity(count)
+        sharedNext.reserveCapacity(count)
+        unused.reserveCapacity(count)
+        decommitted.reserveCapacity(count)
+    }
+
     /// Whole pages and units of the end for a block of a size.
     static func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
         let pages = bytes / pageBytes

@@ -41,6 +41,8 @@ struct Landing: Hashable, Sendable {
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
     mutating func install(_ newPlan: consuming Plan) {
+        let growth = max(planBytes(newPlan), planAllowance) - max(planBytes(plan), planAllowance)
+        if growth > 0, !configuration.grantsBookkeeping, !makeBytes(growth) { return }
         plan = newPlan
         planCursor = 0
         planEpoch &+= 1

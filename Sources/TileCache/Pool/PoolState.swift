@@ -69,6 +69,7 @@ struct PoolState: ~Copyable {
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+        pages.reserve(configuration.compressedTier ? max(configuration.byteLimit, 0) / PageAllocator.pageBytes + 1 : 0)
     }
 
     // MARK: - Layers
@@ -80,7 +81,9 @@ struct PoolState: ~Copyable {
             slots.firstIndex { $0.slotBytes == slotBytes }
             ?? {
                 let capacity = max(maximumByteLimit / slotBytes, 0)
-                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
+                var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
+                allocator.reserve(configuration.byteLimit / slotBytes)
+                slots.append(allocator)
                 return slots.count - 1
             }()
         layers.append(
@@ -107,10 +110,17 @@ struct PoolState: ~Copyable {
     var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
-        table.byteCount + pages.bookkeepingBytes + loads.capacity * MemoryLayout<Load?>.stride
-            + (plan.entries.capacity) * MemoryLayout<PlanEntry>.stride + valued.capacity * 4
-            + configuration.fixedBytes
+        table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
+            + max(planBytes(plan), planAllowance) + configuration.fixedBytes
     }
+    /// Bytes of a plan, of the list of what it values, and of loads.
+    func planBytes(_ plan: borrowing Plan) -> Int {
+        (plan.entries.capacity + plan.keepValues.capacity) * MemoryLayout<PlanEntry>.stride
+            + max(valued.capacity, plan.entries.count + plan.keepValues.count) * 4
+            + loads.capacity * MemoryLayout<Load?>.stride
+    }
+    /// Bytes that are set aside for plans from the start, so that the usual ones never need room made for them.
+    var planAllowance: Int { min(configuration.byteLimit / 64, 96 << 10) }
     /// Everything with memory behind it: what must never exceed the limit.
     var committedBytes: Int {
         slotCommittedBytes + pages.committedBytes + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
@@ -118,7 +128,19 @@ struct PoolState: ~Copyable {
     /// Bytes that may still be committed.
     var availableBytes: Int { configuration.byteLimit - committedBytes }
 
+    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages: what the limit is for.
+    var payloadBytes: Int {
+        var bytes = 0
+        table.forEach { number in
+            let entry = table[number]
+            if entry.residency.isDecoded { bytes += layers[entry.key.layer].tileBytes }
+            bytes += Int(entry.blockBytes)
+        }
+        return bytes
+    }
+
     mutating func notePeaks() {
+        assert(isOverLimit || committedBytes <= configuration.byteLimit, "the pool has more than it was given")
         counters.peakBytes = max(counters.peakBytes, committedBytes)
         counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - inFlightBytes)
         counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)
