@@ -34,6 +34,8 @@ struct NaiveReplay {
     private var inFlight: [Load] = []
     private var plan: [NaiveTile] = []
     private var needed: [NaiveTile] = []
+    /// The level of the frame, also where it shows nothing of the world.
+    private var level = 0
 
     init(trace: NaiveTrace, capacity: Int, workers: Int, latency: Int64) {
         self.trace = trace
@@ -67,9 +69,9 @@ struct NaiveReplay {
             if now > end { break }
             finishLoads(before: now)
             land(at: now)
-            let before = needed
+            let (before, levelBefore) = (needed, level)
             lookAround(now)
-            if frame > 0 { count(before) }
+            if frame > 0 { count(before, levelBefore) }
             touch()
             plan = needed.filter { tile in !resident.contains(tile) && !inFlight.contains { $0.tile == tile } }
             startLoads(now)
@@ -98,6 +100,7 @@ struct NaiveReplay {
 
     private mutating func lookAround(_ now: Int64) {
         let view = trace.view(at: now)
+        level = trace.world.idealLevel(scale: view.scale)
         needed =
             naiveNeededTiles(
                 centerX: view.x,
@@ -109,12 +112,12 @@ struct NaiveReplay {
             ).needed
     }
 
-    private mutating func count(_ before: [NaiveTile]) {
+    private mutating func count(_ before: [NaiveTile], _ levelBefore: Int) {
         for tile in needed where !before.contains(tile) {
             let isHit = resident.contains(tile) ? 1 : 0
             counts.demands += 1
             counts.hits += isHit
-            if before.first?.level == tile.level {
+            if level == levelBefore {
                 counts.panDemands += 1
                 counts.panHits += isHit
             } else {

@@ -35,6 +35,13 @@ import Testing
         #expect(counts.loads == 2)
     }
 
+    /// Off the world's edge and back at the same scale is a pan, though the frame before needed nothing.
+    @Test func backFromBeyondTheEdgeIsAPan() {
+        let counts = NaiveReplay.run(Self.header + "0,384,384,1\n1,384,9000,1\n2,384,384,1\n", capacity: 9)
+        #expect(counts.demands == 1)
+        #expect(counts.panHits == 1)
+    }
+
     /// A tile that is passed in 33 ms is gone before its load of 40 ms lands, and is never drawn.
     @Test func aLoadThatComesTooLateIsUnseen() {
         let counts = NaiveReplay.run(
@@ -47,28 +54,25 @@ import Testing
         #expect(counts.unseenLoads == 1)
     }
 
-    /// Eight tiles and four workers: four land at 40 ms, and their workers go on between frames to land at 80 ms.
-    @Test(arguments: [(0.079, 2, 3), (0.081, 2, 5)]) func workersGoOnBetweenFrames(
-        seconds: Double,
-        loadsBefore: Int,
-        hits: Int
-    ) {
-        // Frame 0 needs columns 0 ... 3 of rows 1 and 2. A jump to one column of rows 0 ... 3 at 50 ms, and back.
+    /// Eight tiles and four workers: four land at 40 ms, and their workers go on between frames and land four at 80 ms.
+    ///
+    /// A jump off the world at 10 ms empties the plan at the frame of 16.7 ms; one at 50 ms comes after the second four
+    /// have started. Back at 0.1 s the tiles that were loaded are hits.
+    @Test(arguments: [(0.01, 4), (0.05, 8)]) func workersGoOnBetweenFrames(away: Double, hits: Int) {
         let text = """
             # pan-trace: 1
             # viewport: 1024x512
             # world: 1024x1024
             time_s,center_x,center_y,scale
             0,512,512,1
-            0.05,512,2000,1
-            \(seconds),512,512,1
+            \(away),512,5000,1
+            0.1,512,512,1
             """
-        // Frames at 83.3 ms is the first after both: the second four have landed at 80 ms either way, since nothing
-        // is needed in between and what has started finishes. All eight are hits.
         let counts = NaiveReplay.run(text, capacity: 90)
         #expect(counts.demands == 8)
-        #expect(counts.hits == 8)
+        #expect(counts.hits == hits)
         #expect(counts.loads == 8)
+        #expect(counts.unseenLoads == 0)
     }
 
     /// The seam of a wrapping world is inside: the last column and the first, in this order.
