@@ -49,6 +49,8 @@ struct PoolState: ~Copyable {
     var plan = Plan()
     var planCursor = 0
     var planEpoch: UInt32 = 1
+    /// Bytes that plans may take: those of the largest one so far.
+    var planBytes = 0
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
@@ -66,6 +68,7 @@ struct PoolState: ~Copyable {
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+        loads.reserveCapacity(configuration.workers)
     }
 
     // MARK: - Layers
@@ -104,9 +107,8 @@ struct PoolState: ~Copyable {
     var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
-        table.byteCount + pages.bookkeepingBytes + loads.capacity * MemoryLayout<Load?>.stride
-            + (plan.entries.capacity) * MemoryLayout<PlanEntry>.stride + valued.capacity * 4
-            + configuration.fixedBytes
+        table.byteCount + pages.bookkeepingBytes + configuration.workers * MemoryLayout<Load?>.stride
+            + planBytes + configuration.fixedBytes
     }
     /// Everything with memory behind it: what must never exceed the limit.
     var committedBytes: Int {
