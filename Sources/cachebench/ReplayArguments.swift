@@ -24,11 +24,16 @@ struct ReplayArguments: ParsableArguments {
     var compressedTier = Switch(usual.compressedTier)
 
     @Option(
-        help:
-            "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.\(standard(usual.compressedShare))",
-        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+        help: ArgumentHelp(
+            "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; or adaptive: where the traffic earns more. (default: adaptive)",
+            valueName: "compressed-share"
+        ),
+        transform: { text in
+            text == "adaptive"
+                ? .adaptive : .fixed(try parsed(number(text, 0...1), "a number from 0 to 1, or adaptive"))
+        }
     )
-    var compressedShare = usual.compressedShare
+    var compressedShare = Share.adaptive
 
     @Option(
         help: "How much smaller compressed tiles are, under the virtual clock.\(standard(usual.compressionRatio))",
@@ -153,7 +158,7 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: "Octaves coarser than 1:1 that are good enough.\(standard(usual.levelBias))",
-        transform: { try parsed(number($0, -16...16), "a number from -16 to 16") }
+        transform: { try parsed(number($0, -8...8), "a number from -8 to 8") }
     )
     var levelBias = usual.levelBias
 
@@ -162,7 +167,7 @@ struct ReplayArguments: ParsableArguments {
         var options = ReplayOptions()
         options.memoryLimit = memoryLimit
         options.compressedTier = compressedTier.isOn
-        options.compressedShare = compressedShare
+        if case .fixed(let share) = compressedShare { options.compressedShare = share }
         options.compressionRatio = compressionRatio
         options.prefetch = prefetch
         options.eviction = eviction
@@ -207,6 +212,14 @@ enum LoadLatency: Hashable, Sendable {
     case drawn
     /// This many nanoseconds.
     case fixed(Int64)
+}
+
+/// How the limit is divided between the tiers.
+enum Share: Hashable, Sendable {
+    /// Moved by what the traffic earns.
+    case adaptive
+    /// The same all the time, 0 to 1.
+    case fixed(Double)
 }
 
 /// `on` or `off`.

@@ -57,6 +57,8 @@ struct PoolState: ~Copyable {
     var needStamp: UInt32 = 0
     /// Raised when what a view draws may have changed without the view's doing.
     var drawVersion: UInt64 = 0
+    /// How the limit is divided between the tiers.
+    var split: TierSplit
     var pendingDecommits: [MemoryRange] = []
     var counters = PoolCounters()
     /// Bytes that an idle limit change still has to free: pins held it up.
@@ -64,6 +66,7 @@ struct PoolState: ~Copyable {
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
+        split = TierSplit(fixedShare: configuration.compressedShare)
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
