@@ -41,9 +41,12 @@ struct Landing: Hashable, Sendable {
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
     mutating func install(_ newPlan: consuming Plan) {
-        let growth = max(planBytes(newPlan), planAllowance) - max(planBytes(plan), planAllowance)
-        if growth > 0, !configuration.grantsBookkeeping, !makeBytes(growth) { return }
-        plan = newPlan
+        if makeRoom(for: newPlan) {
+            plan = newPlan
+        } else {
+            // Every byte is held: nothing could be loaded either.
+            plan = Plan()
+        }
         planCursor = 0
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
@@ -58,6 +61,21 @@ extension PoolState {
             let number = table.find(wish.key)
             if number >= 0 { setValue(wish.value, of: number) }
         }
+    }
+
+    /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
+    private mutating func makeRoom(for newPlan: borrowing Plan) -> Bool {
+        let wishes = newPlan.entries.count + newPlan.keepValues.count
+        let exact =
+            (newPlan.entries.capacity + newPlan.keepValues.capacity) * MemoryLayout<PlanEntry>.stride
+            + wishes * MemoryLayout<Int32>.stride
+        // In steps, so that plans that grow little by little do not ask each time.
+        let bytes = (exact + 4095) & ~4095
+        guard bytes > planBytes else { return true }
+        guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
+        planBytes = bytes
+        valued.reserveCapacity(wishes)
+        return true
     }
 
     /// Notes what the current plan thinks of a tile; of two opinions the first counts.

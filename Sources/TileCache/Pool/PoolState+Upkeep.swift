@@ -49,7 +49,6 @@ extension PoolState {
     /// Sets the limit; whether everything in use fits it now. What does not fit yet goes as soon as it is let go.
     mutating func setByteLimit(_ bytes: Int, now: Int64) {
         configuration.byteLimit = bytes
-        if configuration.compressedTier { pages.reserve(bytes / PageAllocator.pageBytes + 1) }
         for index in slots.indices { slots[index].reserve(bytes / slots[index].slotBytes) }
         trim(toBytes: bytes, now: now)
         isOverLimit = committedBytes > bytes

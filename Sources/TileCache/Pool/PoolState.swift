@@ -49,6 +49,8 @@ struct PoolState: ~Copyable {
     var plan = Plan()
     var planCursor = 0
     var planEpoch: UInt32 = 1
+    /// Bytes that plans may take: those of the largest one so far.
+    var planBytes = 0
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
@@ -69,7 +71,7 @@ struct PoolState: ~Copyable {
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
-        pages.reserve(configuration.compressedTier ? max(configuration.byteLimit, 0) / PageAllocator.pageBytes + 1 : 0)
+        loads.reserveCapacity(configuration.workers)
     }
 
     // MARK: - Layers
@@ -111,16 +113,9 @@ struct PoolState: ~Copyable {
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
-            + max(planBytes(plan), planAllowance) + configuration.fixedBytes
+            + configuration.workers * MemoryLayout<Load?>.stride
+            + planBytes + configuration.fixedBytes
     }
-    /// Bytes of a plan, of the list of what it values, and of loads.
-    func planBytes(_ plan: borrowing Plan) -> Int {
-        (plan.entries.capacity + plan.keepValues.capacity) * MemoryLayout<PlanEntry>.stride
-            + max(valued.capacity, plan.entries.count + plan.keepValues.count) * 4
-            + loads.capacity * MemoryLayout<Load?>.stride
-    }
-    /// Bytes that are set aside for plans from the start, so that the usual ones never need room made for them.
-    var planAllowance: Int { min(configuration.byteLimit / 64, 96 << 10) }
     /// Everything with memory behind it: what must never exceed the limit.
     var committedBytes: Int {
         slotCommittedBytes + pages.committedBytes + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
