@@ -1,0 +1,169 @@
+import Foundation
+
+/// What the naive replay counted.
+struct NaiveFigures: Equatable, CustomStringConvertible {
+    var demands = 0
+    var hits = 0
+    var panDemands = 0
+    var panHits = 0
+    var zoomDemands = 0
+    var zoomHits = 0
+    /// Loads started.
+    var loads = 0
+    /// Loads whose pixels were never drawn: evicted unseen, unseen at the end, or still in flight then.
+    var unseenLoads = 0
+
+    var description: String {
+        "demands \(demands) hits \(hits), pan \(panDemands)/\(panHits), zoom \(zoomDemands)/\(zoomHits), "
+            + "loads \(loads) unseen \(unseenLoads)"
+    }
+}
+
+enum NaivePolicy: String, CaseIterable {
+    case none
+    /// One tile around the viewport, row by row.
+    case ring
+}
+
+/// The reference replay from its written definition, with sets and arrays: decoded tier only, least recently used first.
+func naiveReplay(
+    traceText: String,
+    capacityTiles: Int,
+    duration: Double = .infinity,
+    workers: Int = 4,
+    latency: Int64 = 40_000_000,
+    policy: NaivePolicy = .none
+) -> NaiveFigures {
+    let trace = NaiveTrace(traceText)
+    var model = NaiveModel(capacity: capacityTiles, workers: workers, latency: latency)
+    var earlier = 0
+    var frame = 0
+    while true {
+        let now = Int64((Double(frame) * 1e9 / 60).rounded())
+        if now > trace.samples.last!.time + 500_000_000 || Double(now) > duration * 1e9 { break }
+        while earlier + 1 < trace.samples.count, trace.samples[earlier + 1].time <= now { earlier += 1 }
+        let view = trace.sample(at: now, earlier: earlier)
+        model.frame(
+            at: now,
+            level: trace.idealLevel(view.scale),
+            needed: trace.tiles(view),
+            wanted: policy == .ring ? trace.tiles(view, margin: 1) : []
+        )
+        frame += 1
+    }
+    return model.finished()
+}
+
+private struct NaiveModel {
+    typealias Tile = NaiveTrace.Tile
+
+    struct Load {
+        var tile: Tile
+        var finish: Int64
+    }
+
+    let capacity: Int
+    let workers: Int
+    let latency: Int64
+
+    private var figures = NaiveFigures()
+    /// When each resident tile was last used, as a running number.
+    private var lastUse: [Tile: Int] = [:]
+    private var uses = 0
+    /// Resident tiles that were never drawn.
+    private var unseen: Set<Tile> = []
+    /// In order of start, which is also that of finish, for all loads take equally long.
+    private var inFlight: [Load] = []
+    private var plan: [Tile] = []
+    private var needed: Set<Tile> = []
+    private var level: Int?
+
+    init(capacity: Int, workers: Int, latency: Int64) {
+        self.capacity = capacity
+        self.workers = workers
+        self.latency = latency
+    }
+
+    mutating func frame(at now: Int64, level: Int, needed tiles: [Tile], wanted: [Tile]) {
+        workBetweenFrames(before: now)
+        land(at: now)
+
+        if let before = self.level {
+            for tile in tiles where !needed.contains(tile) { count(demand: tile, isPan: level == before) }
+        }
+        self.level = level
+        needed = Set(tiles)
+
+        for tile in tiles where lastUse[tile] != nil {
+            use(tile)
+            unseen.remove(tile)
+        }
+        plan = tiles + wanted
+        start(at: now)
+    }
+
+    func finished() -> NaiveFigures {
+        var figures = figures
+        figures.unseenLoads += unseen.count + inFlight.count
+        return figures
+    }
+
+    private mutating func count(demand tile: Tile, isPan: Bool) {
+        let hit = lastUse[tile] != nil ? 1 : 0
+        figures.demands += 1
+        figures.hits += hit
+        if isPan {
+            figures.panDemands += 1
+            figures.panHits += hit
+        } else {
+            figures.zoomDemands += 1
+            figures.zoomHits += hit
+        }
+    }
+
+    /// Workers that come free between two frames go on with the plan of the earlier one.
+    private mutating func workBetweenFrames(before frame: Int64) {
+        while let next = inFlight.first?.finish, next < frame {
+            land(at: next)
+            start(at: next)
+        }
+    }
+
+    private mutating func land(at now: Int64) {
+        while let load = inFlight.first, load.finish <= now {
+            inFlight.removeFirst()
+            use(load.tile)
+            unseen.insert(load.tile)
+        }
+    }
+
+    private mutating func start(at now: Int64) {
+        while inFlight.count < workers, let tile = plan.first {
+            if lastUse[tile] != nil || inFlight.contains(where: { $0.tile == tile }) {
+                plan.removeFirst()
+                continue
+            }
+            guard makeRoom() else {
+                plan = []
+                return
+            }
+            plan.removeFirst()
+            inFlight.append(Load(tile: tile, finish: now + latency))
+            figures.loads += 1
+        }
+    }
+
+    private mutating func makeRoom() -> Bool {
+        if lastUse.count + inFlight.count < capacity { return true }
+        let candidates = lastUse.filter { !needed.contains($0.key) }
+        guard let oldest = candidates.min(by: { $0.value < $1.value })?.key else { return false }
+        lastUse[oldest] = nil
+        if unseen.remove(oldest) != nil { figures.unseenLoads += 1 }
+        return true
+    }
+
+    private mutating func use(_ tile: Tile) {
+        uses += 1
+        lastUse[tile] = uses
+    }
+}
