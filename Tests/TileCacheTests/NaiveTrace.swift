@@ -80,38 +80,28 @@ struct NaiveTrace {
         return maximumLevel
     }
 
-    /// The needed tiles, row by row from the top left, with `margin` rings of tiles around them.
-    func tiles(_ view: Sample, margin: Int = 0) -> [Tile] {
+    /// The needed tiles, row by row from the top left; with a margin, those of the viewport grown by so many tiles.
+    func tiles(_ view: Sample, margin: Double = 0) -> [Tile] {
         let level = idealLevel(view.scale)
         let side = side(level)
-        let left = view.x - viewport.width / view.scale / 2
-        let right = view.x + viewport.width / view.scale / 2
-        let top = view.y - viewport.height / view.scale / 2
-        let bottom = view.y + viewport.height / view.scale / 2
+        let halfWidth = viewport.width / view.scale / 2 + margin * side
+        let halfHeight = viewport.height / view.scale / 2 + margin * side
+        let (left, right) = (view.x - halfWidth, view.x + halfWidth)
+        let (top, bottom) = (view.y - halfHeight, view.y + halfHeight)
         let columns = Int((world.width / side).rounded(.up))
         let rows = Int((world.height / side).rounded(.up))
-
-        let rowsSeen = (0..<rows).filter { row in
-            Double(row) * side < bottom && min(Double(row + 1) * side, world.height) > top
-        }
-        // Columns are counted on through the copies of a wrapping world: column 0 of copy 1 follows the last of copy 0.
         let copies = wraps ? Int((left / world.width).rounded(.down))...Int((right / world.width).rounded(.down)) : 0...0
-        let columnsSeen = copies.flatMap { copy in
-            (0..<columns).filter { column in
-                let start = Double(copy) * world.width + Double(column) * side
-                let end = Double(copy) * world.width + min(Double(column + 1) * side, world.width)
-                return start < right && end > left
-            }.map { copy * columns + $0 }
-        }
-        guard let firstRow = rowsSeen.first, let firstColumn = columnsSeen.first else { return [] }
 
         var found: [Tile] = []
-        for row in (firstRow - margin)...(rowsSeen.last! + margin) where (0..<rows).contains(row) {
-            for column in (firstColumn - margin)...(columnsSeen.last! + margin) {
-                guard wraps || (0..<columns).contains(column) else { continue }
-                let wrapped = (column % columns + columns) % columns
-                let tile = Tile(level: level, column: wrapped, row: row)
-                if !found.contains(tile) { found.append(tile) }
+        for row in 0..<rows where Double(row) * side < bottom && min(Double(row + 1) * side, world.height) > top {
+            for copy in copies {
+                let shift = Double(copy) * world.width
+                for column in 0..<columns {
+                    let start = shift + Double(column) * side
+                    let end = shift + min(Double(column + 1) * side, world.width)
+                    let tile = Tile(level: level, column: column, row: row)
+                    if start < right, end > left, !found.contains(tile) { found.append(tile) }
+                }
             }
         }
         return found
