@@ -46,7 +46,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TileCacheTests",
-            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld"],
+            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
     ],

@@ -39,8 +39,10 @@ public struct LookupBenchmark: Sendable {
     public init() throws {
         cache = try TileCache(byteLimit: .mebibytes(64))
         layer = try cache.addLayer(
-            EmptySource(), pyramid: try .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536),
-            options: LayerOptions(isCompressible: false))
+            EmptySource(),
+            pyramid: try .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536),
+            options: LayerOptions(isCompressible: false)
+        )
         view = cache.makeView(layers: [layer])
         let end = MonotonicTime.now.nanoseconds + 10_000_000_000
         repeat {
@@ -63,12 +65,16 @@ public struct LookupBenchmark: Sendable {
             own.append(
                 nanoseconds(count) { index in
                     _ = cache.withTile(tiles[index % tiles.count], of: layer) { $0.count }
-                })
+                }
+            )
             theirs.append(nanoseconds(count / 10) { index in _ = reference.object(forKey: keys[index % keys.count]) })
             scaling.append(twoThreads(tiles))
         }
         return LookupReport(
-            nanoseconds: own.median, nsCacheNanoseconds: theirs.median, twoThreads: scaling.median)
+            nanoseconds: own.median,
+            nsCacheNanoseconds: theirs.median,
+            twoThreads: scaling.median
+        )
     }
 
     /// Medians of some rounds.
@@ -82,11 +88,15 @@ public struct LookupBenchmark: Sendable {
                     var moved = viewport
                     moved.center.x += Double(index & 31) + Double(round) / 16
                     view.update(moved)
-                } / 1000)
+                } / 1000
+            )
         }
         view.update(viewport)
         return FrameReport(
-            tiles: view.frame().count, microseconds: frames.median, updateMicroseconds: updates.median)
+            tiles: view.frame().count,
+            microseconds: frames.median,
+            updateMicroseconds: updates.median
+        )
     }
 
     private func twoThreads(_ tiles: [TileCoordinate]) -> Double {

@@ -70,7 +70,7 @@ struct AreaPainter {
             growth = Patch(painter.growth, index, painter.columns)
             rivers = Patch(painter.rivers, index, painter.columns)
             town = Patch(painter.towns.density, index, painter.columns)
-            owner = painter.towns.owner(index, index + 1, index + painter.columns, index + painter.columns + 1)
+            owner = painter.towns.owner(index, painter.columns)
             // Nothing on the open sea but its own depths.
             let isSea = elevation.isBelow(-2)
             hasDetail = painter.plan.hasStreets && !isSea

@@ -26,7 +26,10 @@ public struct DemoTileSource: BlockingTileSource {
     ///   - seed: the same seed is the same world.
     /// - Throws: ``UnsupportedFormat``.
     public init(
-        worldWidth: Int = 131_072, worldHeight: Int = 131_072, tileSize: Int = 256, format: PixelFormat = .rgba8,
+        worldWidth: Int = 131_072,
+        worldHeight: Int = 131_072,
+        tileSize: Int = 256,
+        format: PixelFormat = .rgba8,
         seed: UInt64 = 1
     ) throws {
         guard format == .rgba8 || format == .bgra8 else { throw UnsupportedFormat(format: format) }
@@ -44,8 +47,13 @@ public struct DemoTileSource: BlockingTileSource {
 
     private func draw(_ tile: TileCoordinate, into buffer: UnsafeMutableRawBufferPointer, bytesPerRow: Int) {
         world.draw(
-            level: tile.level, column: tile.column, row: tile.row, maximumLevel: maximumLevel, into: buffer,
-            bytesPerRow: bytesPerRow)
+            level: tile.level,
+            column: tile.column,
+            row: tile.row,
+            maximumLevel: maximumLevel,
+            into: buffer,
+            bytesPerRow: bytesPerRow
+        )
         guard format == .bgra8 else { return }
         for pixel in stride(from: 0, to: buffer.count - 3, by: 4) { buffer.swapAt(pixel, pixel + 2) }
     }

@@ -145,4 +145,10 @@ enum Hash {
         bits = (bits ^ (bits >> 15)) &* 0x846C_A68B
         return bits ^ (bits >> 16)
     }
+
+    /// Thirty-two random bits that belong to a cell of a lattice.
+    @inline(__always)
+    static func mix(_ column: Int32, _ row: Int32, _ salt: UInt32) -> UInt32 {
+        mix(UInt32(bitPattern: column), UInt32(bitPattern: row), salt)
+    }
 }

@@ -46,12 +46,16 @@ struct TownGrid {
     }
 
     /// The settlement that built most of a cell; `nil` where nobody did.
-    func owner(_ indices: Int...) -> Settlement? {
-        var best: Int?
-        for index in indices where owners[index] >= 0 && density[index] > (best.map { density[$0] } ?? -1) {
-            best = index
-        }
-        return best.map { settlements[Int(owners[$0])] }
+    ///
+    /// - Parameters:
+    ///   - index: the upper left one of the cell's field points.
+    ///   - columns: from one row of field points to the next.
+    func owner(_ index: Int, _ columns: Int) -> Settlement? {
+        var best = index
+        if density[index + 1] > density[best] { best = index + 1 }
+        if density[index + columns] > density[best] { best = index + columns }
+        if density[index + columns + 1] > density[best] { best = index + columns + 1 }
+        return owners[best] < 0 ? nil : settlements[Int(owners[best])]
     }
 
     private static func fray(_ dx: Double, _ dy: Double, _ settlement: Settlement) -> Float {

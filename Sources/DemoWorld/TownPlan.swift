@@ -15,7 +15,9 @@ struct TownPlan {
     /// The size of a lot with one house on it.
     private static let lot: (width: Float, height: Float) = (16, 22)
     /// How far apart trees are.
-    private static let treeSpacing: Float = 11
+    private static let treeSpacing = 11.0
+    /// The size of a group of fields, in world pixels.
+    private static let group = 1024.0
 
     /// Draws the part of a town that covers one pixel.
     ///
@@ -29,9 +31,9 @@ struct TownPlan {
         let u = x * cosine + y * sine
         let v = y * cosine - x * sine
         let salt = UInt32(truncatingIfNeeded: settlement.bits)
-        let column = (u / Self.block.width).rounded(.down)
-        let row = (v / Self.block.height).rounded(.down)
-        let (inU, inV) = (u - column * Self.block.width, v - row * Self.block.height)
+        let column = floor(u / Self.block.width)
+        let row = floor(v / Self.block.height)
+        let (inU, inV) = (u - Float(column) * Self.block.width, v - Float(row) * Self.block.height)
 
         let toStreet = min(
             distance(inU, Self.block.width, line: column, across: row, salt: salt),
@@ -39,11 +41,11 @@ struct TownPlan {
         )
         let pixels = toStreet / worldPerPixel
         if hasHouses, pixels > 0 {
-            let block = Hash.mix(bits(column), bits(row), salt ^ 0x1234)
+            let block = Hash.mix(column, row, salt ^ 0x1234)
             if block % 13 == 0 {
                 color.mix(Palette.park, min(pixels, 1))
             } else {
-                paintHouse(&color, inU, inV, Hash.mix(bits(column), bits(row), salt), salt)
+                paintHouse(&color, inU, inV, block)
             }
             color.mix(Palette.streetCasing, min(max(1.3 - pixels, 0), 1))
         }
@@ -51,22 +53,22 @@ struct TownPlan {
     }
 
     /// The distance to the edge of the nearest street along one direction; negative on the street.
-    private func distance(_ position: Float, _ size: Float, line: Float, across: Float, salt: UInt32) -> Float {
+    private func distance(_ position: Float, _ size: Float, line: Int32, across: Int32, salt: UInt32) -> Float {
         let isNext = position > size / 2
         let index = isNext ? line + 1 : line
-        let isAvenue = index == (index / 4).rounded() * 4
+        let isAvenue = index & 3 == 0
         // A few streets are missing, which makes longer blocks.
-        guard isAvenue || Hash.mix(bits(index), bits(across), salt) % 6 != 0 else { return size }
+        guard isAvenue || Hash.mix(index, across, salt) % 6 != 0 else { return size }
         return (isNext ? size - position : position) - (isAvenue ? 4.6 : 2.8)
     }
 
-    private func paintHouse(_ color: inout Color, _ u: Float, _ v: Float, _ block: UInt32, _ salt: UInt32) {
-        let column = (u / Self.lot.width).rounded(.down)
+    private func paintHouse(_ color: inout Color, _ u: Float, _ v: Float, _ block: UInt32) {
+        let column = floor(u / Self.lot.width)
         let isLower = v >= Self.lot.height
-        let lot = Hash.mix(bits(column), block, isLower ? 7 : 3)
+        let lot = Hash.mix(column, isLower ? 7 : 3, block)
         guard lot % 8 != 0 else { return }
         func share(_ shift: UInt32) -> Float { Float((lot >> shift) & 15) / 15 }
-        let a = u - column * Self.lot.width
+        let a = u - Float(column) * Self.lot.width
         // Houses stand back from the street in front of them and share a yard behind.
         let b = isLower ? Self.block.height - v : v
         let left = (column == 0 ? 6.5 : 1) + share(8) * 2
@@ -80,44 +82,53 @@ struct TownPlan {
 
     /// Draws fields: parcels of a few colours with a hedge between them, in groups that lie the same way.
     func paintFields(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
-        let group = 1024.0
-        let (groupColumn, groupRow) = ((x / group).rounded(.down), (y / group).rounded(.down))
-        let groupBits = Hash.mix(
-            UInt32(truncatingIfNeeded: Int(groupColumn)),
-            UInt32(truncatingIfNeeded: Int(groupRow)),
-            salt
-        )
-        let slope = Float(Int(groupBits & 15) - 7) / 12
-        let (localX, localY) = (Float(x - groupColumn * group), Float(y - groupRow * group))
+        let (groupColumn, groupRow) = (floor(x / Self.group), floor(y / Self.group))
+        let groupBits = Hash.mix(groupColumn, groupRow, salt)
+        let slope = Float(Int32(groupBits & 15) - 7) / 12
+        let localX = Float(x - Double(groupColumn) * Self.group)
+        let localY = Float(y - Double(groupRow) * Self.group)
         // Slanted, not turned: the upper and lower edges of a group stay straight.
         let u = localX + slope * localY
         let width = Float(56 + (groupBits >> 4) % 5 * 17)
         let height = Float(1024 / (6 + (groupBits >> 8) % 6))
-        let (column, row) = ((u / width).rounded(.down), (localY / height).rounded(.down))
-        let parcel = Hash.mix(bits(column), bits(row), groupBits) % 9
-        if parcel < 5 {
-            color.mix(
-                [Color(0xEAE6C8), Color(0xE6EAD0), Color(0xF0E8D2), Color(0xDFE8C8), Color(0xEBE3D0)][Int(parcel)],
-                0.8
-            )
+        let (column, row) = (floor(u / width), floor(localY / height))
+        switch Hash.mix(column, row, groupBits) % 9 {
+        case 0: color.mix(Color(0xEAE6C8), 0.8)
+        case 1: color.mix(Color(0xE6EAD0), 0.8)
+        case 2: color.mix(Color(0xF0E8D2), 0.8)
+        case 3: color.mix(Color(0xDFE8C8), 0.8)
+        case 4: color.mix(Color(0xEBE3D0), 0.8)
+        default: break
         }
-        let (inU, inV) = (u - column * width, localY - row * height)
+        let (inU, inV) = (u - Float(column) * width, localY - Float(row) * height)
         let hedge = min(min(inU, width - inU), min(inV, height - inV)) / worldPerPixel
         color.mix(Color(0xCFD2B0), min(max(1 - hedge, 0), 1) * 0.8)
     }
 
     /// Draws the crowns of trees.
     func paintTrees(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
-        let spacing = Double(Self.treeSpacing)
-        let (column, row) = ((x / spacing).rounded(.down), (y / spacing).rounded(.down))
-        let bits = Hash.mix(UInt32(truncatingIfNeeded: Int(column)), UInt32(truncatingIfNeeded: Int(row)), salt)
+        let spacing = Self.treeSpacing
+        let (column, row) = (floor(x / spacing), floor(y / spacing))
+        let bits = Hash.mix(column, row, salt)
         guard bits & 3 != 0 else { return }
         let centerX = Float(3 + (bits >> 4) % 6)
         let centerY = Float(3 + (bits >> 8) % 6)
-        let (dx, dy) = (Float(x - column * spacing) - centerX, Float(y - row * spacing) - centerY)
+        let dx = Float(x - Double(column) * spacing) - centerX
+        let dy = Float(y - Double(row) * spacing) - centerY
         let inside = (Float(2 + (bits >> 12) % 2) - (dx * dx + dy * dy).squareRoot()) / worldPerPixel
         color.mix(Color(0x9BC38B), min(max(inside + 0.5, 0), 1))
     }
 
-    private func bits(_ value: Float) -> UInt32 { UInt32(truncatingIfNeeded: Int(value)) }
+    /// The largest whole number that is not above a number: `rounded(.down)` is a call into the C library.
+    @inline(__always)
+    private func floor(_ value: Float) -> Int32 {
+        let whole = Int32(value)
+        return Float(whole) > value ? whole - 1 : whole
+    }
+
+    @inline(__always)
+    private func floor(_ value: Double) -> Int32 {
+        let whole = Int32(truncatingIfNeeded: Int64(value))
+        return Double(whole) > value ? whole - 1 : whole
+    }
 }

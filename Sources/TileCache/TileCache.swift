@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -5,8 +8,6 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
-import Dispatch
-import Synchronization
 
 /// A cache of decoded and compressed tiles under one hard byte limit, filled ahead of need.
 ///
@@ -82,7 +83,9 @@ public final class TileCache: Sendable {
     ///
     /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
     public func addLayer(
-        _ source: any BlockingTileSource, pyramid: TilePyramid, options: LayerOptions = LayerOptions()
+        _ source: any BlockingTileSource,
+        pyramid: TilePyramid,
+        options: LayerOptions = LayerOptions()
     ) throws(TileCacheError) -> LayerID {
         try core.addLayer(.blocking(source), pyramid: pyramid, options: options)
     }
@@ -91,7 +94,9 @@ public final class TileCache: Sendable {
     ///
     /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
     public func addLayer(
-        _ source: any TileSource, pyramid: TilePyramid, options: LayerOptions = LayerOptions()
+        _ source: any TileSource,
+        pyramid: TilePyramid,
+        options: LayerOptions = LayerOptions()
     ) throws(TileCacheError) -> LayerID {
         try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
     }
@@ -106,14 +111,18 @@ public final class TileCache: Sendable {
     }
 
     package func makeView(
-        layers: [LayerID], selection: LevelSelection, policy: () -> any PrefetchPolicy
+        layers: [LayerID],
+        selection: LevelSelection,
+        policy: () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
         let (id, count) = core.lock.withLock { state -> (Int, Int) in
             let known = layers.filter { state.layers.indices.contains($0.index) }
             let model = ViewModel(
                 layers: known.map { ViewLayer(layer: $0.index, pyramid: state.layers[$0.index].pyramid) },
-                selection: selection, fitsBudget: fits)
+                selection: selection,
+                fitsBudget: fits
+            )
             state.views.append(ViewRecord(model: model, callbackQueue: .main))
             return (state.views.count - 1, known.count)
         }

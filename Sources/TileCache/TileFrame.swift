@@ -48,8 +48,16 @@ public struct LeasedTile: Sendable {
     /// A hold on this tile alone.
     public func retained() -> LeasedTile {
         LeasedTile(
-            identity: identity, width: width, height: height, format: format, isStale: isStale, address: address,
-            byteCount: byteCount, token: token, hold: hold.alone(token))
+            identity: identity,
+            width: width,
+            height: height,
+            format: format,
+            isStale: isStale,
+            address: address,
+            byteCount: byteCount,
+            token: token,
+            hold: hold.alone(token)
+        )
     }
 }
 
@@ -93,23 +101,34 @@ public struct Placement: Sendable {
 }
 
 /// What to draw now, and what came and went since the frame before.
+///
+/// The tiles are held for as long as the frame or any of its placements lives; let it go when the frame is drawn.
 public struct TileFrame: RandomAccessCollection, Sendable {
-    /// The placements: layers in their order, stand-ins where they stand in.
-    public let placements: [Placement]
+    private let contents: FrameContents
+    private let hold: LeaseHold?
     /// Tiles that the frame before did not draw: upload them.
     public internal(set) var appeared: [TileIdentity] = []
     /// Tiles that the frame before drew and this one does not: their textures may go.
     public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
-    /// Shares of the viewport by how it can be drawn, in screen pixels; only what is sharp is known to the pixel where
-    /// nothing is missing.
+    /// How much of the viewport can be drawn, in screen pixels; only looked at where something is missing.
     package let coverage: Coverage
 
+    init(contents: FrameContents, hold: LeaseHold?, missingTileCount: Int, coverage: Coverage) {
+        self.contents = contents
+        self.hold = hold
+        self.missingTileCount = missingTileCount
+        self.coverage = coverage
+    }
+
     /// The first placement.
-    public var startIndex: Int { placements.startIndex }
+    public var startIndex: Int { 0 }
     /// One past the last placement.
-    public var endIndex: Int { placements.endIndex }
-    /// A placement.
-    public subscript(position: Int) -> Placement { placements[position] }
+    public var endIndex: Int { contents.tiles.count }
+    /// A placement: layers in their order, stand-ins where they stand in.
+    public subscript(position: Int) -> Placement {
+        guard let hold else { preconditionFailure("an empty frame has no placements") }
+        return contents.placement(at: position, hold: hold)
+    }
 }

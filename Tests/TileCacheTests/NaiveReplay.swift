@@ -38,16 +38,21 @@ func naiveReplay(
     var model = NaiveModel(capacity: capacityTiles, workers: workers, latency: latency)
     var earlier = 0
     var frame = 0
+    var last: (view: NaiveTrace.Sample, tiles: [NaiveTile], ring: [NaiveTile])?
     while true {
         let now = Int64((Double(frame) * 1e9 / 60).rounded())
         if now > trace.samples.last!.time + 500_000_000 || Double(now) > duration * 1e9 { break }
         while earlier + 1 < trace.samples.count, trace.samples[earlier + 1].time <= now { earlier += 1 }
         let view = trace.sample(at: now, earlier: earlier)
+        // Looking at every tile of a level is slow, and views mostly stand still.
+        if last?.view != view {
+            last = (view, trace.tiles(view), policy == .ring ? trace.tiles(view, margin: 1) : [])
+        }
         model.frame(
             at: now,
-            level: trace.idealLevel(view.scale),
-            needed: trace.tiles(view),
-            wanted: policy == .ring ? trace.tiles(view, margin: 1) : []
+            level: trace.world.idealLevel(scale: view.scale),
+            needed: last!.tiles,
+            wanted: last!.ring
         )
         frame += 1
     }
@@ -55,10 +60,8 @@ func naiveReplay(
 }
 
 private struct NaiveModel {
-    typealias Tile = NaiveTrace.Tile
-
     struct Load {
-        var tile: Tile
+        var tile: NaiveTile
         var finish: Int64
     }
 
@@ -68,14 +71,14 @@ private struct NaiveModel {
 
     private var figures = NaiveFigures()
     /// When each resident tile was last used, as a running number.
-    private var lastUse: [Tile: Int] = [:]
+    private var lastUse: [NaiveTile: Int] = [:]
     private var uses = 0
     /// Resident tiles that were never drawn.
-    private var unseen: Set<Tile> = []
+    private var unseen: Set<NaiveTile> = []
     /// In order of start, which is also that of finish, for all loads take equally long.
     private var inFlight: [Load] = []
-    private var plan: [Tile] = []
-    private var needed: Set<Tile> = []
+    private var plan: [NaiveTile] = []
+    private var needed: Set<NaiveTile> = []
     private var level: Int?
 
     init(capacity: Int, workers: Int, latency: Int64) {
@@ -84,7 +87,7 @@ private struct NaiveModel {
         self.latency = latency
     }
 
-    mutating func frame(at now: Int64, level: Int, needed tiles: [Tile], wanted: [Tile]) {
+    mutating func frame(at now: Int64, level: Int, needed tiles: [NaiveTile], wanted: [NaiveTile]) {
         workBetweenFrames(before: now)
         land(at: now)
 
@@ -108,7 +111,7 @@ private struct NaiveModel {
         return figures
     }
 
-    private mutating func count(demand tile: Tile, isPan: Bool) {
+    private mutating func count(demand tile: NaiveTile, isPan: Bool) {
         let hit = lastUse[tile] != nil ? 1 : 0
         figures.demands += 1
         figures.hits += hit
@@ -162,7 +165,7 @@ private struct NaiveModel {
         return true
     }
 
-    private mutating func use(_ tile: Tile) {
+    private mutating func use(_ tile: NaiveTile) {
         uses += 1
         lastUse[tile] = uses
     }

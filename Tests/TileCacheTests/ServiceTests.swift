@@ -52,7 +52,8 @@ import Testing
             eventually {
                 view.update(viewport(192, 96))
                 return view.frame().missingTileCount == 0
-            })
+            }
+        )
         view.update(viewport(128, 96))
         let back = view.frame()
         #expect(back.missingTileCount == 0)
@@ -107,7 +108,9 @@ import Testing
             let left = Double(identity.tile.column) * span + part.minX * span / 64
             let copies = (placement.worldRectangle.minX - left) / Double(world)
             #expect(abs(copies - copies.rounded()) < 1e-9)
-            #expect(abs(placement.worldRectangle.minY - Double(identity.tile.row) * span - part.minY * span / 64) < 1e-6)
+            #expect(
+                abs(placement.worldRectangle.minY - Double(identity.tile.row) * span - part.minY * span / 64) < 1e-6
+            )
             #expect(abs(placement.worldRectangle.width - part.width * span / 64) < 1e-6)
         }
     }
@@ -203,7 +206,8 @@ import Testing
                 eventually {
                     view.update(viewport(x, 500))
                     return view.frame().missingTileCount == 0
-                })
+                }
+            )
             check(view.frame(), viewport(x, 500), layers: 1)
         }
         let figures = cache.statistics
@@ -218,7 +222,10 @@ import Testing
         // Bookkeeping included, 20 tiles of 16 KiB do not fit 256 KiB.
         let cache = try TileCache(byteLimit: .kibibytes(256))
         let layer = try cache.addLayer(
-            PlainSource(), pyramid: try pyramid(), options: LayerOptions(isCompressible: false))
+            PlainSource(),
+            pyramid: try pyramid(),
+            options: LayerOptions(isCompressible: false)
+        )
         let view = quiet(cache, [layer])
         view.update(viewport(1000, 1000))
         #expect(view.shortfallBytes >= 20 * 16384)
@@ -296,7 +303,8 @@ import Testing
             eventually {
                 requests += source.take()
                 return requests.count == 4
-            })
+            }
+        )
         let told = Lock(0)
         for request in requests {
             #expect(request.isWanted && request.isDemand)
@@ -313,7 +321,8 @@ import Testing
                 for request in more { source.answer(request) }
                 wanted += more
                 return view.frame().missingTileCount == 0
-            })
+            }
+        )
         // Nothing of the old place was asked for again: what left the plan never starts.
         #expect(wanted.allSatisfy { $0.tile.column > 40 })
         #expect(cache.statistics.loadsCancelled == 4)
@@ -364,7 +373,8 @@ import Testing
                     source.answer(request)
                 }
                 return asked.count == 3
-            })
+            }
+        )
         #expect(asked == [5, 4, 3])
     }
 

@@ -30,7 +30,8 @@ public struct Compare: Sendable {
     ///   - progress: called after each replay of all traces, with how many of how many are done; from any thread.
     /// - Throws: what a replay throws.
     public func run(
-        paths: [String], progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+        paths: [String],
+        progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> CompareReport {
         var wanted = policies
         for needed in [PrefetchKind.none, .oracle] where !wanted.contains(needed) { wanted.append(needed) }
@@ -56,14 +57,24 @@ public struct Compare: Sendable {
                 for (position, own) in result.traces.enumerated() {
                     report.rows.append(
                         row(
-                            own, tasks[index], isTotal: false, none: none.traces[position],
-                            oracle: oracle.traces[position]))
+                            own,
+                            tasks[index],
+                            isTotal: false,
+                            none: none.traces[position],
+                            oracle: oracle.traces[position]
+                        )
+                    )
                 }
                 for (position, own) in result.sources.enumerated() {
                     report.totals.append(
                         row(
-                            own, tasks[index], isTotal: true, none: none.sources[position],
-                            oracle: oracle.sources[position]))
+                            own,
+                            tasks[index],
+                            isTotal: true,
+                            none: none.sources[position],
+                            oracle: oracle.sources[position]
+                        )
+                    )
                 }
             }
         }
@@ -87,21 +98,37 @@ public struct Compare: Sendable {
     }
 
     private func row(
-        _ report: ReplayReport, _ task: Task, isTotal: Bool, none: ReplayReport, oracle: ReplayReport
+        _ report: ReplayReport,
+        _ task: Task,
+        isTotal: Bool,
+        none: ReplayReport,
+        oracle: ReplayReport
     ) -> CompareRow {
         var screens: Double?
         if case .screens(let count) = task.budget { screens = count }
         return CompareRow(
-            source: report.trace.source, trace: isTotal ? nil : report.trace.name, policy: task.policy.rawValue,
-            screens: screens, byteLimit: report.memory.byteLimit, workers: options.workers,
-            loadLatency: Double(options.loadLatency ?? 0) / 1e6, demands: report.demands.total,
-            hitRate: report.demands.hitRate, panHitRate: report.demands.pan.hitRate,
-            zoomHitRate: report.demands.zoom.hitRate, sharp: report.coverage.sharp,
+            source: report.trace.source,
+            trace: isTotal ? nil : report.trace.name,
+            policy: task.policy.rawValue,
+            screens: screens,
+            byteLimit: report.memory.byteLimit,
+            workers: options.workers,
+            loadLatency: Double(options.loadLatency ?? 0) / 1e6,
+            demands: report.demands.total,
+            hitRate: report.demands.hitRate,
+            panHitRate: report.demands.pan.hitRate,
+            zoomHitRate: report.demands.zoom.hitRate,
+            sharp: report.coverage.sharp,
             blankPixelMilliseconds: report.coverage.blankPixelMilliseconds,
-            fallbackPixelMilliseconds: report.coverage.fallbackPixelMilliseconds, loadedBytes: report.loads.bytes,
+            fallbackPixelMilliseconds: report.coverage.fallbackPixelMilliseconds,
+            loadedBytes: report.loads.bytes,
             waste: report.loads.waste,
             gapClosed: Self.gapClosed(
-                report.demands.hitRate, none: none.demands.hitRate, oracle: oracle.demands.hitRate))
+                report.demands.hitRate,
+                none: none.demands.hitRate,
+                oracle: oracle.demands.hitRate
+            )
+        )
     }
 
     /// (hit rate - without prefetch) / (oracle - without prefetch); `nil` where that gap is below 0.02.

@@ -17,7 +17,9 @@ package final class FutureNeeds: Sendable {
     ///
     /// - Parameter next: gives the frames; called until it returns `nil`.
     package init(
-        pyramid: TilePyramid, selection: LevelSelection, next: () throws -> (time: Int64, viewport: Viewport)?
+        pyramid: TilePyramid,
+        selection: LevelSelection,
+        next: () throws -> (time: Int64, viewport: Viewport)?
     ) rethrows {
         var stretches: [TileCoordinate: [Stretch]] = [:]
         var beginnings: [(Int64, TileCoordinate)] = []

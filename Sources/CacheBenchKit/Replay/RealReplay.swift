@@ -1,3 +1,5 @@
+import TileCache
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
-import TileCache
 
 /// The real service on Dispatch workers, in real time or faster: the same decisions, real pixels, real waits.
 ///
@@ -16,8 +17,11 @@ struct RealReplay {
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let scene = input.scene
         let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: scene.worldWidth, worldHeight: scene.worldHeight, tileSize: scene.tileSize,
-            wrapsX: scene.wrapsX)
+            worldWidth: scene.worldWidth,
+            worldHeight: scene.worldHeight,
+            tileSize: scene.tileSize,
+            wrapsX: scene.wrapsX
+        )
         let limit = try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene))
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
@@ -29,8 +33,10 @@ struct RealReplay {
         let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
         let policy = try options.policy()
         let view = cache.makeView(
-            layers: [layer], selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
-            policy: { policy })
+            layers: [layer],
+            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            policy: { policy }
+        )
         let cursor = HashingCursor(input.samples)
         var frames = FrameCursor(cursor, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
@@ -44,9 +50,11 @@ struct RealReplay {
             tally.seconds = Double(frame.time) / 1e9
             if isCounted {
                 tally.add(
-                    drawn.coverage, hasMoved: view.hasMoved,
+                    drawn.coverage,
+                    hasMoved: view.hasMoved,
                     viewportPixels: VirtualReplay.worldPixels(of: frame.viewport, pyramid),
-                    frameMilliseconds: 1000 / options.frameRate)
+                    frameMilliseconds: 1000 / options.frameRate
+                )
             }
             for wait in view.takeWaits() { tally.add(wait: wait) }
             if tally.frames % 16 == 0 { memory.sample() }
@@ -56,16 +64,25 @@ struct RealReplay {
         cache.shutdown()
         return ReplayOutcome(
             trace: .init(
-                name: input.name, source: input.source, hash: cursor.hashText, frames: tally.frames,
-                seconds: tally.seconds),
-            tally: tally)
+                name: input.name,
+                source: input.source,
+                hash: cursor.hashText,
+                frames: tally.frames,
+                seconds: tally.seconds
+            ),
+            tally: tally
+        )
     }
 
     private func configuration(
-        _ limit: (bytes: Int, grantsBookkeeping: Bool), clock: ReplayClockTime
+        _ limit: (bytes: Int, grantsBookkeeping: Bool),
+        clock: ReplayClockTime
     ) -> TileCache.Configuration {
         var configuration = TileCache.Configuration(
-            byteLimit: .bytes(limit.bytes), workers: options.workers, reservedWorkers: options.reservedWorkers)
+            byteLimit: .bytes(limit.bytes),
+            workers: options.workers,
+            reservedWorkers: options.reservedWorkers
+        )
         configuration.usesCompressedTier = options.compressedTier
         configuration.compressedShare = options.compressedShare
         configuration.effort = options.effort
@@ -78,15 +95,19 @@ struct RealReplay {
     }
 
     private func finish(
-        _ tally: inout ReplayTally, _ cache: TileCache, limit: (bytes: Int, grantsBookkeeping: Bool),
+        _ tally: inout ReplayTally,
+        _ cache: TileCache,
+        limit: (bytes: Int, grantsBookkeeping: Bool),
         memory: ResidentMemory
     ) {
         let figures = cache.statistics
         tally.pan = figures.pan
         tally.zoom = figures.zoom
         tally.take(
-            cache.counters, unseen: figures.unseenTiles + figures.loadsInFlight,
-            unseenPrefetched: figures.unseenPrefetchedTiles)
+            cache.counters,
+            unseen: figures.unseenTiles + figures.loadsInFlight,
+            unseenPrefetched: figures.unseenPrefetchedTiles
+        )
         tally.memory.bookkeeping = figures.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
         tally.memory.residentGrowth = memory.growth

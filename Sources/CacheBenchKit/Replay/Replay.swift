@@ -25,7 +25,8 @@ public struct Replay: Sendable {
         guard options.reservedWorkers >= 0, options.reservedWorkers < options.workers else {
             throw ReplayError(
                 "--reserved-workers takes 0 to \(options.workers - 1), one less than the workers, "
-                    + "not \(options.reservedWorkers)")
+                    + "not \(options.reservedWorkers)"
+            )
         }
         guard options.compressionRatio >= 1, options.compressionRatio <= 1000 else {
             throw ReplayError("--compression-ratio takes 1 to 1000, not \(options.compressionRatio)")
@@ -51,7 +52,8 @@ public struct Replay: Sendable {
     ///   - progress: called after each trace with its report.
     /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     public func run(
-        _ inputs: [() throws -> ReplayInput], progress: (ReplayReport) -> Void = { _ in }
+        _ inputs: [() throws -> ReplayInput],
+        progress: (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
         var reports: [ReplayReport] = []
         var pooled: [(source: String, traces: Int, tally: ReplayTally)] = []
@@ -62,7 +64,10 @@ public struct Replay: Sendable {
             let report = outcome.tally.report(
                 trace: outcome.trace,
                 configuration: options.resolvedConfiguration(
-                    scene: input.scene, byteLimit: outcome.tally.memory.byteLimit))
+                    scene: input.scene,
+                    byteLimit: outcome.tally.memory.byteLimit
+                )
+            )
             reports.append(report)
             progress(report)
             total.add(outcome.tally)
@@ -77,11 +82,14 @@ public struct Replay: Sendable {
         func pooledReport(_ tally: ReplayTally, name: String, source: String) -> ReplayReport {
             tally.report(
                 trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),
-                configuration: configuration)
+                configuration: configuration
+            )
         }
         return ReplayResult(
-            traces: reports, total: pooledReport(total, name: "total", source: ""),
-            sources: pooled.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) })
+            traces: reports,
+            total: pooledReport(total, name: "total", source: ""),
+            sources: pooled.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) }
+        )
     }
 
     private func runOne(_ input: ReplayInput) throws -> ReplayOutcome {

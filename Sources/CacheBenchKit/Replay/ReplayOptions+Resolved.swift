@@ -11,7 +11,8 @@ extension ReplayOptions {
 
     /// The limit in bytes, and whether tables come on top.
     func byteLimit(
-        in scene: PanTraceScene, tileBytes: Int
+        in scene: PanTraceScene,
+        tileBytes: Int
     ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
         let slotBytes = (tileBytes + 4095) & ~4095
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
@@ -19,7 +20,8 @@ extension ReplayOptions {
         }
         guard limit.bytes >= slotBytes else {
             throw ReplayError(
-                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes")
+                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+            )
         }
         return limit
     }

@@ -51,7 +51,10 @@ struct ReplayTally: Sendable {
     ///
     /// - Parameter viewportPixels: what counts as sharp where nothing is missing.
     mutating func add(
-        _ coverage: Coverage, hasMoved: Bool, viewportPixels: Double, frameMilliseconds: Double
+        _ coverage: Coverage,
+        hasMoved: Bool,
+        viewportPixels: Double,
+        frameMilliseconds: Double
     ) {
         guard hasMoved || coverage.missingTiles > 0 else { return }
         countedFrames += 1
@@ -134,31 +137,61 @@ extension ReplayTally {
             trace: trace,
             configuration: configuration,
             demands: .init(
-                total: all.total, decodedHits: all.decodedHits, compressedHits: all.compressedHits, late: all.late,
-                missed: all.missed, hitRate: all.hitRate, pan: demandShare(pan), zoom: demandShare(zoom)),
+                total: all.total,
+                decodedHits: all.decodedHits,
+                compressedHits: all.compressedHits,
+                late: all.late,
+                missed: all.missed,
+                hitRate: all.hitRate,
+                pan: demandShare(pan),
+                zoom: demandShare(zoom)
+            ),
             coverage: .init(
-                sharp: share(sharpPixels), fallback: share(fallbackPixels), blank: share(blankPixels),
-                blankPixelMilliseconds: blankPixelMilliseconds, fallbackPixelMilliseconds: fallbackPixelMilliseconds,
-                frames: countedFrames, pixels: pixels),
+                sharp: share(sharpPixels),
+                fallback: share(fallbackPixels),
+                blank: share(blankPixels),
+                blankPixelMilliseconds: blankPixelMilliseconds,
+                fallbackPixelMilliseconds: fallbackPixelMilliseconds,
+                frames: countedFrames,
+                pixels: pixels
+            ),
             framesWithGap: countedFrames == 0 ? nil : Double(gapFrames) / Double(countedFrames),
             timeToSharp: .init(p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99)),
             loads: .init(
-                started: loads.started, finished: loads.finished, absent: loads.absent, failed: loads.failed,
-                cancelled: loads.cancelled, bytes: loads.bytes, unseen: loads.unseen,
-                waste: loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)),
+                started: loads.started,
+                finished: loads.finished,
+                absent: loads.absent,
+                failed: loads.failed,
+                cancelled: loads.cancelled,
+                bytes: loads.bytes,
+                unseen: loads.unseen,
+                waste: loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)
+            ),
             prefetch: .init(
-                started: loads.prefetchStarted, useful: loads.prefetchUseful, late: loads.prefetchLate,
-                wasted: loads.prefetchWasted, cancelled: loads.prefetchCancelled),
+                started: loads.prefetchStarted,
+                useful: loads.prefetchUseful,
+                late: loads.prefetchLate,
+                wasted: loads.prefetchWasted,
+                cancelled: loads.prefetchCancelled
+            ),
             memory: .init(
-                byteLimit: memory.byteLimit, peakBytes: memory.peak, peakDecodedBytes: memory.peakDecoded,
-                peakCompressedBytes: memory.peakCompressed, peakInFlightBytes: memory.peakInFlight,
-                bookkeepingBytes: memory.bookkeeping, peakResidentGrowth: memory.residentGrowth),
+                byteLimit: memory.byteLimit,
+                peakBytes: memory.peak,
+                peakDecodedBytes: memory.peakDecoded,
+                peakCompressedBytes: memory.peakCompressed,
+                peakInFlightBytes: memory.peakInFlight,
+                bookkeepingBytes: memory.bookkeeping,
+                peakResidentGrowth: memory.residentGrowth
+            ),
             compression: .init(
                 ratio: loads.demotedBlockBytes == 0
                     ? nil : Double(loads.demotedRawBytes) / Double(loads.demotedBlockBytes),
-                storedRaw: loads.storedRaw),
+                storedRaw: loads.storedRaw
+            ),
             evictions: Dictionary(
-                uniqueKeysWithValues: RemovalCause.allCases.map { ($0.name, evictions[$0.rawValue]) }))
+                uniqueKeysWithValues: RemovalCause.allCases.map { ($0.name, evictions[$0.rawValue]) }
+            )
+        )
     }
 
     /// The smallest wait, in milliseconds, that at least a share of all waits does not exceed.

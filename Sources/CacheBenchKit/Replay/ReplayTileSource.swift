@@ -11,8 +11,12 @@ struct ReplayTileSource: BlockingTileSource {
 
     init(scene: PanTraceScene, options: ReplayOptions, clock: ReplayClockTime) throws {
         world = try DemoTileSource(
-            worldWidth: scene.worldWidth, worldHeight: scene.worldHeight, tileSize: scene.tileSize,
-            format: options.pixelFormat, seed: options.seed)
+            worldWidth: scene.worldWidth,
+            worldHeight: scene.worldHeight,
+            tileSize: scene.tileSize,
+            format: options.pixelFormat,
+            seed: options.seed
+        )
         latency = options.loadLatency
         self.clock = clock
         samples = latency == nil ? [] : world.samples(count: 16)

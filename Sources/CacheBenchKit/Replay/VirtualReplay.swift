@@ -56,8 +56,11 @@ struct VirtualReplay {
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: input.scene.worldWidth, worldHeight: input.scene.worldHeight,
-            tileSize: input.scene.tileSize, wrapsX: input.scene.wrapsX)
+            worldWidth: input.scene.worldWidth,
+            worldHeight: input.scene.worldHeight,
+            tileSize: input.scene.tileSize,
+            wrapsX: input.scene.wrapsX
+        )
         let tileBytes = try options.tileBytes(in: input.scene)
         let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
@@ -65,7 +68,10 @@ struct VirtualReplay {
         }
         let latency = options.loadLatency ?? 0
         let cache = VirtualCache(
-            options: cacheOptions(limit), expectedLatency: latency, latency: { _, _ in latency })
+            options: cacheOptions(limit),
+            expectedLatency: latency,
+            latency: { _, _ in latency }
+        )
         let layer = cache.addLayer(tileBytes: tileBytes)
         var cursor = HashingCursor(input.samples)
         var future: FutureNeeds?
@@ -80,22 +86,31 @@ struct VirtualReplay {
             tally.seconds = Double(frame.time) / 1e9
             if isCounted || cache.coverage.missingTiles > 0 {
                 tally.add(
-                    cache.coverage, hasMoved: cache.hasMoved,
+                    cache.coverage,
+                    hasMoved: cache.hasMoved,
                     viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
-                    frameMilliseconds: 1000 / options.frameRate)
+                    frameMilliseconds: 1000 / options.frameRate
+                )
             }
             for wait in cache.timesToSharp { tally.add(wait: wait) }
         }
         finish(&tally, cache, limit: limit)
         return ReplayOutcome(
             trace: .init(
-                name: input.name, source: input.source, hash: cursor.hashText, frames: tally.frames,
-                seconds: tally.seconds),
-            tally: tally)
+                name: input.name,
+                source: input.source,
+                hash: cursor.hashText,
+                frames: tally.frames,
+                seconds: tally.seconds
+            ),
+            tally: tally
+        )
     }
 
     private func withFrames(
-        of samples: some PanSampleStream, _ scene: PanTraceScene, _ rate: FrameRate,
+        of samples: some PanSampleStream,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
         _ body: (PanFrame) throws -> Void
     ) throws {
         var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
@@ -104,16 +119,25 @@ struct VirtualReplay {
 
     /// Reads the whole trace, keeps its samples for the replay and notes what it will need.
     private func lookAhead(
-        _ cursor: inout HashingCursor, _ scene: PanTraceScene, _ rate: FrameRate, _ pyramid: TilePyramid
+        _ cursor: inout HashingCursor,
+        _ scene: PanTraceScene,
+        _ rate: FrameRate,
+        _ pyramid: TilePyramid
     ) throws -> FutureNeeds {
         var samples: [PanTraceSample] = []
         while let sample = try cursor.nextSample() { samples.append(sample) }
         cursor = HashingCursor(PanSampleList(samples))
         var frames = FrameCursor(
-            PanSampleList(samples), viewport: scene.viewport, rate: rate, duration: options.duration)
+            PanSampleList(samples),
+            viewport: scene.viewport,
+            rate: rate,
+            duration: options.duration
+        )
         return try FutureNeeds(
-            pyramid: pyramid, selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
-            next: { try frames.next().map { ($0.time, $0.viewport) } })
+            pyramid: pyramid,
+            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            next: { try frames.next().map { ($0.time, $0.viewport) } }
+        )
     }
 
     private func cacheOptions(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> VirtualCache.Options {
@@ -133,14 +157,18 @@ struct VirtualReplay {
     }
 
     private func finish(
-        _ tally: inout ReplayTally, _ cache: VirtualCache, limit: (bytes: Int, grantsBookkeeping: Bool)
+        _ tally: inout ReplayTally,
+        _ cache: VirtualCache,
+        limit: (bytes: Int, grantsBookkeeping: Bool)
     ) {
         tally.pan = cache.panDemands
         tally.zoom = cache.zoomDemands
         let unseen = cache.unseen
         tally.take(
-            cache.counters, unseen: unseen.all + cache.loadsInFlight,
-            unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight)
+            cache.counters,
+            unseen: unseen.all + cache.loadsInFlight,
+            unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
+        )
         tally.memory.bookkeeping = cache.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
     }

@@ -25,7 +25,7 @@ package enum SolidTile {
         let words = pixels.count / 8
         for index in 0..<words { base.storeBytes(of: pattern, toByteOffset: index * 8, as: UInt64.self) }
         for index in words * 8..<pixels.count {
-            base.storeBytes(of: UInt8(truncatingIfNeeded: pattern >> (index % 8 * 8)), toByteOffset: index, as: UInt8.self)
+            pixels[index] = UInt8(truncatingIfNeeded: pattern >> (index % 8 * 8))
         }
     }
 

@@ -203,7 +203,9 @@ package final class TileCodec {
         while rest != 0 {
             let plane = rest.trailingZeroBitCount
             rest &= rest - 1
-            if plane != stored { memmove(planes + stored * planeByteCount, planes + plane * planeByteCount, planeByteCount) }
+            if plane != stored {
+                memmove(planes + stored * planeByteCount, planes + plane * planeByteCount, planeByteCount)
+            }
             stored += 1
         }
         return stored * planeByteCount

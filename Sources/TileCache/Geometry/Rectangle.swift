@@ -48,8 +48,11 @@ public struct Rectangle: Hashable, Sendable {
     @inlinable
     public func intersection(_ other: Rectangle) -> Rectangle {
         Rectangle(
-            minX: max(minX, other.minX), minY: max(minY, other.minY),
-            maxX: min(maxX, other.maxX), maxY: min(maxY, other.maxY))
+            minX: max(minX, other.minX),
+            minY: max(minY, other.minY),
+            maxX: min(maxX, other.maxX),
+            maxY: min(maxY, other.maxY)
+        )
     }
 
     /// The same rectangle moved by an offset.

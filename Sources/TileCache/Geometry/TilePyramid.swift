@@ -35,8 +35,13 @@ public struct PyramidLevel: Hashable, Sendable {
     ///   - origin: of tile (0, 0) in world pixels; the world's corner unless given.
     ///   - border: undrawn pixels around each tile, 0 or more; 0 unless given.
     public init(
-        width: Int, height: Int, tileWidth: Int, tileHeight: Int, worldPixelsPerPixel: Double,
-        origin: WorldPoint = WorldPoint(x: 0, y: 0), border: Int = 0
+        width: Int,
+        height: Int,
+        tileWidth: Int,
+        tileHeight: Int,
+        worldPixelsPerPixel: Double,
+        origin: WorldPoint = WorldPoint(x: 0, y: 0),
+        border: Int = 0
     ) {
         self.width = width
         self.height = height
@@ -127,7 +132,11 @@ public struct TilePyramid: Hashable, Sendable {
     ///   - border: undrawn pixels around each tile; 0 unless given.
     /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where a number is out of its range.
     public static func powerOfTwo(
-        worldWidth: Int, worldHeight: Int, tileSize: Int = 256, wrapsX: Bool = false, border: Int = 0
+        worldWidth: Int,
+        worldHeight: Int,
+        tileSize: Int = 256,
+        wrapsX: Bool = false,
+        border: Int = 0
     ) throws(TileCacheError) -> TilePyramid {
         guard worldWidth > 0, worldHeight > 0, worldWidth <= maximumGridSide, worldHeight <= maximumGridSide else {
             throw .invalidPyramid("a world of 1 to 2^40 pixels a side is expected, not \(worldWidth) x \(worldHeight)")
@@ -140,11 +149,20 @@ public struct TilePyramid: Hashable, Sendable {
         let levels = (0...maximumLevel).map { level in
             let span = 1 << (maximumLevel - level)
             return PyramidLevel(
-                width: (worldWidth - 1) / span + 1, height: (worldHeight - 1) / span + 1,
-                tileWidth: tileSize, tileHeight: tileSize, worldPixelsPerPixel: Double(span), border: border)
+                width: (worldWidth - 1) / span + 1,
+                height: (worldHeight - 1) / span + 1,
+                tileWidth: tileSize,
+                tileHeight: tileSize,
+                worldPixelsPerPixel: Double(span),
+                border: border
+            )
         }
         return try TilePyramid(
-            worldWidth: Double(worldWidth), worldHeight: Double(worldHeight), wrapsX: wrapsX, levels: levels)
+            worldWidth: Double(worldWidth),
+            worldHeight: Double(worldHeight),
+            wrapsX: wrapsX,
+            levels: levels
+        )
     }
 
     /// Whether a tile of this coordinate exists in the grid.
@@ -159,7 +177,12 @@ public struct TilePyramid: Hashable, Sendable {
         let level = levels[tile.level]
         return uncutRectangle(of: tile).intersection(
             Rectangle(
-                minX: min(0, level.origin.x), minY: min(0, level.origin.y), maxX: worldWidth, maxY: worldHeight))
+                minX: min(0, level.origin.x),
+                minY: min(0, level.origin.y),
+                maxX: worldWidth,
+                maxY: worldHeight
+            )
+        )
     }
 
     /// The rectangle that all of a tile's drawn pixels cover, whether or not they lie in the world.
@@ -181,8 +204,10 @@ public struct TilePyramid: Hashable, Sendable {
         let column = ((rectangle.minX + rectangle.maxX) / 2 - level.origin.x) / level.tileSpanX
         let row = ((rectangle.minY + rectangle.maxY) / 2 - level.origin.y) / level.tileSpanY
         let coordinate = TileCoordinate(
-            level: levelIndex, column: clampedInteger(column, below: level.columns),
-            row: clampedInteger(row, below: level.rows))
+            level: levelIndex,
+            column: clampedInteger(column, below: level.columns),
+            row: clampedInteger(row, below: level.rows)
+        )
         return coordinate
     }
 
@@ -199,11 +224,17 @@ public struct TilePyramid: Hashable, Sendable {
     func range(overlapping rectangle: Rectangle, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
-            from: rectangle.minX - level.origin.x, to: min(rectangle.maxX, worldWidth) - level.origin.x,
-            span: level.tileSpanX, count: level.columns)
+            from: rectangle.minX - level.origin.x,
+            to: min(rectangle.maxX, worldWidth) - level.origin.x,
+            span: level.tileSpanX,
+            count: level.columns
+        )
         let rows = gridRange(
-            from: rectangle.minY - level.origin.y, to: min(rectangle.maxY, worldHeight) - level.origin.y,
-            span: level.tileSpanY, count: level.rows)
+            from: rectangle.minY - level.origin.y,
+            to: min(rectangle.maxY, worldHeight) - level.origin.y,
+            span: level.tileSpanY,
+            count: level.rows
+        )
         return TileRange(level: levelIndex, columns: columns, rows: rows)
     }
 }

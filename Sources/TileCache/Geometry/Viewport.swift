@@ -43,7 +43,10 @@ public struct Viewport: Hashable, Sendable {
         let halfWidth = width / scale / 2
         let halfHeight = height / scale / 2
         return Rectangle(
-            minX: center.x - halfWidth, minY: center.y - halfHeight,
-            maxX: center.x + halfWidth, maxY: center.y + halfHeight)
+            minX: center.x - halfWidth,
+            minY: center.y - halfHeight,
+            maxX: center.x + halfWidth,
+            maxY: center.y + halfHeight
+        )
     }
 }

@@ -41,8 +41,11 @@ struct ViewportCover {
         guard !box.isEmpty else { return }
         let level = pyramid.levels[levelIndex]
         let rows = gridRange(
-            from: box.minY - level.origin.y, to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
-            span: level.tileSpanY, count: level.rows)
+            from: box.minY - level.origin.y,
+            to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
+            span: level.tileSpanY,
+            count: level.rows
+        )
         var remaining = Self.maximumTileCount
         for row in rows {
             var minX = box.minX
@@ -51,7 +54,9 @@ struct ViewportCover {
                 let top = level.origin.y + Double(row) * level.tileSpanY
                 guard
                     let interval = outline.extent(
-                        from: top, to: min(top + level.tileSpanY, pyramid.worldHeight))
+                        from: top,
+                        to: min(top + level.tileSpanY, pyramid.worldHeight)
+                    )
                 else { continue }
                 (minX, maxX) = interval
             }
@@ -64,13 +69,19 @@ struct ViewportCover {
     }
 
     private func forEachColumn(
-        from minX: Double, to maxX: Double, in level: PyramidLevel, _ body: (Int, Double) -> Bool
+        from minX: Double,
+        to maxX: Double,
+        in level: PyramidLevel,
+        _ body: (Int, Double) -> Bool
     ) {
         let width = pyramid.worldWidth
         guard pyramid.wrapsX else {
             let columns = gridRange(
-                from: minX - level.origin.x, to: min(maxX, width) - level.origin.x, span: level.tileSpanX,
-                count: level.columns)
+                from: minX - level.origin.x,
+                to: min(maxX, width) - level.origin.x,
+                span: level.tileSpanX,
+                count: level.columns
+            )
             for column in columns where !body(column, 0) { return }
             return
         }
@@ -79,8 +90,11 @@ struct ViewportCover {
             let offset = copy * width
             if offset >= maxX { return }
             let columns = gridRange(
-                from: minX - offset - level.origin.x, to: min(maxX - offset, width) - level.origin.x,
-                span: level.tileSpanX, count: level.columns)
+                from: minX - offset - level.origin.x,
+                to: min(maxX - offset, width) - level.origin.x,
+                span: level.tileSpanX,
+                count: level.columns
+            )
             for column in columns where !body(column, offset) { return }
             copy += 1
             // Far from the origin a step may be too small to be seen in the sum.
@@ -119,7 +133,9 @@ struct RotatedOutline {
         let halfHeight = viewport.height / viewport.scale / 2
         func corner(_ x: Double, _ y: Double) -> WorldPoint {
             WorldPoint(
-                x: viewport.center.x + x * cosine - y * sine, y: viewport.center.y + x * sine + y * cosine)
+                x: viewport.center.x + x * cosine - y * sine,
+                y: viewport.center.y + x * sine + y * cosine
+            )
         }
         corners = (
             corner(-halfWidth, -halfHeight), corner(halfWidth, -halfHeight), corner(halfWidth, halfHeight),
@@ -128,8 +144,11 @@ struct RotatedOutline {
         let reachX = halfWidth * abs(cosine) + halfHeight * abs(sine)
         let reachY = halfWidth * abs(sine) + halfHeight * abs(cosine)
         bounds = Rectangle(
-            minX: viewport.center.x - reachX, minY: viewport.center.y - reachY, maxX: viewport.center.x + reachX,
-            maxY: viewport.center.y + reachY)
+            minX: viewport.center.x - reachX,
+            minY: viewport.center.y - reachY,
+            maxX: viewport.center.x + reachX,
+            maxY: viewport.center.y + reachY
+        )
     }
 
     /// The horizontal extent of the outline between two heights; `nil` where they share no area.

@@ -140,8 +140,14 @@ extension PoolState {
             inFlightBytes += slotBytes(ofLayer: layer)
         }
         let load = Load(
-            entry: number, generation: layers[layer].generation, slot: slot, started: now, isDemand: isDemand,
-            wantedEpoch: planEpoch, value: wish.value)
+            entry: number,
+            generation: layers[layer].generation,
+            slot: slot,
+            started: now,
+            isDemand: isDemand,
+            wantedEpoch: planEpoch,
+            value: wish.value
+        )
         let id: Int32
         if let free = freeLoads.popLast() {
             id = free
@@ -160,7 +166,13 @@ extension PoolState {
         notePeaks()
         return .ticket(
             LoadTicket(
-                load: id, key: wish.key, slot: slot, slotClass: layers[layer].slotClass, isDemand: isDemand))
+                load: id,
+                key: wish.key,
+                slot: slot,
+                slotClass: layers[layer].slotClass,
+                isDemand: isDemand
+            )
+        )
     }
 
     /// Takes a slot for a load whose source is ready to write.
@@ -211,6 +223,7 @@ extension PoolState {
         counters.loadsFinished += 1
         counters.loadedBytes += layers[layer].tileBytes
         if table[number].residency.isResident { replacePixels(of: number) }
+        if table[number].needCount > 0 { drawVersion &+= 1 }
         table[number].slot = load.slot
         table[number].residency = .decoded
         table[number].generation = load.generation
@@ -270,7 +283,8 @@ extension PoolState {
 
     /// The tile is gone at its source: what is left of it goes, unless somebody holds it.
     private mutating func dropOutdated(_ number: Int32) {
-        guard table[number].leaseCount == 0, table[number].residency == .decoded || table[number].residency == .compressed
+        guard table[number].leaseCount == 0,
+            table[number].residency == .decoded || table[number].residency == .compressed
         else { return }
         counters.removals[RemovalCause.replaced.rawValue] += 1
         noteUnseen(number)

@@ -53,7 +53,11 @@ extension PoolState {
     ///   - tiles: the needed tiles, each once, in the order of the screen.
     ///   - counts: receives the demands; pan and zoom apart.
     mutating func update(
-        _ needs: inout ViewNeeds, tiles: [TileKey], level: Int, pan: inout DemandCounts, zoom: inout DemandCounts,
+        _ needs: inout ViewNeeds,
+        tiles: [TileKey],
+        level: Int,
+        pan: inout DemandCounts,
+        zoom: inout DemandCounts,
         now: Int64
     ) {
         needStamp &+= 2

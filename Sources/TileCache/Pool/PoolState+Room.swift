@@ -145,6 +145,7 @@ extension PoolState {
     /// Gives slot and pages back and takes the entry off its list.
     mutating func releasePixels(of number: Int32) {
         let entry = table[number]
+        if entry.needCount > 0 { drawVersion &+= 1 }
         if entry.residency.isDecoded { decoded.remove(number, in: table) }
         if entry.residency.isCompressed { compressed.remove(number, in: table) }
         if entry.slot >= 0 { slots[layers[entry.key.layer].slotClass].giveBack(entry.slot) }

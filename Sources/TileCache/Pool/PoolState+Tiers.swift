@@ -35,8 +35,14 @@ extension PoolState {
         table[number].leaseCount += 1
         let entry = table[number]
         return CodecTicket(
-            entry: number, work: entry.work, key: entry.key, slot: entry.slot,
-            slotClass: layers[entry.key.layer].slotClass, block: PageAllocator.Block(), blockBytes: 0)
+            entry: number,
+            work: entry.work,
+            key: entry.key,
+            slot: entry.slot,
+            slotClass: layers[entry.key.layer].slotClass,
+            block: PageAllocator.Block(),
+            blockBytes: 0
+        )
     }
 
     /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
@@ -108,11 +114,17 @@ extension PoolState {
             let entry = table[number]
             return .ticket(
                 CodecTicket(
-                    entry: number, work: entry.work, key: entry.key, slot: slot,
-                    slotClass: layers[entry.key.layer].slotClass, block: entry.block,
+                    entry: number,
+                    work: entry.work,
+                    key: entry.key,
+                    slot: slot,
+                    slotClass: layers[entry.key.layer].slotClass,
+                    block: entry.block,
                     blockBytes: Int(entry.blockBytes),
                     solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-                    isEncoded: entry.flags.contains(.encoded)))
+                    isEncoded: entry.flags.contains(.encoded)
+                )
+            )
         case .demote(let victim):
             table[number].leaseCount -= 1
             return .demote(victim)
@@ -140,6 +152,7 @@ extension PoolState {
             return
         }
         counters.promotions += 1
+        if table[number].needCount > 0 { drawVersion &+= 1 }
         compressed.remove(number, in: table)
         if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
         table[number].block = PageAllocator.Block()

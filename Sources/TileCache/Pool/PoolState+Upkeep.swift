@@ -4,6 +4,7 @@ extension PoolState {
     /// drawn until new ones land, unless `dropsAtOnce`.
     mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
         layers[layer].generation &+= 1
+        drawVersion &+= 1
         // 0 marks an outdated load.
         if layers[layer].generation == 0 { layers[layer].generation = 1 }
         var affected: [Int32] = []

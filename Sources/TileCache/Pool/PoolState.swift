@@ -53,6 +53,8 @@ struct PoolState: ~Copyable {
     var valued: [Int32] = []
 
     var needStamp: UInt32 = 0
+    /// Raised when what a view draws may have changed without the view's doing.
+    var drawVersion: UInt64 = 0
     var pendingDecommits: [MemoryRange] = []
     var counters = PoolCounters()
     /// Bytes that an idle limit change still has to free: pins held it up.
@@ -80,7 +82,12 @@ struct PoolState: ~Copyable {
             }()
         layers.append(
             PoolLayer(
-                tileBytes: tileBytes, slotClass: slotClass, isCompressible: isCompressible, reservesLate: reservesLate))
+                tileBytes: tileBytes,
+                slotClass: slotClass,
+                isCompressible: isCompressible,
+                reservesLate: reservesLate
+            )
+        )
         return layers.count - 1
     }
 

@@ -17,7 +17,8 @@ struct TileKey: Hashable, Sendable {
     var low: UInt64
 
     init(layer: Int, _ tile: TileCoordinate) {
-        high = UInt64(truncatingIfNeeded: layer) << 48 | UInt64(truncatingIfNeeded: tile.level & 0xFF) << 40
+        high =
+            UInt64(truncatingIfNeeded: layer) << 48 | UInt64(truncatingIfNeeded: tile.level & 0xFF) << 40
             | UInt64(truncatingIfNeeded: tile.column) & 0xFF_FFFF_FFFF
         low = UInt64(truncatingIfNeeded: tile.row)
     }

@@ -56,14 +56,24 @@ package struct GaussianPolicy: PrefetchPolicy {
         walk(x, from: view.minX, to: view.maxX, span: level.tileSpanX) { middle, probability in
             add(
                 Rectangle(
-                    minX: middle - inch * level.tileSpanX, minY: view.minY, maxX: middle + inch * level.tileSpanX,
-                    maxY: view.maxY), probability)
+                    minX: middle - inch * level.tileSpanX,
+                    minY: view.minY,
+                    maxX: middle + inch * level.tileSpanX,
+                    maxY: view.maxY
+                ),
+                probability
+            )
         }
         walk(y, from: view.minY, to: view.maxY, span: level.tileSpanY) { middle, probability in
             add(
                 Rectangle(
-                    minX: view.minX, minY: middle - inch * level.tileSpanY, maxX: view.maxX,
-                    maxY: middle + inch * level.tileSpanY), probability)
+                    minX: view.minX,
+                    minY: middle - inch * level.tileSpanY,
+                    maxX: view.maxX,
+                    maxY: middle + inch * level.tileSpanY
+                ),
+                probability
+            )
         }
         // Stable: equal probabilities keep their order.
         plan.entries += wishes.enumerated()
@@ -72,7 +82,11 @@ package struct GaussianPolicy: PrefetchPolicy {
 
     /// Calls `body` with the middle of each row of tiles outwards from both edges, and how likely it is to be needed.
     private func walk(
-        _ axis: Axis, from low: Double, to high: Double, span: Double, _ body: (Double, Double) -> Void
+        _ axis: Axis,
+        from low: Double,
+        to high: Double,
+        span: Double,
+        _ body: (Double, Double) -> Void
     ) {
         let mean = axis.mean * Self.horizon
         let deviation = max(axis.variance, 1e-18).squareRoot() * Self.horizon

@@ -27,7 +27,9 @@ struct Planner: Sendable {
     ///   - views: by their number, in the order in which they were made.
     ///   - floors: pinned tiles; they come first.
     mutating func makePlan(
-        of views: [(id: Int, snapshot: ViewSnapshot)], floors: [TileKey] = [], context: PlanContext
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        floors: [TileKey] = [],
+        context: PlanContext
     ) -> Plan {
         var plan = Plan()
         plan.time = context.now
@@ -57,7 +59,10 @@ struct Planner: Sendable {
     }
 
     private mutating func appendPolicyWishes(
-        of views: [(id: Int, snapshot: ViewSnapshot)], goingFirst: Bool, to plan: inout Plan, context: PlanContext
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        goingFirst: Bool,
+        to plan: inout Plan,
+        context: PlanContext
     ) {
         for (id, view) in views {
             guard let viewport = view.viewport else { continue }
@@ -66,9 +71,16 @@ struct Planner: Sendable {
                 policies[id]?[index].appendWishes(
                     to: &plan,
                     target: PlanTarget(
-                        layer: layer.layer, pyramid: layer.pyramid, viewport: viewport, level: layer.level,
-                        needed: layer.needed, destination: view.destination, selection: view.selection),
-                    context: context)
+                        layer: layer.layer,
+                        pyramid: layer.pyramid,
+                        viewport: viewport,
+                        level: layer.level,
+                        needed: layer.needed,
+                        destination: view.destination,
+                        selection: view.selection
+                    ),
+                    context: context
+                )
             }
         }
     }

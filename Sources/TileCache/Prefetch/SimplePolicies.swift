@@ -5,8 +5,11 @@ package struct RingPolicy: PrefetchPolicy {
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
         target.appendWishes(
-            at: target.level, in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]), value: 1,
-            to: &plan)
+            at: target.level,
+            in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]),
+            value: 1,
+            to: &plan
+        )
     }
 }
 
@@ -43,17 +46,29 @@ package struct VelocityPolicy: PrefetchPolicy {
         for step in 1...4 where velocity != WorldPoint(x: 0, y: 0) {
             let time = Self.decaySeconds * Double(step) / 4
             target.appendWishes(
-                at: target.level, in: view.offsetBy(x: velocity.x * time, y: velocity.y * time), value: 1, to: &plan)
+                at: target.level,
+                in: view.offsetBy(x: velocity.x * time, y: velocity.y * time),
+                value: 1,
+                to: &plan
+            )
         }
         if target.level > 0 {
             target.appendWishes(
-                at: target.level - 1, in: view.grown(x: view.width / 2, y: view.height / 2), value: 1, to: &plan)
+                at: target.level - 1,
+                in: view.grown(x: view.width / 2, y: view.height / 2),
+                value: 1,
+                to: &plan
+            )
         }
         let level = target.pyramid.levels[target.level]
         target.appendWishes(at: target.level, in: view.grown(byTilesOf: level), value: 1, to: &plan)
         if target.level < target.pyramid.maximumLevel {
             target.appendWishes(
-                at: target.level + 1, in: view.grown(x: -view.width / 4, y: -view.height / 4), value: 1, to: &plan)
+                at: target.level + 1,
+                in: view.grown(x: -view.width / 4, y: -view.height / 4),
+                value: 1,
+                to: &plan
+            )
         }
     }
 
@@ -65,13 +80,15 @@ package struct VelocityPolicy: PrefetchPolicy {
         for (a, b) in zip(history, history.dropFirst()) {
             let moved = max(
                 abs(b.viewport.center.x - a.viewport.center.x) / b.viewport.width,
-                abs(b.viewport.center.y - a.viewport.center.y) / b.viewport.height)
+                abs(b.viewport.center.y - a.viewport.center.y) / b.viewport.height
+            )
             if a.viewport.scale != b.viewport.scale || moved * b.viewport.scale > 0.5 { return WorldPoint(x: 0, y: 0) }
         }
         let seconds = Double(last.time - first.time) / 1e9
         return WorldPoint(
             x: (last.viewport.center.x - first.viewport.center.x) / seconds,
-            y: (last.viewport.center.y - first.viewport.center.y) / seconds)
+            y: (last.viewport.center.y - first.viewport.center.y) / seconds
+        )
     }
 }
 
@@ -105,8 +122,11 @@ package struct SkewportPolicy: PrefetchPolicy {
                 edge + min(max((edge - before) * factor, -limit), limit)
             }
             skewed = Rectangle(
-                minX: min(view.minX, ahead(view.minX, old.minX)), minY: min(view.minY, ahead(view.minY, old.minY)),
-                maxX: max(view.maxX, ahead(view.maxX, old.maxX)), maxY: max(view.maxY, ahead(view.maxY, old.maxY)))
+                minX: min(view.minX, ahead(view.minX, old.minX)),
+                minY: min(view.minY, ahead(view.minY, old.minY)),
+                maxX: max(view.maxX, ahead(view.maxX, old.maxX)),
+                maxY: max(view.maxY, ahead(view.maxY, old.maxY))
+            )
         }
         let longer = max(target.viewport.width, target.viewport.height)
         let border = min(Self.borderPixels, Self.borderShare * longer) / target.viewport.scale
@@ -128,8 +148,9 @@ package struct SkewportPolicy: PrefetchPolicy {
             wishes.append((key, x + y))
         }
         // Stable: equal distances keep the order of the rows.
-        for wish in wishes.enumerated().sorted(by: { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) })
-        {
+        for wish in wishes.enumerated().sorted(by: {
+            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+        }) {
             plan.entries.append(PlanEntry(key: wish.element.key, value: 1, reason: .prefetch))
         }
     }

@@ -3,53 +3,75 @@ import Synchronization
 /// What the renderer's thread asks for: frames, and the end of what they hold.
 extension CacheCore {
     func frame(ofView id: Int) -> TileFrame {
-        promoteNeeded(byView: id)
         let now = clock()
-        return lock.withLock { state in
+        // Most frames find all that they need decoded, and are done under one hold of the lock.
+        if let frame = frame(ofView: id, now: now, unlessCompressed: true) { return frame }
+        promoteNeeded(byView: id)
+        return frame(ofView: id, now: now, unlessCompressed: false) ?? .empty
+    }
+
+    /// Composes a frame; `nil` where it should first be tried to decompress what it needs.
+    private func frame(ofView id: Int, now: Int64, unlessCompressed: Bool) -> TileFrame? {
+        lock.withLock { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
             defer { state.views[id] = view }
-            return compose(&view, &state, now: now)
+            guard let viewport = view.model.viewport else { return .empty }
+            let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
+            var isMissing = false
+            for index in view.model.layers.indices {
+                let missing = composer.touch(&view.model.layers[index], &state.pool) {
+                    if view.waits.count < 4096 { view.waits.append($0) }
+                }
+                isMissing = isMissing || missing
+            }
+            if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
+                return drawn(contents, coverage: Coverage(), &view, &state)
+            }
+            if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
+            var coverage = Coverage()
+            var composed: [ComposedTile] = []
+            composed.reserveCapacity((view.contents?.tiles.count ?? 0) + 8)
+            for layer in view.model.layers {
+                composer.compose(
+                    layer,
+                    viewport: viewport,
+                    pool: state.pool,
+                    isMissing: isMissing,
+                    coverage: &coverage
+                ) { composed.append($0) }
+            }
+            let contents = FrameContents(
+                tiles: composed,
+                version: view.version(in: state),
+                isComplete: !isMissing,
+                state
+            )
+            return drawn(contents, coverage: coverage, &view, &state)
         }
     }
 
-    private func compose(_ view: inout ViewRecord, _ state: inout CoreState, now: Int64) -> TileFrame {
-        guard let viewport = view.model.viewport else { return .empty }
-        let count = view.lastIdentities.count + 8
-        var composed: [ComposedTile] = []
-        composed.reserveCapacity(count)
-        var coverage = Coverage()
-        let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
-        var waits: [Int64] = []
-        for index in view.model.layers.indices {
-            composer.compose(
-                &view.model.layers[index], viewport: viewport, pool: &state.pool, coverage: &coverage,
-                emit: { composed.append($0) }, timeToSharp: { waits.append($0) })
-        }
-        var tokens: [LeaseToken] = []
-        tokens.reserveCapacity(composed.count)
-        var look: LayerLook?
-        for tile in composed {
-            if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
-            state.pool.lease(tile.entry)
-            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: look!.slotClass))
-        }
-        let hold = LeaseHold(core: self, tokens: tokens)
-        let placements = [Placement](unsafeUninitializedCapacity: composed.count) { buffer, filled in
-            for (index, tile) in composed.enumerated() {
-                if look?.layer != tile.key.layer { look = LayerLook(state.layers[tile.key.layer], state) }
-                buffer.initializeElement(at: index, to: look!.placement(of: tile, token: tokens[index], hold: hold))
-                filled = index + 1
+    /// Holds what a frame draws and says what came and what went.
+    private func drawn(
+        _ contents: FrameContents,
+        coverage: Coverage,
+        _ view: inout ViewRecord,
+        _ state: inout CoreState
+    ) -> TileFrame {
+        for token in contents.tokens { state.pool.lease(token.entry) }
+        var frame = TileFrame(
+            contents: contents,
+            hold: LeaseHold(core: self, tokens: contents.tokens),
+            missingTileCount: coverage.missingTiles,
+            coverage: coverage
+        )
+        if contents !== view.contents {
+            let identities = contents.identities
+            let before = view.contents?.identities ?? []
+            if identities != before {
+                frame.appeared = Set(identities).subtracting(before).sorted()
+                frame.disappeared = Set(before).subtracting(identities).sorted()
             }
-        }
-        if view.waits.count < 4096 { view.waits += waits }
-        var frame = TileFrame(placements: placements, missingTileCount: coverage.missingTiles, coverage: coverage)
-        if !frame.draws(view.lastIdentities) {
-            let identities = placements.map(\.tile.identity)
-            let before = Set(view.lastIdentities)
-            let after = Set(identities)
-            frame.appeared = after.subtracting(before).sorted()
-            frame.disappeared = before.subtracting(after).sorted()
-            view.lastIdentities = identities
+            view.contents = contents
         }
         return frame
     }
@@ -63,7 +85,7 @@ extension CacheCore {
             let begun = perform { state -> (CodecTicket, CodecWork)? in
                 guard !state.isShutDown, let budget = state.views[id]?.promotionBudget, done < budget.maximumTiles,
                     done == 0 || clock() - start < budget.maximumNanoseconds, !state.codecs.isEmpty,
-                    let number = state.firstCompressedNeed(ofView: id)
+                    let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
                 guard case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: start) else {
                     return nil
@@ -110,9 +132,8 @@ extension CacheCore {
 
 extension CoreState {
     /// A needed tile of a view that is resident, but compressed.
-    func firstCompressedNeed(ofView id: Int) -> Int32? {
-        guard let layers = views[id]?.model.layers else { return nil }
-        for layer in layers {
+    func firstCompressedNeed(ofView view: ViewRecord) -> Int32? {
+        for layer in view.model.layers {
             for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
                 return number
             }
@@ -127,21 +148,91 @@ extension CoreState {
     }
 }
 
-extension TileFrame {
-    static let empty = TileFrame(placements: [], missingTileCount: 0, coverage: Coverage())
+extension ViewRecord {
+    /// What a frame's contents depend on: the same number is the same contents where nothing is missing.
+    func version(in state: borrowing CoreState) -> FrameVersion {
+        FrameVersion(needs: model.needsVersion, pool: state.pool.drawVersion)
+    }
+}
 
-    /// Whether the placements show these tiles in this order: nothing came and nothing went.
-    func draws(_ identities: [TileIdentity]) -> Bool {
-        guard placements.count == identities.count else { return false }
-        for index in placements.indices where placements[index].tile.identity != identities[index] { return false }
-        return true
+extension TileFrame {
+    static let empty = TileFrame(
+        contents: .none,
+        hold: nil,
+        missingTileCount: 0,
+        coverage: Coverage()
+    )
+}
+
+/// Changes whenever a frame might have to be composed anew.
+struct FrameVersion: Hashable, Sendable {
+    var needs: UInt64
+    var pool: UInt64
+}
+
+/// What a frame draws, without the hold on it: shared by all frames that draw the same.
+final class FrameContents: Sendable {
+    let tiles: [ComposedTile]
+    let tokens: [LeaseToken]
+    let version: FrameVersion?
+    private let looks: [LayerLook]
+
+    static let none = FrameContents()
+
+    private init() {
+        tiles = []
+        tokens = []
+        version = nil
+        looks = []
+    }
+
+    /// - Parameter isComplete: whether nothing is missing, so that the contents serve again while the version stays.
+    init(tiles: [ComposedTile], version: FrameVersion, isComplete: Bool, _ state: borrowing CoreState) {
+        self.tiles = tiles
+        self.version = isComplete ? version : nil
+        var looks: [LayerLook] = []
+        var tokens: [LeaseToken] = []
+        tokens.reserveCapacity(tiles.count)
+        for tile in tiles {
+            if looks.last?.id.index != tile.key.layer { looks.append(LayerLook(state.layers[tile.key.layer], state)) }
+            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: looks.last!.slotClass))
+        }
+        self.looks = looks
+        self.tokens = tokens
+    }
+
+    var identities: [TileIdentity] { tiles.map(Self.identity) }
+
+    private static func identity(of tile: ComposedTile) -> TileIdentity {
+        TileIdentity(layer: LayerID(tile.key.layer), tile: tile.key.coordinate, generation: tile.generation)
+    }
+
+    func placement(at index: Int, hold: LeaseHold) -> Placement {
+        let tile = tiles[index]
+        let look = looks.first { $0.id.index == tile.key.layer }!
+        let size = look.sizes[tile.key.level]
+        return Placement(
+            tile: LeasedTile(
+                identity: Self.identity(of: tile),
+                width: size.width,
+                height: size.height,
+                format: look.format,
+                isStale: tile.isStale,
+                address: look.base + UInt(tile.slot) * UInt(look.slotBytes),
+                byteCount: size.bytes,
+                token: tokens[index],
+                hold: hold
+            ),
+            worldRectangle: tile.worldRectangle,
+            tileRectangle: tile.tileRectangle,
+            isExact: tile.isExact
+        )
     }
 }
 
 /// What placing a layer's tiles takes, looked up once for all of them.
-private struct LayerLook {
+private struct LayerLook: Sendable {
     let id: LayerID
-    var layer: Int { id.index }
     let format: PixelFormat
     let slotClass: Int32
     let base: UInt
@@ -155,17 +246,6 @@ private struct LayerLook {
         base = UInt(bitPattern: state.slotRegions[layer.slotClass].base)
         slotBytes = state.pool.slots[layer.slotClass].slotBytes
         sizes = layer.sizes
-    }
-
-    func placement(of tile: ComposedTile, token: LeaseToken, hold: LeaseHold) -> Placement {
-        let coordinate = tile.key.coordinate
-        let size = sizes[coordinate.level]
-        return Placement(
-            tile: LeasedTile(
-                identity: TileIdentity(layer: id, tile: coordinate, generation: tile.generation), width: size.width,
-                height: size.height, format: format, isStale: tile.isStale,
-                address: base + UInt(tile.slot) * UInt(slotBytes), byteCount: size.bytes, token: token, hold: hold),
-            worldRectangle: tile.worldRectangle, tileRectangle: tile.tileRectangle, isExact: tile.isExact)
     }
 }
 

@@ -10,7 +10,9 @@ extension TileCache {
     ///   - body: called with the pixels, rows packed; they are held for the time of the call and no longer.
     /// - Returns: what `body` returned; `nil` where the tile is not decoded now, and `body` was not called.
     public func withTile<Result, Failure: Error>(
-        _ tile: TileCoordinate, of layer: LayerID, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+        _ tile: TileCoordinate,
+        of layer: LayerID,
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         let key = TileKey(layer: layer.index, tile)
         let held = core.lock.withLock { state -> HeldTile? in
@@ -23,7 +25,8 @@ extension TileCache {
             return HeldTile(
                 token: LeaseToken(entry: number, slot: slot, slotClass: Int32(slotClass)),
                 address: UInt(bitPattern: state.address(slotClass: slotClass, slot: slot)),
-                byteCount: state.layers[key.layer].tileBytes)
+                byteCount: state.layers[key.layer].tileBytes
+            )
         }
         guard let held else { return nil }
         defer {
@@ -32,7 +35,8 @@ extension TileCache {
             }
         }
         return try body(
-            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount))
+            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
+        )
     }
 
     /// Whether a tile is resident, decoded or compressed. Touches nothing.

@@ -3,7 +3,9 @@ import Synchronization
 /// What a renderer asks for beside frames: layers, floors, limits, figures.
 extension CacheCore {
     func addLayer(
-        _ source: AnySource, pyramid: TilePyramid, options: LayerOptions
+        _ source: AnySource,
+        pyramid: TilePyramid,
+        options: LayerOptions
     ) throws(TileCacheError) -> LayerID {
         var tileBytes = 0
         for (index, level) in pyramid.levels.enumerated() {
@@ -38,13 +40,22 @@ extension CacheCore {
         return perform { state in
             state.adoptCodecs(made)
             let index = state.pool.addLayer(
-                tileBytes: tileBytes, isCompressible: options.isCompressible && !state.codecs.isEmpty,
-                reservesLate: source.reservesLate)
+                tileBytes: tileBytes,
+                isCompressible: options.isCompressible && !state.codecs.isEmpty,
+                reservesLate: source.reservesLate
+            )
             let slotClass = state.pool.layers[index].slotClass
             if slotClass == state.slotRegions.count { state.slotRegions.append(region) }
             state.layers.append(
                 LayerRecord(
-                    id: LayerID(index), source: source, pyramid: pyramid, options: options, tileBytes: tileBytes, slotClass: slotClass))
+                    id: LayerID(index),
+                    source: source,
+                    pyramid: pyramid,
+                    options: options,
+                    tileBytes: tileBytes,
+                    slotClass: slotClass
+                )
+            )
             return LayerID(index)
         }
     }
@@ -79,7 +90,8 @@ extension CacheCore {
             }
             let (bytes, overflow) = count.multipliedReportingOverflow(by: slotBytes)
             guard !overflow, bytes <= half - floorBytes else {
-                return "the floors would take \(overflow ? .max : bytes + floorBytes) bytes, more than half of the limit"
+                return
+                    "the floors would take \(overflow ? .max : bytes + floorBytes) bytes, more than half of the limit"
             }
             let present = Set(state.floors)
             for tile in ranges.joined() {

@@ -79,7 +79,11 @@ extension CacheCore {
                 state.workerOfLoad[ticket.load] = worker
                 return .request(ticket, source)
             case .blocking:
-                return .load(ticket, layer, UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)))
+                return .load(
+                    ticket,
+                    layer,
+                    UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot))
+                )
             }
         case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
         case .promote(let ticket): return .promote(ticket, codecWork(for: ticket, &state))
@@ -89,9 +93,11 @@ extension CacheCore {
     /// Takes a codec and looks the addresses up; there are as many codecs as the pool begins jobs at a time.
     func codecWork(for ticket: CodecTicket, _ state: inout CoreState) -> CodecWork {
         CodecWork(
-            codec: state.codecs.removeLast(), layer: state.layers[ticket.key.layer],
+            codec: state.codecs.removeLast(),
+            layer: state.layers[ticket.key.layer],
             slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
-            parts: parts(of: ticket, state))
+            parts: parts(of: ticket, state)
+        )
     }
 
     private func parts(of ticket: CodecTicket, _ state: borrowing CoreState) -> [PagePart] {
@@ -111,8 +117,14 @@ extension CacheCore {
         let size = layer.sizes[ticket.key.level]
         var pixels = TilePixels(
             memory: UnsafeMutableRawBufferPointer(
-                start: UnsafeMutableRawPointer(bitPattern: address), count: size.bytes),
-            width: size.width, height: size.height, format: layer.options.format, alpha: layer.options.alpha)
+                start: UnsafeMutableRawPointer(bitPattern: address),
+                count: size.bytes
+            ),
+            width: size.width,
+            height: size.height,
+            format: layer.options.format,
+            alpha: layer.options.alpha
+        )
         let start = clock()
         let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
         end(ticket, result, took: clock() - start)
@@ -155,9 +167,14 @@ extension CacheCore {
                 let size = layer.sizes[ticket.key.level]
                 var pixels = TilePixels(
                     memory: UnsafeMutableRawBufferPointer(
-                        start: UnsafeMutableRawPointer(bitPattern: address), count: size.bytes),
-                    width: size.width, height: size.height, format: layer.options.format,
-                    alpha: layer.options.alpha)
+                        start: UnsafeMutableRawPointer(bitPattern: address),
+                        count: size.bytes
+                    ),
+                    width: size.width,
+                    height: size.height,
+                    format: layer.options.format,
+                    alpha: layer.options.alpha
+                )
                 complete(ticket, Self.result { try body(&pixels) })
                 return true
             }
@@ -204,7 +221,11 @@ extension CacheCore {
         let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.slotAddress), count: size.bytes)
         let compressed = work.codec.value.compress(
-            pixels, width: size.width, height: size.height, format: work.layer.options.format)
+            pixels,
+            width: size.width,
+            height: size.height,
+            format: work.layer.options.format
+        )
         let result: DemotionResult
         var block = UnsafeRawBufferPointer(start: nil, count: 0)
         switch compressed {
@@ -252,7 +273,9 @@ extension CacheCore {
     func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> Bool {
         let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeMutableRawBufferPointer(
-            start: UnsafeMutableRawPointer(bitPattern: work.slotAddress), count: size.bytes)
+            start: UnsafeMutableRawPointer(bitPattern: work.slotAddress),
+            count: size.bytes
+        )
         if let value = ticket.solidValue {
             SolidTile.fill(pixels, with: value)
             return true
@@ -261,7 +284,12 @@ extension CacheCore {
         guard let block else { return false }
         do {
             try work.codec.value.decompress(
-                block, into: pixels, width: size.width, height: size.height, format: work.layer.options.format)
+                block,
+                into: pixels,
+                width: size.width,
+                height: size.height,
+                format: work.layer.options.format
+            )
             return true
         } catch {
             return false

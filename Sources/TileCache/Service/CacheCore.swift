@@ -23,7 +23,10 @@ final class CacheCore: Sendable {
         self.configuration = configuration
         clock = configuration.clock
         var state = CoreState(
-            pool: pool, pageRegion: region, meanLatency: configuration.expectedLoadLatency)
+            pool: pool,
+            pageRegion: region,
+            meanLatency: configuration.expectedLoadLatency
+        )
         state.idleWorkers = Array((0..<configuration.workers).reversed())
         lock = Lock(state)
         planner = Lock(Planner())
@@ -59,7 +62,8 @@ final class CacheCore: Sendable {
             while last + 1 < pages.count, pages[last + 1] == pages[last] + 1 { last += 1 }
             pageRegion.letGo(
                 offset: pages[first] * PageAllocator.pageBytes,
-                byteCount: (last - first + 1) * PageAllocator.pageBytes)
+                byteCount: (last - first + 1) * PageAllocator.pageBytes
+            )
             first = last + 1
         }
         lock.withLock { $0.pool.finishDecommits(ranges) }
@@ -91,13 +95,21 @@ final class CacheCore: Sendable {
             }
             let slotBytes = state.pool.slots.map(\.slotBytes).max() ?? 1
             return PlanInput(
-                views: views, floors: state.floors, latency: state.meanLatency,
-                capacityTiles: state.pool.configuration.byteLimit / slotBytes)
+                views: views,
+                floors: state.floors,
+                latency: state.meanLatency,
+                capacityTiles: state.pool.configuration.byteLimit / slotBytes
+            )
         }
         guard let input else { return }
         let context = PlanContext(
-            now: clock(), workers: workers, loadLatency: input.latency, capacityTiles: input.capacityTiles,
-            effort: effort, residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } })
+            now: clock(),
+            workers: workers,
+            loadLatency: input.latency,
+            capacityTiles: input.capacityTiles,
+            effort: effort,
+            residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } }
+        )
         let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan)

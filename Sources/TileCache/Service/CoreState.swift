@@ -25,7 +25,12 @@ struct LayerRecord: Sendable {
     let sizes: [TileSize]
 
     init(
-        id: LayerID, source: AnySource, pyramid: TilePyramid, options: LayerOptions, tileBytes: Int, slotClass: Int
+        id: LayerID,
+        source: AnySource,
+        pyramid: TilePyramid,
+        options: LayerOptions,
+        tileBytes: Int,
+        slotClass: Int
     ) {
         self.id = id
         self.source = source
@@ -47,8 +52,8 @@ struct ViewRecord: Sendable {
     var callback: (@Sendable () -> Void)?
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
-    /// What the last frame drew: to say what came and what went.
-    var lastIdentities: [TileIdentity] = []
+    /// What the last frame drew: to say what came and what went, and to draw it again where nothing has changed.
+    var contents: FrameContents?
     /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.
     var waits: [Int64] = []
     var lastMoved: Int64 = 0

@@ -54,7 +54,9 @@ package final class VirtualCache {
     package private(set) var timesToSharp: [Int64] = []
 
     package init(
-        options: Options, expectedLatency: Int64, latency: @escaping (StartedLoad, _ start: Int64) -> Int64
+        options: Options,
+        expectedLatency: Int64,
+        latency: @escaping (StartedLoad, _ start: Int64) -> Int64
     ) {
         var configuration = PoolConfiguration(byteLimit: options.byteLimit)
         configuration.eviction = options.usesValues ? .value : .recency
@@ -77,7 +79,9 @@ package final class VirtualCache {
             ViewModel(
                 layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid) },
                 selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
-                fitsBudget: options.fitsBudget))
+                fitsBudget: options.fitsBudget
+            )
+        )
         planner.policies[views.count - 1] = layers.map(\.policy)
         return views.count - 1
     }
@@ -91,10 +95,13 @@ package final class VirtualCache {
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
         let composer = FrameComposer(emitsPlacements: false, drawsCompressed: true, now: now)
+        var isMissing = false
         for index in views[view].layers.indices {
-            composer.compose(
-                &views[view].layers[index], viewport: viewport, pool: &pool, coverage: &coverage,
-                emit: { _ in }, timeToSharp: { timesToSharp.append($0) })
+            let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
+            isMissing = isMissing || missing
+        }
+        for layer in views[view].layers {
+            composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
         }
         makePlan(now: now)
         startJobs(now: now)
@@ -106,12 +113,16 @@ package final class VirtualCache {
     private func makePlan(now: Int64) {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
         let context = PlanContext(
-            now: now, workers: options.workers, loadLatency: meanLatency,
-            capacityTiles: options.byteLimit / slotBytes, effort: options.effort,
+            now: now,
+            workers: options.workers,
+            loadLatency: meanLatency,
+            capacityTiles: options.byteLimit / slotBytes,
+            effort: options.effort,
             residency: { [unowned self] key in pool.residency(of: key) },
             residents: { [unowned self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
-            })
+            }
+        )
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         pool.install(planner.makePlan(of: snapshots, context: context))
     }
@@ -121,8 +132,11 @@ package final class VirtualCache {
             switch job {
             case .load(let ticket):
                 let started = StartedLoad(
-                    layer: ticket.key.layer, tile: ticket.key.coordinate, isDemand: ticket.isDemand,
-                    bytes: pool.layers[ticket.key.layer].tileBytes)
+                    layer: ticket.key.layer,
+                    tile: ticket.key.coordinate,
+                    isDemand: ticket.isDemand,
+                    bytes: pool.layers[ticket.key.layer].tileBytes
+                )
                 flights.append(Flight(finish: now + latency(started, now), order: order, ticket: ticket))
                 order += 1
             case .demote(let ticket):

@@ -57,7 +57,11 @@ public struct TilePixels: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
 
     init(
-        memory: UnsafeMutableRawBufferPointer, width: Int, height: Int, format: PixelFormat, alpha: AlphaMode
+        memory: UnsafeMutableRawBufferPointer,
+        width: Int,
+        height: Int,
+        format: PixelFormat,
+        alpha: AlphaMode
     ) {
         self.memory = memory
         self.width = width
@@ -84,7 +88,8 @@ public struct TilePixels: ~Copyable {
     ///   - sourceBytesPerRow: from one row to the next; packed unless given.
     /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` where `source` is too short.
     public mutating func copy(
-        from source: UnsafeRawBufferPointer, bytesPerRow sourceBytesPerRow: Int? = nil
+        from source: UnsafeRawBufferPointer,
+        bytesPerRow sourceBytesPerRow: Int? = nil
     ) throws(TileFailure) {
         let stride = sourceBytesPerRow ?? bytesPerRow
         let rows = format.bytesPerPixel == nil ? 1 : height

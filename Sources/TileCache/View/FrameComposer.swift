@@ -65,8 +65,11 @@ struct LevelLook {
         let x = originX + Double(tile.column) * spanX + offset
         let y = originY + Double(tile.row) * spanY
         return Rectangle(
-            minX: (world.minX - x) / perPixel + border, minY: (world.minY - y) / perPixel + border,
-            maxX: (world.maxX - x) / perPixel + border, maxY: (world.maxY - y) / perPixel + border)
+            minX: (world.minX - x) / perPixel + border,
+            minY: (world.minY - y) / perPixel + border,
+            maxX: (world.maxX - x) / perPixel + border,
+            maxY: (world.maxY - y) / perPixel + border
+        )
     }
 }
 
@@ -86,14 +89,17 @@ struct FrameComposer {
     /// Composes one layer of a view.
     ///
     /// - Parameters:
+    ///   - isMissing: whether a needed tile of the view is missing; else the coverage is not looked at.
     ///   - emit: called for each placement.
-    ///   - timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func compose(
-        _ layer: inout ViewLayer, viewport: Viewport, pool: inout PoolState, coverage: inout Coverage,
-        emit: (ComposedTile) -> Void, timeToSharp: (Int64) -> Void
+        _ layer: ViewLayer,
+        viewport: Viewport,
+        pool: borrowing PoolState,
+        isMissing: Bool,
+        coverage: inout Coverage,
+        emit: (ComposedTile) -> Void
     ) {
-        let missing = touch(&layer, &pool, timeToSharp: timeToSharp)
-        guard missing || emitsPlacements else { return }
+        guard isMissing || emitsPlacements else { return }
         let clip = ViewportClip(viewport)
         let scale2 = viewport.scale * viewport.scale
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
@@ -103,7 +109,7 @@ struct FrameComposer {
             let key = layer.needs.tiles[index]
             if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
             let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
-            let area = missing ? clip.area(of: rectangle) * scale2 : 0
+            let area = isMissing ? clip.area(of: rectangle) * scale2 : 0
             if number >= 0, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
@@ -114,8 +120,16 @@ struct FrameComposer {
             let isAbsent = number >= 0 && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
             let stoodIn = standIn(
-                for: key, layer: layer, covering: rectangle, offset: visible.offset, pool: pool, clip: clip,
-                area: area, scale2: scale2, emit: emit)
+                for: key,
+                layer: layer,
+                covering: rectangle,
+                offset: visible.offset,
+                pool: pool,
+                clip: clip,
+                area: area,
+                scale2: scale2,
+                emit: emit
+            )
             // Where a tile does not exist its ancestor is the final answer, and blank is what the source has there.
             if isAbsent {
                 coverage.sharp += area
@@ -129,7 +143,9 @@ struct FrameComposer {
     /// Touches what is drawn exactly, row by row from the top left; whether anything needed is missing.
     ///
     /// A frame like the one before, with nothing used in between, would leave every list as it is: it only looks.
-    private func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
+    ///
+    /// - Parameter timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
+    func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
         let entries = layer.needs.entries
         var drawable = 0
         for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {
@@ -148,7 +164,10 @@ struct FrameComposer {
             }
         }
         layer.touched = TouchMark(
-            decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+            decoded: pool.decoded.version,
+            compressed: pool.compressed.version,
+            count: drawable
+        )
         return isMissing
     }
 
@@ -159,8 +178,15 @@ struct FrameComposer {
 
     /// Emits the nearest resident ancestor, else resident descendants; the covered area in screen pixels.
     private func standIn(
-        for key: TileKey, layer: ViewLayer, covering rectangle: Rectangle, offset: Double, pool: borrowing PoolState,
-        clip: ViewportClip, area: Double, scale2: Double, emit: (ComposedTile) -> Void
+        for key: TileKey,
+        layer: ViewLayer,
+        covering rectangle: Rectangle,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        area: Double,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         let tile = key.coordinate
         let own = rectangle.offsetBy(x: -offset, y: 0)
@@ -180,13 +206,28 @@ struct FrameComposer {
             return part == own ? area : clip.area(of: placed) * scale2
         }
         return descendants(
-            of: tile, within: own, depth: Self.descendantDepth, layer: layer, offset: offset, pool: pool, clip: clip,
-            scale2: scale2, emit: emit)
+            of: tile,
+            within: own,
+            depth: Self.descendantDepth,
+            layer: layer,
+            offset: offset,
+            pool: pool,
+            clip: clip,
+            scale2: scale2,
+            emit: emit
+        )
     }
 
     private func descendants(
-        of tile: TileCoordinate, within own: Rectangle, depth: Int, layer: ViewLayer, offset: Double,
-        pool: borrowing PoolState, clip: ViewportClip, scale2: Double, emit: (ComposedTile) -> Void
+        of tile: TileCoordinate,
+        within own: Rectangle,
+        depth: Int,
+        layer: ViewLayer,
+        offset: Double,
+        pool: borrowing PoolState,
+        clip: ViewportClip,
+        scale2: Double,
+        emit: (ComposedTile) -> Void
     ) -> Double {
         guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
         var covered = 0.0
@@ -204,23 +245,41 @@ struct FrameComposer {
                 }
             } else {
                 covered += descendants(
-                    of: child, within: part, depth: depth - 1, layer: layer, offset: offset, pool: pool, clip: clip,
-                    scale2: scale2, emit: emit)
+                    of: child,
+                    within: part,
+                    depth: depth - 1,
+                    layer: layer,
+                    offset: offset,
+                    pool: pool,
+                    clip: clip,
+                    scale2: scale2,
+                    emit: emit
+                )
             }
         }
         return covered
     }
 
     private func composed(
-        _ number: Int32, _ look: LevelLook, covering rectangle: Rectangle, offset: Double, isExact: Bool,
+        _ number: Int32,
+        _ look: LevelLook,
+        covering rectangle: Rectangle,
+        offset: Double,
+        isExact: Bool,
         _ pool: borrowing PoolState
     ) -> ComposedTile {
         let entry = pool.table.pointer(number)
         let key = entry.pointee.key
         return ComposedTile(
-            entry: number, slot: entry.pointee.slot, key: key, generation: entry.pointee.generation,
-            isStale: entry.pointee.flags.contains(.stale), isExact: isExact, worldRectangle: rectangle,
-            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset))
+            entry: number,
+            slot: entry.pointee.slot,
+            key: key,
+            generation: entry.pointee.generation,
+            isStale: entry.pointee.flags.contains(.stale),
+            isExact: isExact,
+            worldRectangle: rectangle,
+            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset)
+        )
     }
 }
 
@@ -280,7 +339,8 @@ struct ViewportClip {
             if (a < 0) != (b < 0) {
                 let share = a / (a - b)
                 result.append(
-                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y)))
+                    WorldPoint(x: point.x + share * (next.x - point.x), y: point.y + share * (next.y - point.y))
+                )
             }
         }
         return result

@@ -38,7 +38,13 @@ struct ViewLayer: Sendable {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
-                time: now, viewport: viewport, level: needs.level, needed: needs.tiles, pyramid: pyramid))
+                time: now,
+                viewport: viewport,
+                level: needs.level,
+                needed: needs.tiles,
+                pyramid: pyramid
+            )
+        )
     }
 }
 
@@ -85,6 +91,8 @@ struct ViewModel: Sendable {
     var zoom = DemandCounts()
     /// Whether the last update changed what is seen.
     var hasMoved = false
+    /// Raised when the needed tiles, or where they lie on screen, change.
+    private(set) var needsVersion: UInt64 = 0
     /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
@@ -112,8 +120,12 @@ struct ViewModel: Sendable {
     private mutating func update(layer index: Int, _ viewport: Viewport, now: Int64, pool: inout PoolState) {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
+        let visibleBefore = layers[index].visible
         var level = selection.level(
-            for: viewport.scale, in: pyramid, previous: previous < 0 ? nil : previous)
+            for: viewport.scale,
+            in: pyramid,
+            previous: previous < 0 ? nil : previous
+        )
         layers[index].importance = [:]
         collect(layer: index, level: level, viewport)
         if fitsBudget {
@@ -127,8 +139,10 @@ struct ViewModel: Sendable {
         }
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
+            needsVersion &+= 1
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
         }
+        if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
         layers[index].observe(viewport, now: now)
@@ -137,13 +151,15 @@ struct ViewModel: Sendable {
     /// Takes the renderer's own list instead of a viewport's tiles.
     mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
         hasMoved = true
+        needsVersion &+= 1
         for index in layers.indices {
             scratch.removeAll(keepingCapacity: true)
             var importance: [TileKey: Float] = [:]
             for wish in list where wish.layer.index == layers[index].layer {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
-                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil {
+                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil
+                {
                     scratch.append(key)
                 }
             }
@@ -189,11 +205,19 @@ struct ViewModel: Sendable {
     mutating func takeSnapshot() -> ViewSnapshot {
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
-            viewport: viewport, destination: destination, selection: selection,
+            viewport: viewport,
+            destination: destination,
+            selection: selection,
             layers: layers.map {
                 ViewSnapshot.Layer(
-                    layer: $0.layer, pyramid: $0.pyramid, level: $0.needs.level, needed: $0.needs.tiles,
-                    hasOwnList: !$0.importance.isEmpty, observations: $0.observations)
-            })
+                    layer: $0.layer,
+                    pyramid: $0.pyramid,
+                    level: $0.needs.level,
+                    needed: $0.needs.tiles,
+                    hasOwnList: !$0.importance.isEmpty,
+                    observations: $0.observations
+                )
+            }
+        )
     }
 }

@@ -30,7 +30,9 @@ final class PlainSource: BlockingTileSource {
     private let pause: UInt32
 
     init(
-        layer: Int = 0, isGated: Bool = false, pauseMicroseconds: UInt32 = 0,
+        layer: Int = 0,
+        isGated: Bool = false,
+        pauseMicroseconds: UInt32 = 0,
         absent: @escaping @Sendable (TileCoordinate) -> Bool = { _ in false }
     ) {
         self.layer = layer

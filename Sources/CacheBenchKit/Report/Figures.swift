@@ -1,0 +1,98 @@
+/// Writes numbers as people read them: grouped, rounded, with their unit.
+///
+/// A rate that is not quite 0 or 1 is never written as if it were: `<0.1 %`, `>99.9 %`. A tuner looks for exactly these.
+enum Figures {
+    /// What stands for a rate over nothing.
+    static let none = "-"
+
+    /// `1,234,567`.
+    static func count(_ value: Int) -> String { grouped(String(value)) }
+
+    /// `1,234.5`; beyond 10^15 in powers of ten.
+    static func decimal(_ value: Double, places: Int = 1) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+        var scale = 1.0
+        for _ in 0..<places { scale *= 10 }
+        let rounded = Int((abs(value) * scale).rounded())
+        let sign = value < 0 && rounded > 0 ? "-" : ""
+        let whole = sign + grouped(String(rounded / Int(scale)))
+        guard places > 0 else { return whole }
+        let fraction = String(rounded % Int(scale))
+        return whole + "." + String(repeating: "0", count: places - fraction.count) + fraction
+    }
+
+    /// A fraction as `97.1`, in per cent.
+    static func percentNumber(_ rate: Double?) -> String {
+        guard let rate, rate.isFinite else { return none }
+        let text = decimal(rate * 100)
+        if text == "0.0", rate > 0 { return "<0.1" }
+        if text == "100.0", rate < 1 { return ">99.9" }
+        return text
+    }
+
+    /// A fraction as `97.1 %`.
+    static func percent(_ rate: Double?) -> String {
+        let text = percentNumber(rate)
+        return text == none ? text : text + " %"
+    }
+
+    /// A part of a whole as `97.1 %`.
+    static func percent(_ part: Int, of whole: Int) -> String {
+        percent(whole == 0 ? nil : Double(part) / Double(whole))
+    }
+
+    /// `512 B`, `61.2 MiB`; units of 1024.
+    static func bytes(_ bytes: Int) -> String {
+        let unit = ByteUnit.fitting(bytes)
+        return unit == .bytes ? "\(count(bytes)) B" : "\(unit.number(bytes)) \(unit.symbol)"
+    }
+
+    /// Milliseconds as `40.1 ms`, `1.25 s`.
+    static func milliseconds(_ value: Double?) -> String {
+        guard let value, value.isFinite else { return none }
+        return value < 1000 ? decimal(value) + " ms" : seconds(value / 1000)
+    }
+
+    /// Seconds as `12.34 s`, `3 min 04 s`, `2 h 05 min`.
+    static func seconds(_ value: Double) -> String {
+        guard value.isFinite, value >= 0, value < 1e15 else { return "\(value) s" }
+        if value < 99.995 { return decimal(value, places: 2) + " s" }
+        let whole = Int(value.rounded())
+        if whole < 3600 { return "\(whole / 60) min \(twoDigits(whole % 60)) s" }
+        return "\(count(whole / 3600)) h \(twoDigits(whole % 3600 / 60)) min"
+    }
+
+    private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+
+    private static func grouped(_ digits: String) -> String {
+        var result = ""
+        let characters = Array(digits)
+        for (index, character) in characters.enumerated() {
+            let left = characters.count - index
+            if index > 0, left % 3 == 0, characters[index - 1] != "-" { result.append(",") }
+            result.append(character)
+        }
+        return result
+    }
+}
+
+/// Units of 1024 bytes, so that a column of a table can keep to one of them.
+enum ByteUnit: Int, CaseIterable {
+    case bytes, kibibytes, mebibytes, gibibytes, tebibytes
+
+    var symbol: String { ["B", "KiB", "MiB", "GiB", "TiB"][rawValue] }
+
+    /// The unit in which a number has at most four digits before the point.
+    static func fitting(_ bytes: Int) -> ByteUnit {
+        allCases.first { $0.scaled(bytes) < 1023.95 } ?? .tebibytes
+    }
+
+    /// The number before the unit, with one decimal.
+    func number(_ bytes: Int) -> String { Figures.decimal(scaled(bytes), places: self == .bytes ? 0 : 1) }
+
+    private func scaled(_ bytes: Int) -> Double {
+        var value = Double(bytes)
+        for _ in 0..<rawValue { value /= 1024 }
+        return value
+    }
+}

@@ -1,0 +1,58 @@
+/// The options that a report was made with, written as they would be typed: paste them to make the figure again.
+enum ReplayFlags {
+    /// One word for each flag and its value, in the order of the program's help.
+    static func words(_ configuration: [String: ConfigurationValue]) -> [String] {
+        var words: [String] = []
+        func add(_ flag: String, _ key: String, unit: String = "") {
+            guard let value = configuration[key]?.flagText else { return }
+            words.append("--\(flag) \(value)\(unit)")
+        }
+        add("memory-limit", "memoryLimit")
+        if case .flag(let isOn)? = configuration["compressedTier"] {
+            words.append("--compressed-tier \(isOn ? "on" : "off")")
+            if isOn {
+                add("compressed-share", "compressedShare")
+                if configuration["clock"] == .text("virtual") { add("compression-ratio", "compressionRatio") }
+            }
+        }
+        add("prefetch", "prefetch")
+        add("eviction", "eviction")
+        add("effort", "effort")
+        add("workers", "workers")
+        add("reserved-workers", "reservedWorkers")
+        add("load-latency", "loadLatencyMilliseconds", unit: "ms")
+        add("clock", "clock")
+        if configuration["clock"] == .text("real") { add("speed", "speed") }
+        add("frame-rate", "frameRate")
+        add("tile-size", "tileSize")
+        add("pixel-format", "pixelFormat")
+        add("viewport", "viewport")
+        add("world", "world")
+        if case .flag(let wraps)? = configuration["wrapsX"] { words.append(wraps ? "--wrap-x" : "--no-wrap-x") }
+        add("duration", "durationSeconds", unit: "s")
+        add("seed", "seed")
+        add("hysteresis", "hysteresis")
+        add("level-bias", "levelBias")
+        return words
+    }
+
+    /// What the figures rest on besides the flags.
+    static func versions(_ configuration: [String: ConfigurationValue]) -> String {
+        let program = configuration["program"]?.flagText ?? "?"
+        let definitions = configuration["definitions"]?.flagText ?? "?"
+        return "cachebench \(program), definitions \(definitions)"
+    }
+}
+
+extension ConfigurationValue {
+    /// The value as a flag takes it; `nil` where it is not set.
+    fileprivate var flagText: String? {
+        switch self {
+        case .integer(let value): String(value)
+        case .number(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
+        case .text(let value): value.printable
+        case .flag(let value): String(value)
+        case .none: nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// A line for each trace, grouped by the folder that the traces came from, with a pooled line for each folder and for
+/// all of them.
+struct ReplayTable {
+    let result: ReplayResult
+    let style: TextStyle
+
+    private struct Column {
+        let heading: String
+        let unit: String
+        let value: (ReplayReport) -> String
+    }
+
+    private static let shortestName = 12
+
+    /// One unit for all rows, so that they can be compared at a glance.
+    private var unit: ByteUnit {
+        let limits = (result.traces + [result.total]).map(\.memory.byteLimit)
+        return max(.kibibytes, ByteUnit.fitting((limits.max() ?? 0) / 10))
+    }
+
+    private var columns: [Column] {
+        let unit = unit
+        func rate(_ heading: String, _ unit: String = "%", _ value: @escaping (ReplayReport) -> Double?) -> Column {
+            Column(heading: heading, unit: unit) { Figures.percentNumber(value($0)) }
+        }
+        return [
+            Column(heading: "demands", unit: "") { Figures.count($0.demands.total) },
+            rate("hits") { $0.demands.hitRate },
+            rate("pan") { $0.demands.pan.hitRate },
+            rate("zoom") { $0.demands.zoom.hitRate },
+            rate("late") { Self.lateShare($0) },
+            rate("blank") { $0.coverage.blank },
+            rate("waste") { $0.loads.waste },
+            Column(heading: "peak", unit: unit.symbol) { unit.number($0.memory.peakBytes) },
+            Column(heading: "limit", unit: unit.symbol) { unit.number($0.memory.byteLimit) },
+        ]
+    }
+
+    private static func lateShare(_ report: ReplayReport) -> Double? {
+        report.demands.total == 0 ? nil : Double(report.demands.late) / Double(report.demands.total)
+    }
+
+    var lines: [String] {
+        let columns = columns
+        let reports = result.traces + result.sources + [result.total]
+        let widths = columns.map { column in
+            max(column.heading.count, column.unit.count, reports.map { column.value($0).count }.max() ?? 0)
+        }
+        let taken = widths.reduce(0) { $0 + $1 + 1 }
+        let longestName = reports.map { $0.trace.name.count + 2 }.max() ?? 0
+        let nameWidth = max(min(ReplayText.width - taken, max(longestName, 24)), Self.shortestName)
+
+        func line(_ name: String, _ cells: [String]) -> String {
+            let row = zip(cells, widths).reduce(name.printable.shortened(to: nameWidth).padded(to: nameWidth)) {
+                $0 + " " + $1.0.aligned(to: $1.1)
+            }
+            return String(row.reversed().drop { $0 == " " }.reversed())
+        }
+        func cells(_ report: ReplayReport) -> [String] { columns.map { $0.value(report) } }
+        func set(_ text: String, _ report: ReplayReport, isPooled: Bool) -> String {
+            if report.memory.peakBytes > report.memory.byteLimit { return style.alarm(text) }
+            return isPooled ? style.bold(text) : text
+        }
+
+        var lines = [
+            line("trace", columns.map(\.heading)), style.dim(line("", columns.map(\.unit))),
+        ]
+        for source in result.sources {
+            let title = source.trace.source == "." ? "(here)" : source.trace.source
+            lines.append(set(line(title, cells(source)), source, isPooled: true))
+            for report in result.traces where report.trace.source == source.trace.source {
+                lines.append(
+                    set(line("  " + Self.shortName(report.trace.name), cells(report)), report, isPooled: false)
+                )
+            }
+        }
+        lines.append("")
+        lines.append(
+            set(line("all \(Figures.count(result.traces.count))", cells(result.total)), result.total, isPooled: true)
+        )
+        return lines + notes
+    }
+
+    /// The ending says nothing that the reader does not know.
+    private static func shortName(_ name: String) -> String {
+        name.hasSuffix(".csv") ? String(name.dropLast(4)) : name
+    }
+
+    private var notes: [String] {
+        let total = result.total
+        let lookedAt =
+            "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of traces; "
+            + "time to sharp p50 \(Figures.milliseconds(total.timeToSharp.p50)), "
+            + "p95 \(Figures.milliseconds(total.timeToSharp.p95))"
+        let pooled = "Lines of folders and of all are pooled: rates of sums, and the largest of memory."
+        return ["", lookedAt, pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
+    }
+}
+
+extension ByteUnit: Comparable {
+    static func < (a: ByteUnit, b: ByteUnit) -> Bool { a.rawValue < b.rawValue }
+}

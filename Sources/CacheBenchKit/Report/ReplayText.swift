@@ -1,0 +1,33 @@
+/// The figures of a replay for people: a card for one trace, a table for several.
+public struct ReplayText: Sendable {
+    /// Columns of the terminal that lines keep to.
+    static let width = 80
+
+    let style: TextStyle
+
+    /// Makes a writer.
+    ///
+    /// - Parameter style: how headings and warnings are set off.
+    public init(style: TextStyle = .plain) {
+        self.style = style
+    }
+
+    /// The text, with a line feed at its end.
+    public func text(_ result: ReplayResult) -> String {
+        let lines =
+            result.traces.count == 1
+            ? ReplayCard(report: result.traces[0], style: style).lines
+            : ReplayTable(result: result, style: style).lines
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What was replayed, with which options, at the end of a card or a table.
+    static func optionLines(_ configuration: [String: ConfigurationValue], style: TextStyle) -> [String] {
+        let lines = wrapped(
+            [ReplayFlags.versions(configuration) + ":"] + ReplayFlags.words(configuration),
+            width: width,
+            indent: 2
+        )
+        return lines.map { style.dim($0) }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import CacheBenchKit
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Something that the person at the terminal can mend, in one line.
+struct Failure: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// Runs a command's body; what goes wrong is one line on standard error and exit code 2.
+    static func reported(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as ExitCode {
+            throw error
+        } catch {
+            writeToStandardError("cachebench: \(sentence(error))\n")
+            throw ExitCode(2)
+        }
+    }
+
+    /// What an error says of itself.
+    static func sentence(_ error: any Error) -> String {
+        switch error {
+        case let error as Failure: error.message
+        case let error as PanTraceError: error.description
+        case let error as ReplayError: error.description
+        case let error as TileCacheError: error.description
+        default: "\(error)"
+        }
+    }
+}
+
+/// Writes to standard error and does not mind when nobody reads it.
+func writeToStandardError(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(2, bytes, bytes.count)
+}

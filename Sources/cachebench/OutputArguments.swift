@@ -1,0 +1,18 @@
+import ArgumentParser
+
+/// Where figures go, and in which form; the same for every command.
+struct OutputArguments: ParsableArguments {
+    /// The forms of a report.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        /// For people.
+        case table
+        /// For programs.
+        case json
+    }
+
+    @Option(help: "A table for people, or JSON for programs.")
+    var format = Format.table
+
+    @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
+    var output: String?
+}

@@ -1,0 +1,230 @@
+public import ArgumentParser
+public import CacheBenchKit
+import TileCache
+
+/// The flags of everything that replays. Defaults are those of the library, so that neither can drift from the other.
+struct ReplayArguments: ParsableArguments {
+    private static let defaults = ReplayOptions()
+
+    // MARK: The cache
+
+    @Option(
+        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens.",
+        transform: { text in
+            try parsed(
+                MemoryLimit(text),
+                "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)"
+            )
+        }
+    )
+    var memoryLimit = ReplayArguments.defaults.memoryLimit
+
+    @Option(help: "Whether cold tiles are kept compressed.")
+    var compressedTier = Switch(ReplayArguments.defaults.compressedTier)
+
+    @Option(
+        help: "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.",
+        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+    )
+    var compressedShare = ReplayArguments.defaults.compressedShare
+
+    @Option(
+        help: "How much smaller compressed tiles are, under the virtual clock.",
+        transform: { try parsed(number($0, 1...1000), "a number from 1 to 1000") }
+    )
+    var compressionRatio = ReplayArguments.defaults.compressionRatio
+
+    @Option(help: "What is loaded before it is needed.")
+    var prefetch = ReplayArguments.defaults.prefetch
+
+    @Option(help: "Which tile is given up for another; belady is for the oracle.")
+    var eviction = ReplayArguments.defaults.eviction
+
+    @Option(
+        help: "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).",
+        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+    )
+    var effort = ReplayArguments.defaults.effort
+
+    @Option(
+        help: "Loads at the same time, 1 to 255.",
+        transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
+    )
+    var workers = ReplayArguments.defaults.workers
+
+    @Option(
+        help: "Of those, how many load nothing ahead of need.",
+        transform: { try parsed(whole($0, 0...254), "a whole number from 0 to 254") }
+    )
+    var reservedWorkers = ReplayArguments.defaults.reservedWorkers
+
+    // MARK: Time
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long a load takes: 40ms, 1.2s, 0. Unless given, 40 ms under the virtual clock; under the real clock the \
+            built-in source really draws each tile, as 'none' says too.
+            """,
+            valueName: "duration|none"
+        ),
+        transform: { text in
+            if text == "none" { return .drawn }
+            return .fixed(try parsed(Quantity.duration(text), "a time with its unit (40ms, 1.2s), 0 or none"))
+        }
+    )
+    var loadLatency = LoadLatency.unset
+
+    @Option(help: "Discrete events, or the real cache on its workers.")
+    var clock = ReplayArguments.defaults.clock
+
+    @Option(
+        help: "How many times faster than it was recorded, under the real clock; latencies are divided too.",
+        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+    )
+    var speed = ReplayArguments.defaults.speed
+
+    @Option(
+        help: "Frames a second, 0.001 to 1000.",
+        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+    )
+    var frameRate = ReplayArguments.defaults.frameRate
+
+    @Option(
+        help: ArgumentHelp("Only so much of each trace: 180s, 3min.", valueName: "duration"),
+        transform: { try parsed(Quantity.duration($0), "a time with its unit (180s, 3min)") }
+    )
+    var duration: Int64?
+
+    @Option(
+        help: "Seeds what is random, such as the built-in session.",
+        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+    )
+    var seed = ReplayArguments.defaults.seed
+
+    // MARK: The world and the view
+
+    @Option(
+        help: "Pixels a side of a tile; what the trace says unless given, or 256.",
+        transform: { try parsed(whole($0, 1...65_536), "a whole number from 1 to 65536") }
+    )
+    var tileSize: Int?
+
+    @Option(
+        help: "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32.",
+        transform: { try parsed(PixelFormat(name: $0), "rgba8, bgra8, gray8, gray16, rgba16 or float32") }
+    )
+    var pixelFormat = ReplayArguments.defaults.pixelFormat
+
+    @Option(
+        help: ArgumentHelp("The view in screen pixels; what the trace says unless given.", valueName: "WxH"),
+        transform: {
+            try parsed(
+                PanTraceHeader.Size(viewport: $0),
+                "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million"
+            )
+        }
+    )
+    var viewport: PanTraceHeader.Size?
+
+    @Option(
+        help: ArgumentHelp("The world in world pixels; what the trace says unless given.", valueName: "WxH"),
+        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
+    )
+    var world: PanTraceHeader.Size?
+
+    @Flag(inversion: .prefixedNo, help: "Whether the world wraps; what the trace says unless given.")
+    var wrapX: Bool?
+
+    // MARK: Levels
+
+    @Option(
+        help: "Octaves that the scale may pass a level's bound before the level changes.",
+        transform: { try parsed(number($0, 0...16), "a number from 0 to 16") }
+    )
+    var hysteresis = ReplayArguments.defaults.hysteresis
+
+    @Option(
+        help: "Octaves coarser than 1:1 that are good enough.",
+        transform: { try parsed(number($0, -16...16), "a number from -16 to 16") }
+    )
+    var levelBias = ReplayArguments.defaults.levelBias
+
+    /// What the flags say together.
+    var options: ReplayOptions {
+        var options = ReplayOptions()
+        options.memoryLimit = memoryLimit
+        options.compressedTier = compressedTier.isOn
+        options.compressedShare = compressedShare
+        options.compressionRatio = compressionRatio
+        options.prefetch = prefetch
+        options.eviction = eviction
+        options.effort = effort
+        options.workers = workers
+        options.reservedWorkers = reservedWorkers
+        switch loadLatency {
+        case .unset: options.loadLatency = clock == .virtual ? Self.defaults.loadLatency : nil
+        case .drawn: options.loadLatency = nil
+        case .fixed(let nanoseconds): options.loadLatency = nanoseconds
+        }
+        options.clock = clock
+        options.speed = speed
+        options.frameRate = frameRate
+        options.duration = duration
+        options.seed = seed
+        options.pixelFormat = pixelFormat
+        options.overrides = PanTraceOverrides(viewport: viewport, world: world, wrapsX: wrapX, tileSize: tileSize)
+        options.hysteresis = hysteresis
+        options.levelBias = levelBias
+        return options
+    }
+
+    /// Checks what no flag can check alone.
+    func validateTogether() throws {
+        if loadLatency == .drawn, clock == .virtual {
+            throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
+        }
+        do {
+            _ = try Replay(options)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+}
+
+/// How long loads take, as it was asked for.
+enum LoadLatency: Hashable, Sendable {
+    /// Not a word about it.
+    case unset
+    /// As long as drawing takes.
+    case drawn
+    /// This many nanoseconds.
+    case fixed(Int64)
+}
+
+/// `on` or `off`.
+enum Switch: String, CaseIterable, ExpressibleByArgument {
+    case on, off
+
+    init(_ isOn: Bool) { self = isOn ? .on : .off }
+
+    var isOn: Bool { self == .on }
+}
+
+extension PrefetchKind: ExpressibleByArgument {}
+extension EvictionKind: ExpressibleByArgument {}
+extension ReplayClock: ExpressibleByArgument {}
+
+/// What a flag's value means, or what was expected instead of it.
+private func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
+    guard let value else { throw ValidationError("Expected \(expected).") }
+    return value
+}
+
+private func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {
+    Double(text).flatMap { range.contains($0) ? $0 : nil }
+}
+
+private func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+    Int(text).flatMap { range.contains($0) ? $0 : nil }
+}
