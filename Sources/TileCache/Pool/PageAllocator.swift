@@ -5,6 +5,8 @@
 struct PageAllocator {
     static let pageBytes = 4096
     static let unitBytes = 512
+    /// Bytes of a page in all tables.
+    private static let tableBytesPerPage = 21
     private static let unitsPerPage = pageBytes / unitBytes
 
     /// Where a block lies: a chain of whole pages, then an end.
@@ -19,6 +21,8 @@ struct PageAllocator {
 
     /// The most pages that the address range holds.
     let capacity: Int
+    /// Pages that the tables grow by.
+    private let tableStep: Int
     /// The next page of the same block; -1 ends it.
     private var nextPage: [Int32] = []
     /// For shared pages the units in use, a bit each; 0 for others.
@@ -29,16 +33,28 @@ struct PageAllocator {
     private var sharedNext: [Int32] = []
     private var unused: [Int32] = []
     private var decommitted: [Int32] = []
+    /// Pages that the tables have room for.
+    private var tableCapacity = 0
     /// Pages that hold something.
     private(set) var usedCount = 0
 
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int) {
+        self.capacity = capacity
+        tableStep = min(capacity, 1024)
+    }
 
     var unusedCount: Int { unused.count }
     var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
     /// Bytes of the tables themselves.
-    var bookkeepingBytes: Int { nextPage.capacity * 13 + (unused.capacity + decommitted.capacity) * 4 }
+    var bookkeepingBytes: Int { tableCapacity * Self.tableBytesPerPage }
+
+    /// The bytes by which taking so many pages beyond the unused ones would make the tables grow.
+    func tableGrowth(forFresh count: Int) -> Int {
+        let missing = nextPage.count + count - decommitted.count - tableCapacity
+        let steps = missing > 0 ? (missing + tableStep - 1) / tableStep : 0
+        return steps * tableStep * Self.tableBytesPerPage
+    }
 
     /// Whole pages and units of the end for a block of a size.
     static func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
@@ -116,11 +132,23 @@ struct PageAllocator {
         if let page = decommitted.popLast() { return page }
         let page = Int32(nextPage.count)
         precondition(nextPage.count < capacity, "the ledger admitted more pages than the address range holds")
+        if nextPage.count == tableCapacity { growTables() }
         nextPage.append(-1)
         unitsInUse.append(0)
         sharedPrevious.append(-1)
         sharedNext.append(-1)
         return page
+    }
+
+    /// All tables grow here and nowhere else, so that `bookkeepingBytes` follows their memory.
+    private mutating func growTables() {
+        tableCapacity += tableStep
+        nextPage.reserveCapacity(tableCapacity)
+        unitsInUse.reserveCapacity(tableCapacity)
+        sharedPrevious.reserveCapacity(tableCapacity)
+        sharedNext.reserveCapacity(tableCapacity)
+        unused.reserveCapacity(tableCapacity)
+        decommitted.reserveCapacity(tableCapacity)
     }
 
     private mutating func takeUnits(_ count: Int) -> (Int32, UInt8) {

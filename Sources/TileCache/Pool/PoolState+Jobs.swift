@@ -41,10 +41,11 @@ struct Landing: Hashable, Sendable {
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
     mutating func install(_ newPlan: consuming Plan) {
-        plan = newPlan
+        adopt(newPlan)
         planCursor = 0
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
+        valued.reserveCapacity(plan.entries.capacity)
         for wish in plan.entries {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
@@ -55,6 +56,22 @@ extension PoolState {
             table[number].value = wish.value
             if table[number].residency.isResident { valued.append(number) }
         }
+    }
+
+    /// Takes the plan over; its entries are bookkeeping, for which room is made first.
+    private mutating func adopt(_ newPlan: consuming Plan) {
+        let room = plan.entries.capacity
+        let growth = (newPlan.entries.capacity - room) * Self.planEntryBytes
+        if growth <= 0 || configuration.grantsBookkeeping || makeBytes(growth) {
+            plan = newPlan
+        } else {
+            // Nothing may be given up for wishes: those that the last plan had no place for stay out.
+            plan.entries.removeAll(keepingCapacity: true)
+            plan.entries.append(contentsOf: newPlan.entries.prefix(room))
+            plan.recency = newPlan.recency
+            plan.time = newPlan.time
+        }
+        notePeaks()
     }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
@@ -211,7 +228,8 @@ extension PoolState {
         // One that was late already counts as late, not as useful or wasted.
         if !load.isDemand, !load.wasLate { table[number].flags.insert(.prefetched) }
         decoded.pushFront(number, in: table)
-        if table[number].planEpoch == planEpoch { valued.append(number) }
+        // Beyond the room that the plan has there are repeats only.
+        if table[number].planEpoch == planEpoch, valued.count < plan.entries.capacity { valued.append(number) }
     }
 
     /// Takes outdated pixels out of an entry that newer ones are about to enter. Who holds the old ones keeps them.

@@ -201,7 +201,8 @@ extension PoolState {
     private mutating func makePages(for bytes: Int, worth: Float, now: Int64) -> Bool {
         let needed = pages.pagesNeeded(for: bytes)
         while pages.unusedCount < needed {
-            let missing = (needed - pages.unusedCount) * PageAllocator.pageBytes
+            let fresh = needed - pages.unusedCount
+            let missing = fresh * PageAllocator.pageBytes + pages.tableGrowth(forFresh: fresh)
             if availableBytes >= missing { return true }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)

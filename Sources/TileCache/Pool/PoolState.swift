@@ -64,6 +64,9 @@ struct PoolState: ~Copyable {
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+        // There are never more, so that starting one takes no memory.
+        loads.reserveCapacity(min(configuration.workers, 4096))
+        notePeaks()
     }
 
     // MARK: - Layers
@@ -98,9 +101,10 @@ struct PoolState: ~Copyable {
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + loads.capacity * MemoryLayout<Load?>.stride
-            + (plan.entries.capacity) * MemoryLayout<PlanEntry>.stride + valued.capacity * 4
-            + configuration.fixedBytes
+            + plan.entries.capacity * Self.planEntryBytes + configuration.fixedBytes
     }
+    /// Bytes of a wish in the plan and in `valued`.
+    static let planEntryBytes = MemoryLayout<PlanEntry>.stride + MemoryLayout<Int32>.stride
     /// Everything with memory behind it: what must never exceed the limit.
     var committedBytes: Int {
         slotCommittedBytes + pages.committedBytes + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
@@ -158,7 +162,9 @@ struct PoolState: ~Copyable {
         if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
             guard makeBytes(table.nextGrowth) else { return -1 }
         }
-        return table.insert(key)
+        let inserted = table.insert(key)
+        notePeaks()
+        return inserted
     }
 
     /// Forgets an entry that remembers nothing worth knowing.
