@@ -218,7 +218,7 @@ extension PoolState {
         let layer = table[number].key.layer
         counters.loadsFinished += 1
         counters.loadedBytes += layers[layer].tileBytes
-        if table[number].residency.isResident { replacePixels(of: number) }
+        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         table[number].slot = load.slot
         table[number].residency = .decoded
         table[number].generation = load.generation
@@ -232,9 +232,10 @@ extension PoolState {
         if table[number].planEpoch == planEpoch, valued.count < plan.entries.capacity { valued.append(number) }
     }
 
-    /// Takes outdated pixels out of an entry that newer ones are about to enter. Who holds the old ones keeps them.
-    private mutating func replacePixels(of number: Int32) {
-        counters.removals[RemovalCause.replaced.rawValue] += 1
+    /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
+    /// keeps them.
+    mutating func detachPixels(of number: Int32, cause: RemovalCause) {
+        counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         let entry = table[number]
         if entry.slot >= 0, entry.leaseCount > 0 {
@@ -250,6 +251,7 @@ extension PoolState {
         }
         table[number].work &+= 1
         releasePixels(of: number)
+        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
@@ -257,7 +259,8 @@ extension PoolState {
         case .pixels: break
         case .absent:
             counters.loadsAbsent += 1
-            if table[number].residency.isResident { dropOutdated(number) }
+            // The tile is gone at its source.
+            if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             table[number].flags.insert(.absent)
             table[number].flags.remove(.failed)
         case .failed(let isPermanent, let retryAfter):
@@ -275,16 +278,6 @@ extension PoolState {
         case .refused:
             counters.refusals += 1
         }
-    }
-
-    /// The tile is gone at its source: what is left of it goes, unless somebody holds it.
-    private mutating func dropOutdated(_ number: Int32) {
-        guard table[number].leaseCount == 0, table[number].residency == .decoded || table[number].residency == .compressed
-        else { return }
-        counters.removals[RemovalCause.replaced.rawValue] += 1
-        noteUnseen(number)
-        releasePixels(of: number)
-        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }
 
     /// Whether no view and no plan wants a load any more.
