@@ -48,6 +48,7 @@ extension PoolState {
             plan = Plan()
         }
         planCursor = 0
+        planHasEnded = false
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
         for wish in plan.entries {
@@ -61,6 +62,7 @@ extension PoolState {
             let number = table.find(wish.key)
             if number >= 0 { setValue(wish.value, of: number) }
         }
+        notePeaks()
     }
 
     /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
@@ -88,7 +90,7 @@ extension PoolState {
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
     mutating func nextJob(now: Int64) -> Job? {
-        guard loadCount < configuration.workers else { return nil }
+        guard loadCount < configuration.workers, !planHasEnded else { return nil }
         while planCursor < plan.entries.count {
             let wish = plan.entries[planCursor]
             let number = table.find(wish.key)
@@ -104,7 +106,7 @@ extension PoolState {
                     planCursor += 1
                     return .promote(ticket)
                 case .demote(let victim): return .demote(beginDemotion(victim))
-                case .none: return nil
+                case .none: return endPlan()
                 }
             }
             switch beginLoad(wish, now: now) {
@@ -112,9 +114,16 @@ extension PoolState {
                 planCursor += 1
                 return .load(ticket)
             case .demote(let victim): return .demote(beginDemotion(victim))
-            case .none: return nil
+            case .none: return endPlan()
             }
         }
+        return nil
+    }
+
+    /// Nothing may be given up for what is next: the rest of the plan is worth less, so nothing of it starts. The next
+    /// plan may find room again.
+    private mutating func endPlan() -> Job? {
+        planHasEnded = true
         return nil
     }
 
@@ -242,7 +251,7 @@ extension PoolState {
         let layer = table[number].key.layer
         counters.loadsFinished += 1
         counters.loadedBytes += layers[layer].tileBytes
-        if table[number].residency.isResident { replacePixels(of: number) }
+        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
         table[number].slot = load.slot
         table[number].residency = .decoded
@@ -256,9 +265,10 @@ extension PoolState {
         if table[number].planEpoch == planEpoch { valued.append(number) }
     }
 
-    /// Takes outdated pixels out of an entry that newer ones are about to enter. Who holds the old ones keeps them.
-    private mutating func replacePixels(of number: Int32) {
-        counters.removals[RemovalCause.replaced.rawValue] += 1
+    /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
+    /// keeps them.
+    mutating func detachPixels(of number: Int32, cause: RemovalCause) {
+        counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         let entry = table[number]
         if entry.slot >= 0, entry.leaseCount > 0 {
@@ -274,6 +284,7 @@ extension PoolState {
         }
         table[number].work &+= 1
         releasePixels(of: number)
+        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
@@ -281,7 +292,8 @@ extension PoolState {
         case .pixels: break
         case .absent:
             counters.loadsAbsent += 1
-            if table[number].residency.isResident { dropOutdated(number) }
+            // The tile is gone at its source.
+            if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             table[number].flags.insert(.absent)
             table[number].flags.remove(.failed)
         case .failed(let isPermanent, let retryAfter):

@@ -48,6 +48,8 @@ struct PoolState: ~Copyable {
 
     var plan = Plan()
     var planCursor = 0
+    /// The plan has come to a wish that there is no room for.
+    var planHasEnded = false
     var planEpoch: UInt32 = 1
     /// Bytes that plans may take: those of the largest one so far.
     var planBytes = 0
@@ -72,6 +74,7 @@ struct PoolState: ~Copyable {
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
         loads.reserveCapacity(configuration.workers)
+        notePeaks()
     }
 
     // MARK: - Layers
@@ -96,6 +99,7 @@ struct PoolState: ~Copyable {
                 reservesLate: reservesLate
             )
         )
+        notePeaks()
         return layers.count - 1
     }
 
@@ -188,7 +192,9 @@ struct PoolState: ~Copyable {
         if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
             guard makeBytes(table.nextGrowth) else { return -1 }
         }
-        return table.insert(key)
+        let inserted = table.insert(key)
+        notePeaks()
+        return inserted
     }
 
     /// Forgets an entry that remembers nothing worth knowing.
