@@ -202,7 +202,8 @@ extension PoolState {
         let needed = pages.pagesNeeded(for: bytes)
         while pages.unusedCount < needed {
             let fresh = needed - pages.unusedCount
-            let missing = fresh * PageAllocator.pageBytes + pages.tableGrowth(forFresh: fresh)
+            let growth = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(forFresh: fresh)
+            let missing = fresh * PageAllocator.pageBytes + growth
             if availableBytes >= missing { return true }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)
