@@ -44,6 +44,8 @@ struct PageAllocator {
     }
 
     var unusedCount: Int { unused.count }
+    /// Pages without memory that may be taken; those on their way to the system are not among them.
+    var freshCount: Int { capacity - nextPage.count + decommitted.count }
     var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
     /// Bytes of the tables themselves.

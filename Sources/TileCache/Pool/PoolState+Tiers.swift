@@ -204,7 +204,7 @@ extension PoolState {
             let fresh = needed - pages.unusedCount
             let growth = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(forFresh: fresh)
             let missing = fresh * PageAllocator.pageBytes + growth
-            if availableBytes >= missing { return true }
+            if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
