@@ -58,7 +58,7 @@ struct Entry {
     var load: Int32 = -1
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
-    /// Names the compression or decompression under way; another's result is not this entry's any more.
+    /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
     var work: UInt32 = 0
     /// Marks of the last pass over a view's needed tiles.
     var needStamp: UInt32 = 0

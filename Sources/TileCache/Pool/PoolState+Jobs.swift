@@ -249,7 +249,7 @@ extension PoolState {
             table[number].blockBytes = 0
             if entry.residency == .promoting { table[number].leaseCount -= 1 }
         }
-        table[number].work &+= 1
+        table[number].work = 0
         releasePixels(of: number)
         table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }

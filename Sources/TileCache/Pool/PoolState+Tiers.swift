@@ -30,7 +30,7 @@ extension PoolState {
     /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
     mutating func beginDemotion(_ number: Int32) -> CodecTicket {
         codecJobs += 1
-        table[number].work &+= 1
+        table[number].work = nameWork()
         table[number].residency = .demoting
         table[number].leaseCount += 1
         let entry = table[number]
@@ -103,7 +103,7 @@ extension PoolState {
         switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
         case .slot(let slot):
             codecJobs += 1
-            table[number].work &+= 1
+            table[number].work = nameWork()
             table[number].residency = .promoting
             let entry = table[number]
             return .ticket(

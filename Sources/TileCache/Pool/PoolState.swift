@@ -43,6 +43,9 @@ struct PoolState: ~Copyable {
     var prefetchLoadCount = 0
     var inFlightBytes = 0
     var codecJobs = 0
+    /// The last name given to a compression or decompression. One sequence for all entries: an entry's number and key
+    /// may come back while work for its predecessor is still under way.
+    private var lastWork: UInt32 = 0
     /// Slots whose tile got newer pixels while somebody still holds the old ones.
     var orphans: [MemoryRange: Int32] = [:]
 
@@ -91,6 +94,13 @@ struct PoolState: ~Copyable {
     static func slotBytes(for tileBytes: Int) -> Int { (tileBytes + 4095) & ~4095 }
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
+
+    mutating func nameWork() -> UInt32 {
+        lastWork &+= 1
+        // 0 is the name of no work.
+        if lastWork == 0 { lastWork = 1 }
+        return lastWork
+    }
 
     // MARK: - The ledger
 
