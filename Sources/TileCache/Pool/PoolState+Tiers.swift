@@ -69,7 +69,7 @@ extension PoolState {
             counters.demotedRawBytes += layers[ticket.key.layer].tileBytes
             counters.demotedBlockBytes += bytes
             moveToCompressed(number)
-            guard makePages(for: bytes, worth: worthOfKeeping(number, now: now), now: now) else {
+            guard makePages(for: bytes, of: number, now: now) else {
                 drop(number, cause: .capacity)
                 return nil
             }
@@ -196,11 +196,14 @@ extension PoolState {
         return entry.planEpoch == planEpoch ? entry.value : plan.recency.worth(age: now - entry.lastUse)
     }
 
-    /// Sees to it that a block's pages can be taken: other compressed tiles go while their tier has its share, else
+    /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
     /// memory of free slots is turned into pages.
-    private mutating func makePages(for bytes: Int, worth: Float, now: Int64) -> Bool {
-        let needed = pages.pagesNeeded(for: bytes)
-        while pages.unusedCount < needed {
+    private mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
+        let worth = worthOfKeeping(number, now: now)
+        while true {
+            // Asked anew each time: the block that was given up may have taken the shared page along.
+            let needed = pages.pagesNeeded(for: bytes)
+            if pages.unusedCount >= needed { return true }
             let fresh = needed - pages.unusedCount
             let growth = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(forFresh: fresh)
             let missing = fresh * PageAllocator.pageBytes + growth
@@ -208,13 +211,12 @@ extension PoolState {
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
-                if victim >= 0, table[victim].blockBytes > 0 {
+                if victim >= 0, victim != number {
                     drop(victim, cause: .capacity)
                     continue
                 }
             }
             if !letUnusedGo(missing - availableBytes, sparing: -1) { return false }
         }
-        return true
     }
 }
