@@ -51,9 +51,17 @@ extension PoolState {
             guard number >= 0 else { continue }
             let load = table[number].load
             if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
-            guard wish.reason == .prefetch else { continue }
+            if wish.reason == .prefetch { value(number, at: wish.value) }
+        }
+    }
+
+    /// Notes what the plan thinks that a tile is worth: the most that any of its wishes says.
+    private mutating func value(_ number: Int32, at value: Float) {
+        if table[number].planEpoch == planEpoch {
+            table[number].value = max(table[number].value, value)
+        } else {
             table[number].planEpoch = planEpoch
-            table[number].value = wish.value
+            table[number].value = value
             if table[number].residency.isResident { valued.append(number) }
         }
     }
@@ -162,6 +170,8 @@ extension PoolState {
         loadCount += 1
         counters.loadsStarted += 1
         if !isDemand {
+            // The plan's value must be there when the pixels land: the entry may be younger than the plan.
+            value(number, at: wish.value)
             prefetchLoadCount += 1
             counters.prefetchStarted += 1
         }
