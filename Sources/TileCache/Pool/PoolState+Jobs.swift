@@ -92,6 +92,12 @@ extension PoolState {
                 planCursor += 1
                 continue
             }
+            guard fitsLimit(layer: wish.key.layer) else {
+                // It never will, and the rest of the plan must not wait for it.
+                counters.refusals += 1
+                planCursor += 1
+                continue
+            }
             let isDemand = wish.reason != .prefetch
             if !isDemand, prefetchLoadCount >= configuration.workers - configuration.reservedWorkers { return nil }
             if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
@@ -199,6 +205,8 @@ extension PoolState {
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
     mutating func finishLoad(_ id: Int32, _ result: LoadResult, now: Int64) -> Landing {
         guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return Landing() }
+        // Pixels that nothing was reserved for are nowhere.
+        let result = result == .pixels && load.slot < 0 ? .refused : result
         loads[Int(id)] = nil
         freeLoads.append(id)
         let number = load.entry
@@ -221,6 +229,7 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
+        settleLimit(now: now)
         return landing
     }
 

@@ -14,6 +14,13 @@ extension PoolState {
     ///
     /// - Parameter worth: nothing that is worth this much or more is given up for it.
     mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+        settleLimit(now: now)
+        // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
+        // would not fit an empty pool.
+        guard !isOverLimit, fitsLimit(layer: layer) else {
+            counters.refusals += 1
+            return .none
+        }
         let slotClass = layers[layer].slotClass
         let reused = slots[slotClass].takeCommitted()
         if reused >= 0 { return .slot(reused) }
@@ -38,6 +45,11 @@ extension PoolState {
                 return .none
             }
         }
+    }
+
+    /// Whether a layer's tile could be held at all.
+    func fitsLimit(layer: Int) -> Bool {
+        slotBytes(ofLayer: layer) <= configuration.byteLimit - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
     }
 
     /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
