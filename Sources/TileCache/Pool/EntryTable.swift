@@ -129,6 +129,8 @@ struct EntryTable: ~Copyable {
         return Self.blockSize * MemoryLayout<Entry>.stride + indexGrowth
     }
 
+    var isFull: Bool { count >= maximumCount }
+
     subscript(_ number: Int32) -> Entry {
         @inline(__always) _read { yield pointer(number).pointee }
         @inline(__always) nonmutating _modify { yield &pointer(number).pointee }
@@ -156,7 +158,7 @@ struct EntryTable: ~Copyable {
     mutating func insert(_ key: TileKey) -> Int32 {
         let found = find(key)
         if found >= 0 { return found }
-        guard count < maximumCount else { return -1 }
+        guard !isFull else { return -1 }
         if firstFree < 0 { addBlock() }
         let number = firstFree
         firstFree = pointer(number).pointee.next

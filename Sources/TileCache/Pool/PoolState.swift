@@ -169,13 +169,19 @@ struct PoolState: ~Copyable {
     mutating func entry(for key: TileKey) -> Int32 {
         let number = table.find(key)
         if number >= 0 { return number }
-        if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
-            guard makeBytes(table.nextGrowth) else { return -1 }
+        if table.isFull || !canGrowTable { forgetAbsences() }
+        if table.isFull {
+            // Full of tiles that take nothing but an entry each: single colours.
+            let cold = coldest(of: compressed, worth: .infinity, now: 0)
+            if cold >= 0 { drop(cold, cause: .capacity) }
         }
+        guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
         let inserted = table.insert(key)
         notePeaks()
         return inserted
     }
+
+    private var canGrowTable: Bool { configuration.grantsBookkeeping || availableBytes >= table.nextGrowth }
 
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {
