@@ -104,12 +104,8 @@ extension PoolState {
     func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {
         var number = list.tail
         while number >= 0, !isEvictable(number) || isValued(number) { number = table[number].previous }
-        guard configuration.eviction == .value else {
-            // Values play no part: the plain order decides, with valued tiles among the others.
-            var plain = list.tail
-            while plain >= 0, !isEvictable(plain) { plain = table[plain].previous }
-            return plain
-        }
+        // Without values no tile is a valued one, and the plain order decides.
+        guard configuration.eviction == .value else { return number }
         var lowest = number
         var lowestWorth = number >= 0 ? plan.recency.worth(age: now - table[number].lastUse) : .infinity
         let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
