@@ -36,6 +36,7 @@ struct NaiveWorld {
 ///
 /// - Parameters:
 ///   - rotation: in radians, clockwise with y downwards.
+///   - chosenLevel: the ideal one unless given.
 ///   - doubtful: the overlap, as a share of a tile, below which a tile is told apart: what rounding alone may decide.
 /// - Returns: the needed tiles, and those of them or beside them that rounding decides.
 func naiveNeededTiles(
@@ -46,9 +47,10 @@ func naiveNeededTiles(
     scale: Double,
     rotation: Double = 0,
     world: NaiveWorld,
+    level chosenLevel: Int? = nil,
     doubtful: Double = 1e-9
 ) -> (needed: [NaiveTile], doubtful: Set<NaiveTile>) {
-    let level = world.idealLevel(scale: scale)
+    let level = chosenLevel ?? world.idealLevel(scale: scale)
     let span = world.span(level)
     let halfWidth = width / scale / 2
     let halfHeight = height / scale / 2

@@ -49,6 +49,7 @@ extension PoolState {
     /// Sets the limit; whether everything in use fits it now. What does not fit yet goes as soon as it is let go.
     mutating func setByteLimit(_ bytes: Int, now: Int64) {
         configuration.byteLimit = bytes
+        for index in slots.indices { slots[index].reserve(bytes / slots[index].slotBytes) }
         trim(toBytes: bytes, now: now)
         isOverLimit = committedBytes > bytes
     }

@@ -83,7 +83,9 @@ struct PoolState: ~Copyable {
             slots.firstIndex { $0.slotBytes == slotBytes }
             ?? {
                 let capacity = max(maximumByteLimit / slotBytes, 0)
-                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
+                var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
+                allocator.reserve(configuration.byteLimit / slotBytes)
+                slots.append(allocator)
                 return slots.count - 1
             }()
         layers.append(
@@ -110,7 +112,8 @@ struct PoolState: ~Copyable {
     var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
-        table.byteCount + pages.bookkeepingBytes + configuration.workers * MemoryLayout<Load?>.stride
+        table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
+            + configuration.workers * MemoryLayout<Load?>.stride
             + planBytes + configuration.fixedBytes
     }
     /// Everything with memory behind it: what must never exceed the limit.
@@ -120,7 +123,19 @@ struct PoolState: ~Copyable {
     /// Bytes that may still be committed.
     var availableBytes: Int { configuration.byteLimit - committedBytes }
 
+    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages: what the limit is for.
+    var payloadBytes: Int {
+        var bytes = 0
+        table.forEach { number in
+            let entry = table[number]
+            if entry.residency.isDecoded { bytes += layers[entry.key.layer].tileBytes }
+            bytes += Int(entry.blockBytes)
+        }
+        return bytes
+    }
+
     mutating func notePeaks() {
+        assert(isOverLimit || committedBytes <= configuration.byteLimit, "the pool has more than it was given")
         counters.peakBytes = max(counters.peakBytes, committedBytes)
         counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - inFlightBytes)
         counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)

@@ -3,6 +3,9 @@ import Synchronization
 /// Moves of single tiles between the tiers on the caller's thread, through all that the workers go through: for
 /// benchmarks and stress, which want to choose the moment.
 extension TileCache {
+    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages.
+    package var payloadBytes: Int { core.lock.withLock { $0.pool.payloadBytes } }
+
     /// Compresses a decoded tile that nobody holds or needs; whether it was moved.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
