@@ -35,6 +35,13 @@ struct Outlook {
     /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.
     func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey, Rectangle) -> Void) {
         let grid = target.pyramid.levels[level]
+        var rectangle = rectangle
+        if target.pyramid.wrapsX {
+            // Once around: of the copies of a tile the nearest counts.
+            let middle = (view.minX + view.maxX) / 2
+            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
+            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
+        }
         ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, offset in
             let x = grid.origin.x + Double(column) * grid.tileSpanX + offset
             let y = grid.origin.y + Double(row) * grid.tileSpanY
