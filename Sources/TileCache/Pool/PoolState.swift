@@ -59,6 +59,8 @@ struct PoolState: ~Copyable {
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
+    /// Counts demands: the clock that ages go by.
+    var demandClock: UInt32 = 0
     var needStamp: UInt32 = 0
     /// Raised when what a view draws may have changed without the view's doing.
     var drawVersion: UInt64 = 0
