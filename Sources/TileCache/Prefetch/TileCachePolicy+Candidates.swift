@@ -1,6 +1,5 @@
 /// What a plan looks ahead from.
 struct Outlook {
-    /// The part of the way that must be taken before a motion counts as faster than the loads can follow.
     let target: PlanTarget
     let travel: EdgeTravel
     /// The direction of late, of length 1; `nil` where there was none.
@@ -77,7 +76,9 @@ extension TileCachePolicy {
     static let lateShare = 0.1
 
     /// The odds of a tile in its bin, or of its return where they are better.
-    private func worth(of bin: Int, _ slot: Int?) -> (gain: Double, loss: Double) {
+    ///
+    /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
+    private mutating func worth(of bin: Int, _ slot: Int?) -> (gain: Double, loss: Double) {
         var worth = (gain: odds.gain(bin), loss: odds.loss(bin))
         if let slot {
             let back = seen.bin(slot, demands: demands)
@@ -87,12 +88,39 @@ extension TileCachePolicy {
         return worth
     }
 
+    // MARK: - Where the renderer goes
+
+    /// The most tiles of a declared destination that are thought of.
+    static let destinationTiles = 200
+    /// What those are worth: they are all but certain, and not needed yet.
+    static let destinationGain = 0.9
+
+    /// Tiles of the view that the renderer has said it will show.
+    mutating func findDestination(_ outlook: Outlook, now: Int64) {
+        let target = outlook.target
+        guard let destination = target.destination, destination.time.nanoseconds > now,
+            destination.viewport.isDrawable
+        else { return }
+        let level = target.selection.level(for: destination.viewport.scale, in: target.pyramid, previous: target.level)
+        var count = 0
+        ViewportCover(pyramid: target.pyramid, viewport: destination.viewport, levelIndex: level)
+            .forEach { column, row, _ in
+                let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
+                let slot = seen.find(key)
+                if slot.map({ seen.records[$0].neededAt != change }) ?? true {
+                    consider(key, bin: -1, gain: Self.destinationGain, loss: 1, slot: slot)
+                    count += 1
+                }
+                return count < Self.destinationTiles
+            }
+    }
+
     // MARK: - Around the view
 
     /// Tiles of the view's level around it, farther where it is going.
     mutating func findNeighbours(_ outlook: Outlook) {
         let isMoving = outlook.travel.isMoving
-        outlook.forEachTile(at: outlook.target.level, in: neighbourhood(outlook)) { key, tile in
+        outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
             let slot = seen.find(key)
             if let slot, seen.records[slot].neededAt == change { return }
             let view = outlook.view
@@ -107,7 +135,7 @@ extension TileCachePolicy {
                 isBelow
                 ? (tile.minY - view.maxY) * outlook.scale + 1
                 : tile.maxY <= view.minY ? (tile.maxY - view.minY) * outlook.scale - 1 : 0
-            var direction = direction(gapX, gapY, outlook)
+            var direction = Self.direction(gapX, gapY, outlook)
             var reach = 0
             var isHopeless = false
             var isLate = false
@@ -143,33 +171,33 @@ extension TileCachePolicy {
         }
     }
 
-    private func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
+    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
         guard let heading = outlook.heading else { return .unknown }
         let cosine = (x * heading.x + y * heading.y) / (x * x + y * y).squareRoot()
         return cosine > 0.5 ? .ahead : cosine < -0.5 ? .behind : .aside
     }
 
-    private func neighbourhood(_ outlook: Outlook) -> Rectangle {
+    private static func neighbourhood(_ outlook: Outlook) -> Rectangle {
         let level = outlook.target.pyramid.levels[outlook.target.level]
         let tileWidth = level.tileSpanX * outlook.scale
         let tileHeight = level.tileSpanY * outlook.scale
         let columns = outlook.view.width / level.tileSpanX + 1
         let rows = outlook.view.height / level.tileSpanY + 1
         func tiles(_ x: Double, _ y: Double) -> Double { (columns + x / tileWidth) * (rows + y / tileHeight) }
-        var reach = Self.ringReach
+        var reach = ringReach
         let least = max(tileWidth, tileHeight)
         // Absurdly small tiles: at most a few hundred steps.
         let step = max(least / 2, 4)
-        while reach > least, tiles(2 * reach, 2 * reach) > Self.ringTiles { reach -= step }
+        while reach > least, tiles(2 * reach, 2 * reach) > ringTiles { reach -= step }
         var (left, right, top, bottom) = (reach, reach, reach, reach)
         if outlook.travel.isMoving {
-            func along(_ way: Double) -> Double { min(max(reach, way * Self.travelReach), Self.maximumTravel) }
+            func along(_ way: Double) -> Double { min(max(reach, way * travelReach), maximumTravel) }
             left = along(-outlook.travel.left)
             right = along(outlook.travel.right)
             top = along(-outlook.travel.top)
             bottom = along(outlook.travel.bottom)
         }
-        for _ in 0..<32 where tiles(left + right, top + bottom) > Self.ringTiles + columns * rows {
+        for _ in 0..<32 where tiles(left + right, top + bottom) > ringTiles + columns * rows {
             left *= 0.9
             right *= 0.9
             top *= 0.9

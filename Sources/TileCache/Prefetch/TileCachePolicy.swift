@@ -11,6 +11,8 @@ package struct TileCachePolicy: PrefetchPolicy {
     static let margin: Float = 0.03
     /// Wishes of one plan; more never start before the next one.
     static let maximumWishes = 64
+    /// What a compressed tile must gain to be decompressed ahead of need: more likely than not it is about to be drawn.
+    static let promotionGain = 0.5
     /// How fast the usual number of tiles demanded at once is followed.
     static let burstRate = 0.2
     /// A frame at 60 Hz: plans are made no more often, so loads begin up to that much later.
@@ -36,6 +38,15 @@ package struct TileCachePolicy: PrefetchPolicy {
     private var latency = 0.04
     private var workers = 4
     private var hasNewNeeds = false
+    private var lastStand: Stand?
+
+    /// All that the candidates of a view at rest depend on.
+    private struct Stand: Equatable {
+        var viewport: Viewport
+        var destination: Destination?
+        var change: Int
+        var isMoving: Bool
+    }
 
     package init() {}
 
@@ -115,8 +126,6 @@ package struct TileCachePolicy: PrefetchPolicy {
             ForesightTrials.horizon.upperBound
         )
         odds.setEffort(context.effort)
-        swap(&candidates, &previous)
-        candidates.removeAll()
         guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
         let outlook = Outlook(
             target: target,
@@ -132,9 +141,22 @@ package struct TileCachePolicy: PrefetchPolicy {
         )
         appendCover(to: &plan, outlook: outlook, context: context)
         appendHopeless(to: &plan, outlook: outlook)
-        findNeighbours(outlook)
-        findKin(outlook)
-        for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
+        let stand = Stand(
+            viewport: target.viewport,
+            destination: target.destination,
+            change: change,
+            isMoving: outlook.travel.isMoving
+        )
+        // At rest the same tiles are thought of again and again.
+        if stand.isMoving || stand != lastStand {
+            swap(&candidates, &previous)
+            candidates.removeAll()
+            findDestination(outlook, now: context.now)
+            findNeighbours(outlook)
+            findKin(outlook)
+            for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
+            lastStand = stand
+        }
         findReturns(context)
         appendValues(to: &plan, target: target, context: context)
     }
@@ -176,15 +198,27 @@ package struct TileCachePolicy: PrefetchPolicy {
         }
         let residencies = context.residencies(candidates.list.map(\.key))
         var wishes: [(value: Float, number: Int)] = []
+        var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
             plan.keepValues.append(entry(candidate.key, value: Float(candidate.loss), slot: candidate.slot))
-            if residencies[number] == .none, candidate.gain > 0 { wishes.append((Float(candidate.gain), number)) }
+            guard candidate.gain > 0 else { continue }
+            if residencies[number] == .none {
+                wishes.append((Float(candidate.gain), number))
+            } else if residencies[number] == .compressed, candidate.gain >= Self.promotionGain {
+                promoted.append(number)
+            }
         }
         // Stable: equal gains keep the order in which they were thought of.
         wishes.sort { ($1.value, $0.number) < ($0.value, $1.number) }
         for wish in wishes.prefix(Self.maximumWishes) {
             let candidate = candidates.list[wish.number]
             plan.entries.append(entry(candidate.key, value: wish.value, slot: candidate.slot))
+        }
+        for number in promoted.prefix(Self.maximumWishes) {
+            let candidate = candidates.list[number]
+            var entry = entry(candidate.key, value: Float(candidate.gain), slot: candidate.slot)
+            entry.wantsDecoded = true
+            plan.entries.append(entry)
         }
     }
 
