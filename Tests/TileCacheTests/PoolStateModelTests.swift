@@ -10,6 +10,11 @@ import Testing
         for step in 0..<600 {
             do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
         }
+        // Traffic in which nothing much happened would prove nothing.
+        let counters = model.pool.counters
+        #expect(counters.loadsFinished > 40 && counters.loadsAbsent > 0 && counters.loadsOutdated > 0)
+        #expect(counters.removals[RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)
+        if model.pool.configuration.compressedTier { #expect(counters.demotions > 5 && counters.promotions > 0) }
         try model.windDown()
     }
 
