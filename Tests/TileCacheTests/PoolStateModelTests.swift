@@ -4,10 +4,10 @@ import Testing
 
 /// Random operations on a pool, with everything that must hold checked after each.
 @Suite struct PoolStateModelTests {
-    @Test(arguments: 1...8)
+    @Test(arguments: 1...6)
     func randomTrafficKeepsEveryPromise(seed: Int) throws {
         let model = model(seed: seed)
-        for step in 0..<600 {
+        for step in 0..<1200 {
             do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
         }
         // Traffic in which nothing much happened would prove nothing.
@@ -20,8 +20,8 @@ import Testing
 
     /// Odd seeds evict by age, even ones by value; some have no compressed tier, some a large one.
     private func model(seed: Int) -> PoolModel {
-        var configuration = PoolConfiguration(byteLimit: 700_000)
-        configuration.maximumByteLimit = 900_000
+        var configuration = PoolConfiguration(byteLimit: 400_000)
+        configuration.maximumByteLimit = 500_000
         configuration.eviction = seed.isMultiple(of: 2) ? .value : .recency
         configuration.compressedTier = seed % 5 != 0
         configuration.compressedShare = seed % 3 == 0 ? 1 : 0.4
