@@ -213,7 +213,10 @@ struct PoolState: ~Copyable {
         return inserted
     }
 
-    private var canGrowTable: Bool { configuration.grantsBookkeeping || availableBytes >= table.nextGrowth }
+    /// Whether the next entry may take the memory that it needs, if it needs any.
+    private var canGrowTable: Bool {
+        table.nextGrowth == 0 || configuration.grantsBookkeeping || availableBytes >= table.nextGrowth
+    }
 
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {
