@@ -17,8 +17,12 @@ private let recordedTraces: [String] = {
 /// The reference replay against a model that shares no code with it.
 @Suite struct NaiveReplayTests {
     private func libraryReplay(
-        _ text: String, capacityTiles: Int, duration: Double = .infinity, workers: Int = 4,
-        latency: Int64 = 40_000_000, policy: NaivePolicy = .none
+        _ text: String,
+        capacityTiles: Int,
+        duration: Double = .infinity,
+        workers: Int = 4,
+        latency: Int64 = 40_000_000,
+        policy: NaivePolicy = .none
     ) throws -> NaiveFigures {
         var options = ReplayOptions()
         options.memoryLimit = .tiles(capacityTiles)
@@ -33,15 +37,21 @@ private let recordedTraces: [String] = {
         let input = ReplayInput(name: "trace", source: "tests", scene: scene, samples: reader)
         let report = try #require(try Replay(options).run([{ input }]).traces.first)
         return NaiveFigures(
-            demands: report.demands.total, hits: report.demands.decodedHits + report.demands.compressedHits,
-            panDemands: report.demands.pan.total, panHits: report.demands.pan.hits,
-            zoomDemands: report.demands.zoom.total, zoomHits: report.demands.zoom.hits,
-            loads: report.loads.started, unseenLoads: report.loads.unseen)
+            demands: report.demands.total,
+            hits: report.demands.decodedHits + report.demands.compressedHits,
+            panDemands: report.demands.pan.total,
+            panHits: report.demands.pan.hits,
+            zoomDemands: report.demands.zoom.total,
+            zoomHits: report.demands.zoom.hits,
+            loads: report.loads.started,
+            unseenLoads: report.loads.unseen
+        )
     }
 
     @Test(
         .enabled(if: !recordedTraces.isEmpty, "there are no recorded traces beside the package"),
-        arguments: recordedTraces)
+        arguments: recordedTraces
+    )
     func recordedTracesAgree(path: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let naive = naiveReplay(traceText: text, capacityTiles: 90, duration: 180)
@@ -53,10 +63,19 @@ private let recordedTraces: [String] = {
     @Test(arguments: HandMadeTrace.all, NaivePolicy.allCases)
     func handMadeTracesAgree(trace: HandMadeTrace, policy: NaivePolicy) throws {
         let naive = naiveReplay(
-            traceText: trace.text, capacityTiles: trace.tiles, workers: trace.workers, latency: trace.latency,
-            policy: policy)
+            traceText: trace.text,
+            capacityTiles: trace.tiles,
+            workers: trace.workers,
+            latency: trace.latency,
+            policy: policy
+        )
         let library = try libraryReplay(
-            trace.text, capacityTiles: trace.tiles, workers: trace.workers, latency: trace.latency, policy: policy)
+            trace.text,
+            capacityTiles: trace.tiles,
+            workers: trace.workers,
+            latency: trace.latency,
+            policy: policy
+        )
         #expect(library == naive)
         if policy == .none, let counted = trace.counted { #expect(naive == counted) }
     }
@@ -69,9 +88,19 @@ private let recordedTraces: [String] = {
         let workers = random.whole(1...6)
         let latency = [0, 1, 16_666_667, 33_333_333, 40_000_000, 250_000_000][random.whole(0...5)]
         let naive = naiveReplay(
-            traceText: text, capacityTiles: tiles, workers: workers, latency: Int64(latency), policy: policy)
+            traceText: text,
+            capacityTiles: tiles,
+            workers: workers,
+            latency: Int64(latency),
+            policy: policy
+        )
         let library = try libraryReplay(
-            text, capacityTiles: tiles, workers: workers, latency: Int64(latency), policy: policy)
+            text,
+            capacityTiles: tiles,
+            workers: workers,
+            latency: Int64(latency),
+            policy: policy
+        )
         #expect(library == naive, "\(tiles) tiles, \(workers) workers, \(latency) ns")
     }
 }
