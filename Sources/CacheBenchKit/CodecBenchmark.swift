@@ -88,29 +88,32 @@ package struct CodecBenchmark {
         classes = Dictionary(grouping: tiles, by: \.className).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// Measures the files of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
+    /// Measures the files of a directory.
     package init(directory: String) throws {
+        try self.init { try Self.tiles(inDirectory: directory) }
+    }
+
+    /// The tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
+    package static func tiles(inDirectory directory: String) throws -> [Tile] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             throw Failure.unreadable(directory)
         }
-        try self.init {
-            let tiles: [Tile] = try names.sorted().compactMap { name in
-                guard name.hasSuffix(".rgba") || name.hasSuffix(".f32") else { return nil }
-                guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
-                    throw Failure.unreadable(name)
-                }
-                let side = 256
-                guard data.count == side * side * 4 else {
-                    throw Failure.size(file: name, bytes: data.count, expected: side * side * 4)
-                }
-                let stem = name.prefix { $0 != "." }
-                let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
-                let format: PixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
-                return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
+        let tiles: [Tile] = try names.sorted().compactMap { name in
+            guard name.hasSuffix(".rgba") || name.hasSuffix(".f32") else { return nil }
+            guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
+                throw Failure.unreadable(name)
             }
-            guard !tiles.isEmpty else { throw Failure.noTiles(directory) }
-            return tiles
+            let side = 256
+            guard data.count == side * side * 4 else {
+                throw Failure.size(file: name, bytes: data.count, expected: side * side * 4)
+            }
+            let stem = name.prefix { $0 != "." }
+            let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
+            let format: PixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
+            return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
         }
+        guard !tiles.isEmpty else { throw Failure.noTiles(directory) }
+        return tiles
     }
 
     /// Runs everything. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.

@@ -57,93 +57,115 @@ struct AreaPainter {
     /// One square between four field points, and what may be seen in it.
     private struct Cell {
         let elevation: Patch
-        let growth: Patch
         let rivers: Patch
-        let town: Patch
+        let highland: Border
+        let deepSea: Border
+        let forest: Border
+        let park: Border
+        let town: Border
         let owner: Settlement?
+        let fields: FieldGroup?
+        /// Whether no river, no coast and no border of anything comes near: one colour, unless there is detail.
         let isPlain: Bool
-        let hasDetail: Bool
+        /// Whether rivers stay away.
+        let isDry: Bool
 
         init(_ painter: AreaPainter, column: Int, row: Int) {
             let index = row * painter.columns + column
             elevation = Patch(painter.elevation, index, painter.columns)
-            growth = Patch(painter.growth, index, painter.columns)
             rivers = Patch(painter.rivers, index, painter.columns)
-            town = Patch(painter.towns.density, index, painter.columns)
+            let growth = Patch(painter.growth, index, painter.columns)
+            let density = Patch(painter.towns.density, index, painter.columns)
+            highland = Border(elevation, 0.36)
+            deepSea = Border(elevation, -0.14)
+            forest = Border(growth, 0.16)
+            park = Border(growth, -0.34)
+            town = Border(density, 0)
             owner = painter.towns.owner(index, painter.columns)
-            // Nothing on the open sea but its own depths.
+            isDry = painter.riverHalfWidth == 0 || rivers.isClear(of: 0, by: painter.riverHalfWidth + 1)
             let isSea = elevation.isBelow(-2)
-            hasDetail = painter.plan.hasStreets && !isSea
+            let hasDetail = painter.plan.hasStreets && !isSea
+            let step = Double(TileFrame.step) * painter.frame.worldPerPixel
+            fields =
+                hasDetail && forest.part != 1 && town.part != 1 && highland.part != 1
+                ? FieldGroup(
+                    x: Double(painter.frame.firstColumn + column) * step,
+                    y: Double(painter.frame.firstRow + row) * step,
+                    worldPerPixel: painter.frame.worldPerPixel,
+                    salt: painter.salt
+                ) : nil
             let isPlainLand =
-                !hasDetail && elevation.isClear(of: AreaPainter.highland) && growth.isClear(of: AreaPainter.forest)
-                && growth.isClear(of: AreaPainter.park)
-                && (owner == nil || town.isClear(of: 0))
-                && (painter.riverHalfWidth == 0 || rivers.isClear(of: 0, by: painter.riverHalfWidth + 1))
+                !hasDetail && isDry && highland.part != nil && forest.part != nil
+                && (owner == nil || (town.part != nil && park.part != nil))
             isPlain =
-                elevation.isClear(of: AreaPainter.deepSea) && elevation.isClear(of: 0, by: 2.5)
-                && (isSea || isPlainLand)
+                elevation.isClear(of: 0, by: 2.5) && deepSea.part != nil && (isSea || isPlainLand)
         }
     }
-
-    fileprivate static let highland: Float = 0.36
-    fileprivate static let forest: Float = 0.16
-    fileprivate static let park: Float = -0.34
-    fileprivate static let deepSea: Float = -0.14
 
     private func blend(_ color: inout Color, _ cell: Cell, _ u: Float, _ v: Float, x: Int, y: Int) {
         let height = cell.elevation.value(u, v)
         let fromCoast = height / cell.elevation.slope
         if fromCoast > -1.5 {
-            paintLand(&color, cell, u, v, height, x: x, y: y)
+            paintLand(&color, cell, u, v, x: x, y: y)
             if fromCoast < 2 {
                 color.mix(Palette.sea, min(max(0.5 - fromCoast, 0), 1))
                 color.mix(Palette.coast, max(0, 1.1 - (fromCoast + 0.2).magnitude) * 0.8)
             }
         } else {
             color = Palette.sea
-            color.mix(Color(0x9AC3D8), cell.elevation.part(below: Self.deepSea, u, v))
+            color.mix(Palette.deepSea, 1 - cell.deepSea.part(u, v))
         }
     }
 
-    private func paintLand(
-        _ color: inout Color,
-        _ cell: Cell,
-        _ u: Float,
-        _ v: Float,
-        _ height: Float,
-        x: Int,
-        y: Int
-    ) {
-        color.mix(Palette.highland, cell.elevation.part(above: Self.highland, u, v))
-        let forest = cell.growth.part(above: Self.forest, u, v)
-        let town = cell.owner == nil ? 0 : cell.town.part(above: 0, u, v)
-        let worldX = (Double(x) + 0.5) * frame.worldPerPixel
-        let worldY = (Double(y) + 0.5) * frame.worldPerPixel
-        if cell.hasDetail, forest < 1, town < 1, height < Self.highland {
-            plan.paintFields(&color, x: worldX, y: worldY, salt: salt)
-        }
-        if forest > 0 {
+    private func paintLand(_ color: inout Color, _ cell: Cell, _ u: Float, _ v: Float, x: Int, y: Int) {
+        color.mix(Palette.highland, cell.highland.part(u, v))
+        let forest = cell.forest.part(u, v)
+        let town = cell.owner == nil ? 0 : cell.town.part(u, v)
+        if let fields = cell.fields, forest < 1, town < 1 { fields.paint(&color, x: x, y: y) }
+        if forest > 0, town < 1 {
             var wood = Palette.forest
-            if plan.hasHouses { plan.paintTrees(&wood, x: worldX, y: worldY, salt: salt) }
+            if plan.hasHouses { plan.paintTrees(&wood, x: world(x), y: world(y), salt: salt) }
             color.mix(wood, forest)
         }
         if town > 0, let owner = cell.owner {
             var built = Palette.builtUp
-            built.mix(Palette.park, cell.growth.part(below: Self.park, u, v))
+            built.mix(Palette.park, 1 - cell.park.part(u, v))
             if plan.hasStreets {
                 plan.paintTown(
                     &built,
-                    x: Float(worldX - owner.x),
-                    y: Float(worldY - owner.y),
+                    x: Float(world(x) - owner.x),
+                    y: Float(world(y) - owner.y),
                     settlement: owner
                 )
             }
             color.mix(built, town)
         }
-        if riverHalfWidth > 0 {
+        if !cell.isDry {
             let away = cell.rivers.value(u, v).magnitude / cell.rivers.slope
             color.mix(Palette.sea, min(max(riverHalfWidth + 0.5 - away, 0), 1))
         }
+    }
+
+    /// The middle of a pixel in world pixels.
+    private func world(_ pixel: Int) -> Double { (Double(pixel) + 0.5) * frame.worldPerPixel }
+}
+
+/// Where a field crosses a threshold within a patch: how much of a pixel lies above it.
+private struct Border {
+    private let patch: Patch
+    private let threshold: Float
+    /// The same for the whole patch, 0 or 1, where the border is not in it.
+    let part: Float?
+
+    init(_ patch: Patch, _ threshold: Float) {
+        self.patch = patch
+        self.threshold = threshold
+        part = patch.isClear(of: threshold) ? (patch.isAbove(threshold) ? 1 : 0) : nil
+    }
+
+    @inline(__always)
+    func part(_ u: Float, _ v: Float) -> Float {
+        part ?? min(max(0.5 + (patch.value(u, v) - threshold) / patch.slope, 0), 1)
     }
 }
 
@@ -168,23 +190,14 @@ private struct Patch {
 
     @inline(__always)
     func value(_ u: Float, _ v: Float) -> Float {
-        let (x, y) = (u / Float(TileFrame.step), v / Float(TileFrame.step))
+        let (x, y) = (u * (1 / Float(TileFrame.step)), v * (1 / Float(TileFrame.step)))
         let upper = a + (b - a) * x
         let lower = c + (d - c) * x
         return upper + (lower - upper) * y
     }
 
-    /// How much of a pixel lies above a threshold.
-    @inline(__always)
-    func part(above threshold: Float, _ u: Float, _ v: Float) -> Float {
-        min(max(0.5 + (value(u, v) - threshold) / slope, 0), 1)
-    }
-
-    /// How much of a pixel lies below a threshold.
-    @inline(__always)
-    func part(below threshold: Float, _ u: Float, _ v: Float) -> Float {
-        1 - part(above: threshold, u, v)
-    }
+    /// Whether all of it is above a threshold that it does not cross.
+    func isAbove(_ threshold: Float) -> Bool { a > threshold }
 
     /// Whether no pixel is nearer to a threshold than some pixels.
     func isClear(of threshold: Float, by pixels: Float = 0.5) -> Bool {

@@ -5,6 +5,7 @@ struct Color: Equatable {
     var blue: Float
 
     /// Makes a colour from `0xRRGGBB`.
+    @inline(__always)
     init(_ hex: UInt32) {
         red = Float((hex >> 16) & 255)
         green = Float((hex >> 8) & 255)
@@ -12,6 +13,7 @@ struct Color: Equatable {
     }
 
     /// Moves towards another colour by a part from 0 to 1.
+    @inline(__always)
     mutating func mix(_ other: Color, _ part: Float) {
         red += (other.red - red) * part
         green += (other.green - green) * part
@@ -70,20 +72,21 @@ struct Canvas {
     }
 }
 
-/// The colours of the map.
+/// The colours of the map: computed, and so constants where they are used; stored ones are checked for having been made.
 enum Palette {
-    static let sea = Color(0xA9CFE0)
-    static let coast = Color(0x7FB0C8)
-    static let land = Color(0xF3EFE6)
-    static let highland = Color(0xE9E0CC)
-    static let forest = Color(0xB5D5A4)
-    static let park = Color(0xCDEBB8)
-    static let builtUp = Color(0xE3DFDC)
-    static let building = Color(0xD3C6BC)
-    static let buildingEdge = Color(0xB5A598)
-    static let street = Color(0xFFFFFF)
-    static let streetCasing = Color(0xC4BEB9)
-    static let label = Color(0x39363B)
-    static let regionLabel = Color(0x7A6488)
-    static let halo = Color(0xFCFBF8)
+    static var sea: Color { Color(0xA9CFE0) }
+    static var deepSea: Color { Color(0x9AC3D8) }
+    static var coast: Color { Color(0x7FB0C8) }
+    static var land: Color { Color(0xF3EFE6) }
+    static var highland: Color { Color(0xE9E0CC) }
+    static var forest: Color { Color(0xB5D5A4) }
+    static var park: Color { Color(0xCDEBB8) }
+    static var builtUp: Color { Color(0xE3DFDC) }
+    static var building: Color { Color(0xD3C6BC) }
+    static var buildingEdge: Color { Color(0xB5A598) }
+    static var street: Color { Color(0xFFFFFF) }
+    static var streetCasing: Color { Color(0xC4BEB9) }
+    static var label: Color { Color(0x39363B) }
+    static var regionLabel: Color { Color(0x7A6488) }
+    static var halo: Color { Color(0xFCFBF8) }
 }

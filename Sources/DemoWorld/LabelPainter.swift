@@ -5,7 +5,7 @@ struct LabelPainter {
     let settlements: Settlements
 
     /// The lattice of regions, the widest names of all.
-    private static let regionCells = 7
+    private static let regionCells = 5
     /// The farthest that a name reaches from its place, in pixels.
     private static let reach = 130.0
 
@@ -42,12 +42,12 @@ struct LabelPainter {
                 )
             }
         }
-        paintRegions(margin, canvas)
+        paintRegions(margin, canvas, beside: shown)
     }
 
-    private func paintRegions(_ margin: Double, _ canvas: Canvas) {
+    private func paintRegions(_ margin: Double, _ canvas: Canvas, beside shown: [Settlement]) {
         let size = settlements.worldWidth / Double(Self.regionCells)
-        guard 70...900 ~= size / canvas.frame.worldPerPixel else { return }
+        guard 100...1100 ~= size / canvas.frame.worldPerPixel else { return }
         let cells = canvas.frame.cells(ofSize: size, margin: margin)
         for row in cells.rows {
             for column in cells.columns {
@@ -59,7 +59,9 @@ struct LabelPainter {
                 let x = (Double(column) + random.next(from: 0.3, to: 0.7)) * size
                 let y = (Double(row) + random.next(from: 0.3, to: 0.7)) * size
                 let home = x + Double(wrapped - column) * size
-                guard settlements.terrain.elevation(x: home, y: y) > 0.05 else { continue }
+                guard settlements.terrain.elevation(x: home, y: y) > 0.05,
+                    !shown.contains(where: { isWritten(over: $0, x, y, canvas.frame) })
+                else { continue }
                 write(PlaceName.make(bits).uppercased(), x: x, y: y, Self.regionStyle, canvas)
             }
         }
@@ -68,6 +70,12 @@ struct LabelPainter {
     /// Whether two names would be written over each other.
     private func isNear(_ a: Settlement, _ b: Settlement, _ frame: TileFrame) -> Bool {
         (a.x - b.x).magnitude < 135 * frame.worldPerPixel && (a.y - b.y).magnitude < 26 * frame.worldPerPixel
+    }
+
+    /// Whether the name of a region, the wider one, would be written over that of a settlement.
+    private func isWritten(over place: Settlement, _ x: Double, _ y: Double, _ frame: TileFrame) -> Bool {
+        (place.x - x).magnitude < 150 * frame.worldPerPixel
+            && (place.y - 14 * frame.worldPerPixel - y).magnitude < 24 * frame.worldPerPixel
     }
 
     private func write(_ name: String, x: Double, y: Double, _ style: Style, _ canvas: Canvas) {

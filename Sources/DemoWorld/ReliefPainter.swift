@@ -46,7 +46,8 @@ struct ReliefPainter {
         ground.mix(Color(0x8FAE7A), min(max(growth * 2, 0), 1))
         ground.mix(Color(0xC9B48C), min(max(height * 2.4 - 0.2, 0), 1))
         ground.mix(Color(0xF2F0EC), min(max(height * 4 - 2.2, 0), 1))
-        ground.shade(min(max(1 + slope, 0.45), 1.3))
+        // In steps that the eye does not see, as shaded maps with their limited colours have it.
+        ground.shade(Float(Int32(min(max(1 + slope, 0.45), 1.3) * 48)) / 48)
         ground.shade(1 - (grain == 0 ? 0.04 : grain == 1 ? 0.02 : 0))
         return ground
     }

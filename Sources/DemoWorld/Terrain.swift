@@ -9,7 +9,7 @@ struct Terrain {
     private let seaLevel: Float = 0.02
 
     init(worldWidth: Double, seed: UInt32) {
-        elevation = GradientNoise(worldWidth: worldWidth, cellsAcross: 3, octaves: 14, gain: 0.52, salt: seed)
+        elevation = GradientNoise(worldWidth: worldWidth, cellsAcross: 3, octaves: 14, gain: 0.56, salt: seed)
         growth = GradientNoise(
             worldWidth: worldWidth,
             cellsAcross: 40,

@@ -1,4 +1,4 @@
-/// What a place looks like from near: streets, blocks and houses in towns, fields and trees outside of them.
+/// What a place looks like from near: streets, blocks and houses in towns, and trees outside of them.
 ///
 /// A pure function of the place, in world pixels, so that no line has to be drawn and none can be cut off at a border.
 struct TownPlan {
@@ -16,8 +16,6 @@ struct TownPlan {
     private static let lot: (width: Float, height: Float) = (16, 22)
     /// How far apart trees are.
     private static let treeSpacing = 11.0
-    /// The size of a group of fields, in world pixels.
-    private static let group = 1024.0
 
     /// Draws the part of a town that covers one pixel.
     ///
@@ -80,31 +78,6 @@ struct TownPlan {
         if inside > 0.5 { color.mix(Palette.building, min(inside - 0.5, 1)) }
     }
 
-    /// Draws fields: parcels of a few colours with a hedge between them, in groups that lie the same way.
-    func paintFields(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
-        let (groupColumn, groupRow) = (floor(x / Self.group), floor(y / Self.group))
-        let groupBits = Hash.mix(groupColumn, groupRow, salt)
-        let slope = Float(Int32(groupBits & 15) - 7) / 12
-        let localX = Float(x - Double(groupColumn) * Self.group)
-        let localY = Float(y - Double(groupRow) * Self.group)
-        // Slanted, not turned: the upper and lower edges of a group stay straight.
-        let u = localX + slope * localY
-        let width = Float(56 + (groupBits >> 4) % 5 * 17)
-        let height = Float(1024 / (6 + (groupBits >> 8) % 6))
-        let (column, row) = (floor(u / width), floor(localY / height))
-        switch Hash.mix(column, row, groupBits) % 9 {
-        case 0: color.mix(Color(0xEAE6C8), 0.8)
-        case 1: color.mix(Color(0xE6EAD0), 0.8)
-        case 2: color.mix(Color(0xF0E8D2), 0.8)
-        case 3: color.mix(Color(0xDFE8C8), 0.8)
-        case 4: color.mix(Color(0xEBE3D0), 0.8)
-        default: break
-        }
-        let (inU, inV) = (u - Float(column) * width, localY - Float(row) * height)
-        let hedge = min(min(inU, width - inU), min(inV, height - inV)) / worldPerPixel
-        color.mix(Color(0xCFD2B0), min(max(1 - hedge, 0), 1) * 0.8)
-    }
-
     /// Draws the crowns of trees.
     func paintTrees(_ color: inout Color, x: Double, y: Double, salt: UInt32) {
         let spacing = Self.treeSpacing
@@ -118,17 +91,18 @@ struct TownPlan {
         let inside = (Float(2 + (bits >> 12) % 2) - (dx * dx + dy * dy).squareRoot()) / worldPerPixel
         color.mix(Color(0x9BC38B), min(max(inside + 0.5, 0), 1))
     }
+}
 
-    /// The largest whole number that is not above a number: `rounded(.down)` is a call into the C library.
-    @inline(__always)
-    private func floor(_ value: Float) -> Int32 {
-        let whole = Int32(value)
-        return Float(whole) > value ? whole - 1 : whole
-    }
+/// The largest whole number that is not above a number: `rounded(.down)` is a call into the C library.
+@inline(__always)
+func floor(_ value: Float) -> Int32 {
+    let whole = Int32(truncatingIfNeeded: Int64(value))
+    return Float(whole) > value ? whole - 1 : whole
+}
 
-    @inline(__always)
-    private func floor(_ value: Double) -> Int32 {
-        let whole = Int32(truncatingIfNeeded: Int64(value))
-        return Double(whole) > value ? whole - 1 : whole
-    }
+/// The same for places in the world.
+@inline(__always)
+func floor(_ value: Double) -> Int32 {
+    let whole = Int32(truncatingIfNeeded: Int64(value))
+    return Double(whole) > value ? whole - 1 : whole
 }

@@ -28,8 +28,9 @@ public final class TileCache: Sendable {
         public var reservedWorkers: Int
         /// Whether cold tiles are kept compressed before they are given up; `true` unless set.
         public var usesCompressedTier = true
-        /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; 0.5 unless set.
-        public var compressedShare = 0.5
+        /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil`, the
+        /// default, moves it to where the traffic earns more.
+        public var compressedShare: Double?
         /// How eagerly tiles are fetched ahead, from 0 (what is needed and nothing else) to 1 (whatever may be of use);
         /// 0.5 unless set. Less saves battery and network, more saves blank screens.
         public var effort = 0.5
@@ -196,8 +197,8 @@ extension TileCache.Configuration {
         guard (0..<workers).contains(reservedWorkers) || (workers == 1 && reservedWorkers == 0) else {
             throw .invalidConfiguration("0 to \(workers - 1) reserved workers are expected, not \(reservedWorkers)")
         }
-        guard compressedShare >= 0, compressedShare <= 1 else {
-            throw .invalidConfiguration("a compressed share of 0 to 1 is expected, not \(compressedShare)")
+        guard compressedShare.map({ (0...1).contains($0) }) ?? true else {
+            throw .invalidConfiguration("a compressed share of 0 to 1 is expected, not \(compressedShare ?? 0)")
         }
         guard effort >= 0, effort <= 1 else {
             throw .invalidConfiguration("an effort of 0 to 1 is expected, not \(effort)")

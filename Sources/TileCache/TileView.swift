@@ -24,6 +24,7 @@ public final class TileView: Sendable {
     ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
     public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
         let now = time?.nanoseconds ?? core.clock()
+        recorder?.record(viewport, at: now)
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
             defer { state.views[id] = view }
@@ -68,6 +69,12 @@ public final class TileView: Sendable {
     public var callbackQueue: DispatchQueue {
         get { core.lock.withLock { $0.views[id]?.callbackQueue } ?? .main }
         set { core.lock.withLock { $0.views[id]?.callbackQueue = newValue } }
+    }
+
+    /// Records every viewport of ``update(_:at:destination:)`` as a pan trace; nothing unless set.
+    public var recorder: PanTraceRecorder? {
+        get { core.lock.withLock { $0.views[id]?.recorder } }
+        set { core.lock.withLock { $0.views[id]?.recorder = newValue } }
     }
 
     /// How much each ``frame()`` may spend on decompression.

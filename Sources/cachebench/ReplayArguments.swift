@@ -2,14 +2,15 @@ public import ArgumentParser
 public import CacheBenchKit
 import TileCache
 
-/// The flags of everything that replays. Defaults are those of the library, so that neither can drift from the other.
-struct ReplayArguments: ParsableArguments {
-    private static let defaults = ReplayOptions()
+/// Defaults are those of the library, so that neither can drift from the other.
+private let usual = ReplayOptions()
 
+/// The flags of everything that replays.
+struct ReplayArguments: ParsableArguments {
     // MARK: The cache
 
     @Option(
-        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens.",
+        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
         transform: { text in
             try parsed(
                 MemoryLimit(text),
@@ -17,46 +18,53 @@ struct ReplayArguments: ParsableArguments {
             )
         }
     )
-    var memoryLimit = ReplayArguments.defaults.memoryLimit
+    var memoryLimit = usual.memoryLimit
 
     @Option(help: "Whether cold tiles are kept compressed.")
-    var compressedTier = Switch(ReplayArguments.defaults.compressedTier)
+    var compressedTier = Switch(usual.compressedTier)
 
     @Option(
-        help: "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.",
-        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+        help: ArgumentHelp(
+            "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; or adaptive: where the traffic earns more. (default: adaptive)",
+            valueName: "compressed-share"
+        ),
+        transform: { text in
+            text == "adaptive"
+                ? .adaptive : .fixed(try parsed(number(text, 0...1), "a number from 0 to 1, or adaptive"))
+        }
     )
-    var compressedShare = ReplayArguments.defaults.compressedShare
+    var compressedShare = Share.adaptive
 
     @Option(
-        help: "How much smaller compressed tiles are, under the virtual clock.",
+        help: "How much smaller compressed tiles are, under the virtual clock.\(standard(usual.compressionRatio))",
         transform: { try parsed(number($0, 1...1000), "a number from 1 to 1000") }
     )
-    var compressionRatio = ReplayArguments.defaults.compressionRatio
+    var compressionRatio = usual.compressionRatio
 
     @Option(help: "What is loaded before it is needed.")
-    var prefetch = ReplayArguments.defaults.prefetch
+    var prefetch = usual.prefetch
 
     @Option(help: "Which tile is given up for another; belady is for the oracle.")
-    var eviction = ReplayArguments.defaults.eviction
+    var eviction = usual.eviction
 
     @Option(
-        help: "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).",
+        help:
+            "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).\(standard(usual.effort))",
         transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
     )
-    var effort = ReplayArguments.defaults.effort
+    var effort = usual.effort
 
     @Option(
-        help: "Loads at the same time, 1 to 255.",
+        help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
-    var workers = ReplayArguments.defaults.workers
+    var workers = usual.workers
 
     @Option(
-        help: "Of those, how many load nothing ahead of need.",
+        help: "Of those, how many load nothing ahead of need.\(standard(usual.reservedWorkers))",
         transform: { try parsed(whole($0, 0...254), "a whole number from 0 to 254") }
     )
-    var reservedWorkers = ReplayArguments.defaults.reservedWorkers
+    var reservedWorkers = usual.reservedWorkers
 
     // MARK: Time
 
@@ -76,19 +84,20 @@ struct ReplayArguments: ParsableArguments {
     var loadLatency = LoadLatency.unset
 
     @Option(help: "Discrete events, or the real cache on its workers.")
-    var clock = ReplayArguments.defaults.clock
+    var clock = usual.clock
 
     @Option(
-        help: "How many times faster than it was recorded, under the real clock; latencies are divided too.",
+        help:
+            "How many times faster than it was recorded, under the real clock; latencies are divided too.\(standard(usual.speed))",
         transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
     )
-    var speed = ReplayArguments.defaults.speed
+    var speed = usual.speed
 
     @Option(
-        help: "Frames a second, 0.001 to 1000.",
+        help: "Frames a second, 0.001 to 1000.\(standard(usual.frameRate))",
         transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
     )
-    var frameRate = ReplayArguments.defaults.frameRate
+    var frameRate = usual.frameRate
 
     @Option(
         help: ArgumentHelp("Only so much of each trace: 180s, 3min.", valueName: "duration"),
@@ -97,10 +106,11 @@ struct ReplayArguments: ParsableArguments {
     var duration: Int64?
 
     @Option(
-        help: "Seeds what is random, such as the built-in session.",
+        parsing: .unconditional,
+        help: "Seeds what is random, such as the built-in session.\(standard(usual.seed))",
         transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
     )
-    var seed = ReplayArguments.defaults.seed
+    var seed = usual.seed
 
     // MARK: The world and the view
 
@@ -111,10 +121,11 @@ struct ReplayArguments: ParsableArguments {
     var tileSize: Int?
 
     @Option(
-        help: "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32.",
+        help:
+            "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. (default: \(usual.pixelFormat.name))",
         transform: { try parsed(PixelFormat(name: $0), "rgba8, bgra8, gray8, gray16, rgba16 or float32") }
     )
-    var pixelFormat = ReplayArguments.defaults.pixelFormat
+    var pixelFormat = usual.pixelFormat
 
     @Option(
         help: ArgumentHelp("The view in screen pixels; what the trace says unless given.", valueName: "WxH"),
@@ -139,23 +150,24 @@ struct ReplayArguments: ParsableArguments {
     // MARK: Levels
 
     @Option(
-        help: "Octaves that the scale may pass a level's bound before the level changes.",
+        help: "Octaves that the scale may pass a level's bound before the level changes.\(standard(usual.hysteresis))",
         transform: { try parsed(number($0, 0...16), "a number from 0 to 16") }
     )
-    var hysteresis = ReplayArguments.defaults.hysteresis
+    var hysteresis = usual.hysteresis
 
     @Option(
-        help: "Octaves coarser than 1:1 that are good enough.",
-        transform: { try parsed(number($0, -16...16), "a number from -16 to 16") }
+        parsing: .unconditional,
+        help: "Octaves coarser than 1:1 that are good enough.\(standard(usual.levelBias))",
+        transform: { try parsed(number($0, -8...8), "a number from -8 to 8") }
     )
-    var levelBias = ReplayArguments.defaults.levelBias
+    var levelBias = usual.levelBias
 
     /// What the flags say together.
     var options: ReplayOptions {
         var options = ReplayOptions()
         options.memoryLimit = memoryLimit
         options.compressedTier = compressedTier.isOn
-        options.compressedShare = compressedShare
+        if case .fixed(let share) = compressedShare { options.compressedShare = share }
         options.compressionRatio = compressionRatio
         options.prefetch = prefetch
         options.eviction = eviction
@@ -163,7 +175,7 @@ struct ReplayArguments: ParsableArguments {
         options.workers = workers
         options.reservedWorkers = reservedWorkers
         switch loadLatency {
-        case .unset: options.loadLatency = clock == .virtual ? Self.defaults.loadLatency : nil
+        case .unset: options.loadLatency = clock == .virtual ? usual.loadLatency : nil
         case .drawn: options.loadLatency = nil
         case .fixed(let nanoseconds): options.loadLatency = nanoseconds
         }
@@ -202,6 +214,14 @@ enum LoadLatency: Hashable, Sendable {
     case fixed(Int64)
 }
 
+/// How the limit is divided between the tiers.
+enum Share: Hashable, Sendable {
+    /// Moved by what the traffic earns.
+    case adaptive
+    /// The same all the time, 0 to 1.
+    case fixed(Double)
+}
+
 /// `on` or `off`.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
@@ -227,4 +247,10 @@ private func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {
 
 private func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
     Int(text).flatMap { range.contains($0) ? $0 : nil }
+}
+
+/// A default as help shows it: the parser cannot tell it where values are read by a function.
+private func standard(_ value: some CustomStringConvertible) -> String {
+    let text = value.description
+    return " (default: \(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))"
 }

@@ -13,8 +13,8 @@ struct ReplayCommand: ParsableCommand {
 
             Examples:
               cachebench replay --memory-limit 32MiB
-              cachebench replay --prefetch none --compressed-tier off --memory-limit 4screens traces/
-              cachebench replay --format json --output figures.json first.csv second.csv
+              cachebench replay --prefetch none --memory-limit 4screens traces/
+              cachebench replay --format json --output figures.json first.csv
             """
     )
 

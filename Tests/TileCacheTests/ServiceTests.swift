@@ -378,6 +378,58 @@ import Testing
         #expect(asked == [5, 4, 3])
     }
 
+    @Test func aDeclaredDestinationIsThereBeforeTheViewIs() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = quiet(cache, [layer])
+        let there = viewport(3000, 3000)
+        view.update(
+            viewport(500, 500),
+            at: MonotonicTime.now,
+            destination: Destination(
+                viewport: there,
+                time: MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 60_000_000_000)
+            )
+        )
+        #expect(
+            eventually {
+                try! pyramid().neededTiles(under: there, at: 6).allSatisfy { cache.isResident($0, of: layer) }
+            }
+        )
+        view.update(there)
+        #expect(view.frame().missingTileCount == 0)
+        #expect(cache.statistics.demands.decodedHits == 20)
+    }
+
+    @Test func aRecordedViewReplaysToTheSameDemands() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = quiet(cache, [layer])
+        let recorder = PanTraceRecorder()
+        view.recorder = recorder
+        var random = SplitMix64(seed: 3)
+        var x = 2000.0
+        var y = 2000.0
+        for frame in 0..<300 {
+            x += Double(random.next() % 41) - 20
+            y += Double(random.next() % 41) - 20
+            view.update(
+                viewport(x, y, scale: frame < 150 ? 1 : 0.5),
+                at: MonotonicTime(nanoseconds: Int64(frame) * 16_666_667)
+            )
+        }
+        #expect(recorder.samples.count == 300)
+        let replay = VirtualCache(options: VirtualCache.Options(), expectedLatency: 0, latency: { _, _ in 0 })
+        let again = replay.addView(
+            layers: [(replay.addLayer(tileBytes: 16384), try pyramid(), NoPrefetch())])
+        for sample in recorder.samples {
+            replay.frame(view: again, sample.viewport(width: 256, height: 192), at: sample.time)
+        }
+        #expect(replay.panDemands.total == cache.statistics.pan.total)
+        #expect(replay.zoomDemands.total == cache.statistics.zoom.total)
+        #expect(cache.statistics.zoom.total > 0)
+    }
+
     @Test func aHundredCachesStartAndStopUnderLoad() throws {
         for round in 0..<100 {
             let cache = try TileCache(byteLimit: .mebibytes(2), workers: 3)

@@ -34,7 +34,7 @@ public struct Replay: Sendable {
         guard options.speed > 0, options.speed <= 1000 else {
             throw ReplayError("--speed takes a number larger than 0, up to 1000, not \(options.speed)")
         }
-        guard (0...1).contains(options.effort), (0...1).contains(options.compressedShare) else {
+        guard (0...1).contains(options.effort), (0...1).contains(options.compressedShare ?? 0) else {
             throw ReplayError("--effort and --compressed-share take 0 to 1")
         }
         if options.eviction == .belady || options.prefetch == .oracle {

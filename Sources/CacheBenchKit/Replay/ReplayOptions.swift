@@ -100,8 +100,9 @@ public struct ReplayOptions: Sendable, Hashable {
     public var memoryLimit = MemoryLimit.bytes(64 << 20)
     /// Whether cold tiles are kept compressed.
     public var compressedTier = true
-    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.
-    public var compressedShare = 0.5
+    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil` moves it to
+    /// where the traffic earns more.
+    public var compressedShare: Double?
     /// Where prefetches come from.
     public var prefetch = PrefetchKind.tilecache
     /// Which tile is given up.

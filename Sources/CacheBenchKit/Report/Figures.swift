@@ -8,6 +8,18 @@ enum Figures {
     /// `1,234,567`.
     static func count(_ value: Int) -> String { grouped(String(value)) }
 
+    /// As ``count(_:)``, and from a hundred million on in a few characters: `123.5M`.
+    static func shortCount(_ value: Int) -> String {
+        guard value >= 100_000_000 else { return count(value) }
+        var scaled = Double(value)
+        var units = "kMGTPE"[...]
+        while scaled >= 999.95, let unit = units.popFirst() {
+            scaled /= 1000
+            if scaled < 999.95 { return decimal(scaled) + String(unit) }
+        }
+        return count(value)
+    }
+
     /// `1,234.5`; beyond 10^15 in powers of ten.
     static func decimal(_ value: Double, places: Int = 1) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }

@@ -13,7 +13,8 @@ struct ReplayCard {
 
     private var heading: String {
         let trace = report.trace
-        let extent = "\(Figures.count(trace.frames)) frames in \(Figures.seconds(trace.seconds))"
+        let frames = Figures.count(trace.frames) + (trace.frames == 1 ? " frame" : " frames")
+        let extent = "\(frames) in \(Figures.seconds(trace.seconds))"
         var name = trace.name.printable
         if !trace.source.isEmpty, trace.source != "." { name = trace.source.printable + "/" + name }
         let room = ReplayText.width - extent.count - 2
@@ -64,8 +65,8 @@ struct ReplayCard {
             part("compressed hits", demands.compressedHits),
             part("late", demands.late),
             part("missed", demands.missed),
-            row("  by pan", Figures.count(demands.pan.total), "\(Figures.count(demands.pan.hits)) hits"),
-            row("  by zoom", Figures.count(demands.zoom.total), "\(Figures.count(demands.zoom.hits)) hits"),
+            row("  by pan", Figures.count(demands.pan.total), "\(Figures.percent(demands.pan.hitRate)) hits"),
+            row("  by zoom", Figures.count(demands.zoom.total), "\(Figures.percent(demands.zoom.hitRate)) hits"),
         ]
     }
 
@@ -172,7 +173,7 @@ struct ReplayCard {
     ) -> String {
         let start = label.padded(to: Self.labelWidth)
         let figure = value.aligned(to: Self.valueWidth)
-        let room = ReplayText.width - Self.labelWidth - Self.valueWidth - 3
+        let room = ReplayText.width - start.count - figure.count - 3
         let shown = note.shortened(to: room)
         let end = shown.isEmpty ? "" : "   " + style.dim(shown)
         return (isHeading ? style.bold(start) : start) + (emphasis.map { $0(figure) } ?? figure) + end

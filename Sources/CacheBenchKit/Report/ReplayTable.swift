@@ -24,7 +24,7 @@ struct ReplayTable {
             Column(heading: heading, unit: unit) { Figures.percentNumber(value($0)) }
         }
         return [
-            Column(heading: "demands", unit: "") { Figures.count($0.demands.total) },
+            Column(heading: "demands", unit: "") { Figures.shortCount($0.demands.total) },
             rate("hits") { $0.demands.hitRate },
             rate("pan") { $0.demands.pan.hitRate },
             rate("zoom") { $0.demands.zoom.hitRate },
@@ -88,12 +88,13 @@ struct ReplayTable {
 
     private var notes: [String] {
         let total = result.total
-        let lookedAt =
-            "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of traces; "
-            + "time to sharp p50 \(Figures.milliseconds(total.timeToSharp.p50)), "
-            + "p95 \(Figures.milliseconds(total.timeToSharp.p95))"
-        let pooled = "Lines of folders and of all are pooled: rates of sums, and the largest of memory."
-        return ["", lookedAt, pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
+        let wait = total.timeToSharp
+        let extent = "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of traces"
+        let waits =
+            "time to sharp: p50 \(Figures.milliseconds(wait.p50)), p95 \(Figures.milliseconds(wait.p95)), "
+            + "p99 \(Figures.milliseconds(wait.p99))"
+        let pooled = "Folders and the whole are pooled: rates of sums, the largest of memory."
+        return ["", extent, waits, pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
     }
 }
 

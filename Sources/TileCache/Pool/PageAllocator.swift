@@ -37,8 +37,12 @@ struct PageAllocator {
     var unusedCount: Int { unused.count }
     var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
+    /// Pages that the tables have room for; they grow only where the ledger was asked before.
+    private var tableCapacity = 0
+    /// What a page takes in each table together: four of its number, one of its units, two stacks.
+    private static let tableBytesPerPage = 21
     /// Bytes of the tables themselves.
-    var bookkeepingBytes: Int { nextPage.capacity * 13 + (unused.capacity + decommitted.capacity) * 4 }
+    var bookkeepingBytes: Int { tableCapacity * Self.tableBytesPerPage }
 
     /// Whole pages and units of the end for a block of a size.
     static func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
@@ -54,8 +58,33 @@ struct PageAllocator {
         return shape.pages + (endNeedsPage ? 1 : 0)
     }
 
+    /// The bytes that the tables grow by when this many pages are taken.
+    func tableGrowth(taking count: Int) -> Int {
+        (grownCapacity(taking: count) - tableCapacity) * Self.tableBytesPerPage
+    }
+
+    /// By a quarter at a time: doubling would take from the tiles what the tables may never need.
+    private func grownCapacity(taking count: Int) -> Int {
+        let most = nextPage.count + max(count - unused.count - decommitted.count, 0)
+        guard most > tableCapacity else { return tableCapacity }
+        return max(most, min(tableCapacity + tableCapacity / 4 + 64, capacity))
+    }
+
+    private mutating func growTables(taking count: Int) {
+        let grown = grownCapacity(taking: count)
+        guard grown > tableCapacity else { return }
+        tableCapacity = grown
+        nextPage.reserveCapacity(grown)
+        unitsInUse.reserveCapacity(grown)
+        sharedPrevious.reserveCapacity(grown)
+        sharedNext.reserveCapacity(grown)
+        unused.reserveCapacity(grown)
+        decommitted.reserveCapacity(grown)
+    }
+
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
     mutating func allocate(bytes: Int) -> Block {
+        growTables(taking: pagesNeeded(for: bytes))
         let shape = Self.shape(of: bytes)
         var block = Block()
         for _ in 0..<shape.pages {

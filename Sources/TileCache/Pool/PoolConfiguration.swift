@@ -16,8 +16,9 @@ struct PoolConfiguration: Sendable {
     var eviction: Eviction = .recency
     /// Whether cold tiles are kept compressed before they are given up.
     var compressedTier = true
-    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1.
-    var compressedShare = 0.5
+    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil` lets what the
+    /// traffic earns decide.
+    var compressedShare: Double?
     /// Counts tables and scratch memory outside of the limit: a limit given in tiles means that many tiles.
     var grantsBookkeeping = false
     /// Loads at the same time.

@@ -41,8 +41,14 @@ struct Landing: Hashable, Sendable {
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
     mutating func install(_ newPlan: consuming Plan) {
-        plan = newPlan
+        if makeRoom(for: newPlan) {
+            plan = newPlan
+        } else {
+            // Every byte is held: nothing could be loaded either.
+            plan = Plan()
+        }
         planCursor = 0
+        planHasEnded = false
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
         for wish in plan.entries {
@@ -56,6 +62,22 @@ extension PoolState {
             let number = table.find(wish.key)
             if number >= 0 { setValue(wish.value, of: number) }
         }
+        notePeaks()
+    }
+
+    /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
+    private mutating func makeRoom(for newPlan: borrowing Plan) -> Bool {
+        let wishes = newPlan.entries.count + newPlan.keepValues.count
+        let exact =
+            (newPlan.entries.capacity + newPlan.keepValues.capacity) * MemoryLayout<PlanEntry>.stride
+            + wishes * MemoryLayout<Int32>.stride
+        // In steps, so that plans that grow little by little do not ask each time.
+        let bytes = (exact + 4095) & ~4095
+        guard bytes > planBytes else { return true }
+        guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
+        planBytes = bytes
+        valued.reserveCapacity(wishes)
+        return true
     }
 
     /// Starts nothing more of the current plan; what it thinks of tiles still counts.
@@ -71,7 +93,7 @@ extension PoolState {
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
     mutating func nextJob(now: Int64) -> Job? {
-        guard loadCount < configuration.workers else { return nil }
+        guard loadCount < configuration.workers, !planHasEnded else { return nil }
         while planCursor < plan.entries.count {
             let wish = plan.entries[planCursor]
             let number = table.find(wish.key)
@@ -87,7 +109,7 @@ extension PoolState {
                     planCursor += 1
                     return .promote(ticket)
                 case .demote(let victim): return .demote(beginDemotion(victim))
-                case .none: return nil
+                case .none: return endPlan()
                 }
             }
             switch beginLoad(wish, now: now) {
@@ -95,9 +117,16 @@ extension PoolState {
                 planCursor += 1
                 return .load(ticket)
             case .demote(let victim): return .demote(beginDemotion(victim))
-            case .none: return nil
+            case .none: return endPlan()
             }
         }
+        return nil
+    }
+
+    /// Nothing may be given up for what is next: the rest of the plan is worth less, so nothing of it starts. The next
+    /// plan may find room again.
+    private mutating func endPlan() -> Job? {
+        planHasEnded = true
         return nil
     }
 
@@ -225,7 +254,7 @@ extension PoolState {
         let layer = table[number].key.layer
         counters.loadsFinished += 1
         counters.loadedBytes += layers[layer].tileBytes
-        if table[number].residency.isResident { replacePixels(of: number) }
+        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
         table[number].slot = load.slot
         table[number].residency = .decoded
@@ -239,9 +268,10 @@ extension PoolState {
         if table[number].planEpoch == planEpoch { valued.append(number) }
     }
 
-    /// Takes outdated pixels out of an entry that newer ones are about to enter. Who holds the old ones keeps them.
-    private mutating func replacePixels(of number: Int32) {
-        counters.removals[RemovalCause.replaced.rawValue] += 1
+    /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
+    /// keeps them.
+    mutating func detachPixels(of number: Int32, cause: RemovalCause) {
+        counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         let entry = table[number]
         if entry.slot >= 0, entry.leaseCount > 0 {
@@ -257,6 +287,7 @@ extension PoolState {
         }
         table[number].work &+= 1
         releasePixels(of: number)
+        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
@@ -264,7 +295,8 @@ extension PoolState {
         case .pixels: break
         case .absent:
             counters.loadsAbsent += 1
-            if table[number].residency.isResident { dropOutdated(number) }
+            // The tile is gone at its source.
+            if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             table[number].flags.insert(.absent)
             table[number].flags.remove(.failed)
         case .failed(let isPermanent, let retryAfter):

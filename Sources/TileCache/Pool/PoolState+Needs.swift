@@ -77,7 +77,7 @@ extension PoolState {
             if number >= 0, table[number].needStamp == before {
                 missingSince.append(needs.missingSince[Int(table[number].needIndex)])
             } else {
-                let isHit = count(number, in: &counts)
+                let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? -1 : now)
                 if number >= 0 { table[number].needCount += 1 }
             }
@@ -90,6 +90,7 @@ extension PoolState {
             table[number].lastUse = now
             forgetIfIdle(number)
         }
+        split.noteDemands(counts.total)
         if needs.hasBegun {
             if level == needs.level { pan = pan + counts } else { zoom = zoom + counts }
         }
@@ -109,7 +110,7 @@ extension PoolState {
         needs = ViewNeeds()
     }
 
-    private mutating func count(_ number: Int32, in counts: inout DemandCounts) -> Bool {
+    private mutating func count(_ number: Int32, in counts: inout DemandCounts, now: Int64) -> Bool {
         guard number >= 0 else {
             counts.total += 1
             counts.missed += 1
@@ -120,10 +121,14 @@ extension PoolState {
         counts.total += 1
         if entry.residency.isDecoded {
             counts.decodedHits += 1
+            let oldest = decoded.tail
+            split.hit(compressed: false, age: now - entry.lastUse, oldest: now - table[oldest].lastUse)
             return true
         }
         if entry.residency.isCompressed {
             counts.compressedHits += 1
+            let oldest = compressed.tail
+            split.hit(compressed: true, age: now - entry.lastUse, oldest: now - table[oldest].lastUse)
             return true
         }
         if entry.load >= 0 {

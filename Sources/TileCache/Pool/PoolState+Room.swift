@@ -53,7 +53,7 @@ extension PoolState {
     }
 
     /// Bytes that compressed tiles may take where decoded ones want them too.
-    var compressedLimit: Int { Int(Double(configuration.byteLimit) * configuration.compressedShare) }
+    var compressedLimit: Int { Int(Double(configuration.byteLimit) * split.compressedShare) }
 
     private enum GivenUp {
         case dropped

@@ -214,7 +214,8 @@ extension PoolState {
     private mutating func makePages(for bytes: Int, worth: Float, now: Int64) -> Bool {
         let needed = pages.pagesNeeded(for: bytes)
         while pages.unusedCount < needed {
-            let missing = (needed - pages.unusedCount) * PageAllocator.pageBytes
+            let tableBytes = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(taking: needed)
+            let missing = (needed - pages.unusedCount) * PageAllocator.pageBytes + tableBytes
             if availableBytes >= missing { return true }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)

@@ -17,14 +17,14 @@ extension PoolState {
             if load >= 0 { loads[Int(load)]?.generation = 0 }
             table[number].flags.subtract([.absent, .failed])
             table[number].attempts = 0
-            if table[number].residency.isResident { table[number].flags.insert(.stale) }
-            if dropsAtOnce, table[number].leaseCount == 0,
-                table[number].residency == .decoded || table[number].residency == .compressed
-            {
-                drop(number, cause: .invalidated)
-            } else {
-                forgetIfIdle(number)
+            if table[number].residency.isResident {
+                if dropsAtOnce {
+                    detachPixels(of: number, cause: .invalidated)
+                } else {
+                    table[number].flags.insert(.stale)
+                }
             }
+            forgetIfIdle(number)
         }
     }
 
@@ -49,8 +49,10 @@ extension PoolState {
     /// Sets the limit; whether everything in use fits it now. What does not fit yet goes as soon as it is let go.
     mutating func setByteLimit(_ bytes: Int, now: Int64) {
         configuration.byteLimit = bytes
+        for index in slots.indices { slots[index].reserve(bytes / slots[index].slotBytes) }
         trim(toBytes: bytes, now: now)
         isOverLimit = committedBytes > bytes
+        notePeaks()
     }
 
     /// Tries again to come under a limit that was lowered while tiles were held.

@@ -48,13 +48,19 @@ struct PoolState: ~Copyable {
 
     var plan = Plan()
     var planCursor = 0
+    /// The plan has come to a wish that there is no room for.
+    var planHasEnded = false
     var planEpoch: UInt32 = 1
+    /// Bytes that plans may take: those of the largest one so far.
+    var planBytes = 0
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
     var needStamp: UInt32 = 0
     /// Raised when what a view draws may have changed without the view's doing.
     var drawVersion: UInt64 = 0
+    /// How the limit is divided between the tiers.
+    var split: TierSplit
     var pendingDecommits: [MemoryRange] = []
     var counters = PoolCounters()
     /// Bytes that an idle limit change still has to free: pins held it up.
@@ -62,10 +68,13 @@ struct PoolState: ~Copyable {
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
+        split = TierSplit(fixedShare: configuration.compressedShare)
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+        loads.reserveCapacity(configuration.workers)
+        notePeaks()
     }
 
     // MARK: - Layers
@@ -77,7 +86,9 @@ struct PoolState: ~Copyable {
             slots.firstIndex { $0.slotBytes == slotBytes }
             ?? {
                 let capacity = max(maximumByteLimit / slotBytes, 0)
-                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
+                var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
+                allocator.reserve(configuration.byteLimit / slotBytes)
+                slots.append(allocator)
                 return slots.count - 1
             }()
         layers.append(
@@ -88,6 +99,7 @@ struct PoolState: ~Copyable {
                 reservesLate: reservesLate
             )
         )
+        notePeaks()
         return layers.count - 1
     }
 
@@ -104,9 +116,9 @@ struct PoolState: ~Copyable {
     var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
-        table.byteCount + pages.bookkeepingBytes + loads.capacity * MemoryLayout<Load?>.stride
-            + (plan.entries.capacity) * MemoryLayout<PlanEntry>.stride + valued.capacity * 4
-            + configuration.fixedBytes
+        table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
+            + configuration.workers * MemoryLayout<Load?>.stride
+            + planBytes + configuration.fixedBytes
     }
     /// Everything with memory behind it: what must never exceed the limit.
     var committedBytes: Int {
@@ -115,7 +127,19 @@ struct PoolState: ~Copyable {
     /// Bytes that may still be committed.
     var availableBytes: Int { configuration.byteLimit - committedBytes }
 
+    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages: what the limit is for.
+    var payloadBytes: Int {
+        var bytes = 0
+        table.forEach { number in
+            let entry = table[number]
+            if entry.residency.isDecoded { bytes += layers[entry.key.layer].tileBytes }
+            bytes += Int(entry.blockBytes)
+        }
+        return bytes
+    }
+
     mutating func notePeaks() {
+        assert(isOverLimit || committedBytes <= configuration.byteLimit, "the pool has more than it was given")
         counters.peakBytes = max(counters.peakBytes, committedBytes)
         counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - inFlightBytes)
         counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)
@@ -168,7 +192,9 @@ struct PoolState: ~Copyable {
         if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
             guard makeBytes(table.nextGrowth) else { return -1 }
         }
-        return table.insert(key)
+        let inserted = table.insert(key)
+        notePeaks()
+        return inserted
     }
 
     /// Forgets an entry that remembers nothing worth knowing.

@@ -20,7 +20,15 @@ struct SlotAllocator {
         self.capacity = capacity
     }
 
+    /// Takes the tables' memory for so many slots at once.
+    mutating func reserve(_ count: Int) {
+        unused.reserveCapacity(min(count, capacity))
+        decommitted.reserveCapacity(min(count, capacity))
+    }
+
     var unusedCount: Int { unused.count }
+    /// Bytes of the tables themselves.
+    var bookkeepingBytes: Int { (unused.capacity + decommitted.capacity) * 4 }
     /// Bytes with memory behind them, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 

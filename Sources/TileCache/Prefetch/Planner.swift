@@ -47,6 +47,7 @@ struct Planner: Sendable {
                 }
             }
         }
+        for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
         let firstGuess = plan.entries.count
         appendPolicyWishes(of: views, goingFirst: false, to: &plan, context: context)
         // One policy has ordered its own wishes; the wishes of several are merged by what they are worth.
@@ -57,6 +58,32 @@ struct Planner: Sendable {
         }
         return plan
     }
+
+    /// Where the renderer has said that a view will be is no guess: its tiles come before all guesses, the coarser level
+    /// first, which blurs what cannot be sharp in time.
+    private func appendDestination(of view: ViewSnapshot, to plan: inout Plan, context: PlanContext) {
+        guard let destination = view.destination, destination.viewport.isDrawable,
+            destination.time.nanoseconds > context.now
+        else { return }
+        for layer in view.layers where !layer.hasOwnList {
+            let level = view.selection.level(for: destination.viewport.scale, in: layer.pyramid)
+            for level in level > 1 ? [level - 2, level] : [level] {
+                for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
+                    plan.entries.append(
+                        PlanEntry(
+                            key: TileKey(layer: layer.layer, tile),
+                            value: Self.destinationValue,
+                            reason: .prefetch,
+                            wantsDecoded: true
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    /// More than any guess is worth, less than what is needed now.
+    static let destinationValue: Float = 1000
 
     private mutating func appendPolicyWishes(
         of views: [(id: Int, snapshot: ViewSnapshot)],

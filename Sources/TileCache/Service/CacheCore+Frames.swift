@@ -111,12 +111,14 @@ extension CacheCore {
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
-        perform { state in
+        let plansAgain = perform { state -> Bool in
             for token in tokens {
                 state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
             }
             state.pool.settleLimit(now: 0)
+            return state.pool.planHasEnded && state.requestPlan()
         }
+        if plansAgain { queuePlan() }
     }
 
     func removeView(_ id: Int) {

@@ -190,6 +190,8 @@ extension CoreState {
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
         guard let new = made.first?.value else { return }
         guard new.maximumTileBytes > codecTileBytes else { return }
+        let growth = made.count * new.scratchByteCount - pool.configuration.fixedBytes
+        if growth > 0, !pool.configuration.grantsBookkeeping { _ = pool.makeBytes(growth) }
         codecTileBytes = new.maximumTileBytes
         codecs = made
         pool.configuration.fixedBytes = made.count * new.scratchByteCount

@@ -199,16 +199,19 @@ extension CacheCore {
 
     private func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
         let now = clock()
-        let (landing, retryAt) = perform { state -> (Landing, Int64?) in
+        let (landing, retryAt, plansAgain) = perform { state -> (Landing, Int64?, Bool) in
             if result == .pixels {
                 // An exponential mean over about eight loads.
                 state.meanLatency += (took - state.meanLatency) / 8
             }
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
             let number = state.pool.find(ticket.key)
-            guard case .failed = result, number >= 0 else { return (landing, nil) }
-            return (landing, state.pool.table[number].retryAt)
+            // What has landed may be given up for what there was no room for.
+            let plansAgain = state.pool.planHasEnded && state.requestPlan()
+            guard case .failed = result, number >= 0 else { return (landing, nil, plansAgain) }
+            return (landing, state.pool.table[number].retryAt, plansAgain)
         }
+        if plansAgain { queuePlan() }
         if landing.isNeeded { notify(needing: ticket.key) }
         if landing.isOutdated { requestPlan() }
         if let retryAt, retryAt != .max { planAgain(at: retryAt) }

@@ -52,6 +52,7 @@ struct ViewRecord: Sendable {
     var callback: (@Sendable () -> Void)?
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
+    var recorder: PanTraceRecorder?
     /// What the last frame drew: to say what came and what went, and to draw it again where nothing has changed.
     var contents: FrameContents?
     /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.

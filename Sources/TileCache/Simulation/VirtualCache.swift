@@ -10,7 +10,8 @@ package final class VirtualCache {
         package var grantsBookkeeping = false
         package var usesValues = false
         package var compressedTier = true
-        package var compressedShare = 0.5
+        /// Of the compressed tier; `nil` adapts.
+        package var compressedShare: Double?
         /// How much smaller compressed tiles are, 1 or more.
         package var compressionRatio = 2.0
         package var workers = 4

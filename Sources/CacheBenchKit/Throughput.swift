@@ -1,0 +1,114 @@
+import DemoWorld
+import Foundation
+import TileCache
+
+/// How fast the parts are, each against what it stands on, in one run.
+public struct ThroughputReport: Codable, Sendable {
+    /// The version of these fields.
+    public var schema = 1
+    /// By class of tiles.
+    package var codec: [CodecBenchmark.Row]
+    /// Over all picture classes.
+    package var codecTotal: CodecBenchmark.Total
+    /// The compressed tier against the codec alone; `null` without pictures.
+    @Nullable public var pool: PoolReport?
+    /// Finding a resident tile.
+    public var lookup: LookupReport
+    /// A frame of resident tiles.
+    public var frame: FrameReport
+}
+
+/// Measures the codec, the pool, look-ups and frames.
+public struct Throughput: Sendable {
+    private let directory: String?
+    private let rounds: Int
+
+    /// Prepares a run.
+    ///
+    /// - Parameters:
+    ///   - directory: of tiles, `class_number.rgba` or `.f32`, 256 x 256 pixels; `nil` for tiles of the built-in world.
+    ///   - rounds: for medians, 1 or more.
+    public init(directory: String?, rounds: Int) {
+        self.directory = directory
+        self.rounds = max(rounds, 1)
+    }
+
+    /// Runs everything, a few seconds to a minute.
+    public func run() throws -> ThroughputReport {
+        let tiles = try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
+        let codec = try CodecBenchmark { tiles }.run(rounds: rounds)
+        let lookups = try LookupBenchmark()
+        return ThroughputReport(
+            codec: codec.codec,
+            codecTotal: codec.codecTotal,
+            pool: try PoolBenchmark(tiles)?.run(rounds: rounds),
+            lookup: lookups.lookup(),
+            frame: lookups.frame()
+        )
+    }
+
+    /// Tiles of both styles of the built-in world.
+    static func builtInTiles() -> [CodecBenchmark.Tile] {
+        DemoWorld.Style.allCases.flatMap { style -> [CodecBenchmark.Tile] in
+            let world = DemoWorld(style: style)
+            return (0..<12).map { number in
+                let level = 1 + number * (world.maximumLevel - 1) / 11
+                let side = 1 << level
+                var pixels = [UInt8](repeating: 0, count: 256 * 256 * 4)
+                pixels.withUnsafeMutableBytes {
+                    world.draw(
+                        level: level,
+                        column: side * (3 + number % 5) / 8,
+                        row: side * (2 + number % 3) / 8,
+                        maximumLevel: world.maximumLevel,
+                        into: $0,
+                        bytesPerRow: 1024
+                    )
+                }
+                return CodecBenchmark.Tile(
+                    className: "\(style)",
+                    width: 256,
+                    height: 256,
+                    format: .rgba8,
+                    pixels: pixels
+                )
+            }
+        }
+    }
+}
+
+extension ThroughputReport {
+    /// A table for people, 80 columns.
+    public var text: String {
+        func cell(_ value: Double?, _ digits: Int = 0, width: Int = 9) -> String {
+            guard let value else { return String(repeating: " ", count: width - 1) + "-" }
+            let text = String(format: "%.\(digits)f", value)
+            return String(repeating: " ", count: max(width - text.count, 1)) + text
+        }
+        var lines = ["class            ratio compress   decomp  LZ4: ratio compress   decomp   MB/s"]
+        for row in codec {
+            lines.append(
+                row.class.prefix(13).padding(toLength: 13, withPad: " ", startingAt: 0) + cell(row.ratio, 2)
+                    + cell(row.compress) + cell(row.decompress) + cell(row.rawRatio, 2, width: 12)
+                    + cell(row.rawCompress) + cell(row.rawDecompress)
+            )
+        }
+        lines += [
+            "",
+            "all pictures      " + cell(codecTotal.ratio, 2) + " : 1",
+            "  compress        " + cell(codecTotal.compressToRaw, 2) + " of raw LZ4's speed",
+            "  decompress      " + cell(codecTotal.decompressToRaw, 2) + " of raw LZ4's speed",
+            "  two threads     " + cell(codecTotal.twoThreads?.compress, 2) + " of one, decompress"
+                + cell(codecTotal.twoThreads?.decompress, 2, width: 5) + " (the machine"
+                + cell(codecTotal.twoThreads?.spin, 2, width: 5) + ")",
+            "pool: store       " + cell(pool?.storeToCodec, 2) + " of the codec's speed alone",
+            "      fetch       " + cell(pool?.fetchToCodec, 2) + " of the codec's speed alone",
+            "look-up           " + cell(lookup.nanoseconds, 1) + " ns, NSCache"
+                + cell(lookup.nsCacheNanoseconds, 1, width: 7) + " ns",
+            "  two threads     " + cell(lookup.twoThreads, 2) + " of one, 2 us of work in between",
+            "frame             " + cell(frame.microseconds, 2) + " us for \(frame.tiles) tiles with leases",
+            "update            " + cell(frame.updateMicroseconds, 2) + " us",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

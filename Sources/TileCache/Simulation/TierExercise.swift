@@ -1,0 +1,37 @@
+import Synchronization
+
+/// Moves of single tiles between the tiers on the caller's thread, through all that the workers go through: for
+/// benchmarks and stress, which want to choose the moment.
+extension TileCache {
+    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages.
+    package var payloadBytes: Int { core.lock.withLock { $0.pool.payloadBytes } }
+
+    /// Compresses a decoded tile that nobody holds or needs; whether it was moved.
+    package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
+        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
+            let number = state.pool.find(TileKey(layer: layer.index, tile))
+            guard number >= 0, !state.codecs.isEmpty, state.pool.table[number].residency == .decoded,
+                !state.pool.table[number].isPinned
+            else { return nil }
+            let ticket = state.pool.beginDemotion(number)
+            return (ticket, core.codecWork(for: ticket, &state))
+        }
+        guard let (ticket, work) = begun else { return false }
+        core.demote(ticket, work)
+        return true
+    }
+
+    /// Decompresses a compressed tile; whether it was moved.
+    package func promote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
+        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
+            let number = state.pool.find(TileKey(layer: layer.index, tile))
+            guard number >= 0, !state.codecs.isEmpty,
+                case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: 0)
+            else { return nil }
+            return (ticket, core.codecWork(for: ticket, &state))
+        }
+        guard let (ticket, work) = begun else { return false }
+        core.promote(ticket, work)
+        return true
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import CacheBenchKit
+import Foundation
+
+/// `cachebench throughput`: how fast the parts are on this machine.
+struct ThroughputCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "throughput",
+        abstract: "Measure codec, pool, look-ups and frames against LZ4, memory copies and NSCache, in one run.",
+        discussion: """
+            Figures are medians of rounds in which both sides take turns. Speeds are 10^6 bytes of pixels a second on \
+            one thread; a busy machine slows both sides, and the ratios stay.
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Directory of tiles: class_number.rgba or .f32, 256 x 256 pixels. The built-in world's unless given.",
+            valueName: "dir"
+        )
+    )
+    var tiles: String?
+
+    @Option(help: "Rounds that medians are taken of, 1 to 1000.")
+    var rounds = 15
+
+    @OptionGroup var output: OutputArguments
+
+    func validate() throws {
+        guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000, not \(rounds)") }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(output)
+            let report = try Throughput(directory: tiles, rounds: rounds).run()
+            switch output.format {
+            case .table: try writer.write(report.text)
+            case .json:
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                try writer.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            }
+        }
+    }
+}

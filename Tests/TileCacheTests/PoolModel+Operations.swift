@@ -1,0 +1,327 @@
+@testable import TileCache
+
+/// Random operations, each as the service would do it.
+extension PoolModel {
+    func someKey() -> TileKey { key(random.below(30), level: random.below(2), layer: random.below(pool.layers.count)) }
+
+    func operate() throws {
+        switch random.below(100) {
+        case 0..<8: try installPlan()
+        case 8..<34: try begin()
+        case 34..<52: try endLoad()
+        case 52..<58: try reserve()
+        case 58..<72: try endCodecWork()
+        case 72..<78: try lease()
+        case 78..<84: try release()
+        case 84..<89: try look()
+        case 89..<91: try invalidate()
+        case 91..<93: try changeLimit()
+        case 93..<95: try changeFloor()
+        case 95..<97: try touch()
+        case 97: try perform("settling") { pool.settleLimit(now: now) }
+        case 98:
+            try perform("forgetting absences") { pool.forgetAbsences() }
+        default:
+            let bytes = random.below(pool.configuration.byteLimit)
+            try perform("trimming to \(bytes)", removing: .unheld) { pool.trim(toBytes: bytes, now: now) }
+        }
+    }
+
+    private func installPlan() throws {
+        var plan = Plan()
+        for tile in floors.sorted(by: order) where random.oneIn(2) {
+            plan.entries.append(PlanEntry(key: tile, reason: .floor))
+        }
+        for view in views {
+            for tile in view.tiles {
+                plan.entries.append(PlanEntry(key: tile, reason: .demand, wantsDecoded: !random.oneIn(4)))
+            }
+        }
+        for _ in 0..<random.below(40) {
+            plan.entries.append(
+                PlanEntry(
+                    key: someKey(),
+                    value: Float(random.below(8)) / 4,
+                    reason: .prefetch,
+                    wantsDecoded: random.oneIn(3)
+                )
+            )
+        }
+        plan.recency.scale = Float(random.below(3))
+        try perform("installing a plan of \(plan.entries.count)") { pool.install(plan) }
+    }
+
+    private func begin() throws {
+        try perform("beginning a job") {
+            let hadEnded = pool.planHasEnded
+            switch pool.nextJob(now: now) {
+            case .load(let ticket): try begin(ticket)
+            case .demote(let ticket): try begin(ticket, .demotion)
+            case .promote(let ticket): try begin(ticket, .promotion)
+            case nil: if !hadEnded { try checkIdle() }
+            }
+        }
+    }
+
+    private func begin(_ ticket: LoadTicket) throws {
+        let key = ticket.key
+        try require(flights.count < pool.configuration.workers, "more loads than workers")
+        try require(flights[ticket.load] == nil, "two loads of one number")
+        try require(content[key] == nil || stale.contains(key), "a resident tile is loaded")
+        try require(
+            !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
+            "an absent tile is loaded"
+        )
+        let flight = Flight(key: key, stamp: newStamp(), ticket: ticket)
+        if pool.layers[key.layer].reservesLate {
+            try require(ticket.slot < 0, "a slot came before its time")
+        } else {
+            try write(flight.stamp, to: slot(ticket.slotClass, ticket.slot))
+        }
+        flights[ticket.load] = flight
+        let prefetches = flights.values.count { !$0.ticket.isDemand }
+        try require(
+            prefetches <= pool.configuration.workers - pool.configuration.reservedWorkers,
+            "prefetches on reserved workers"
+        )
+    }
+
+    private func begin(_ ticket: CodecTicket, _ kind: CodecWork.Kind) throws {
+        guard let stamp = content[ticket.key] else {
+            throw Problem(description: "after \(step): \(kind) of a tile that is not resident")
+        }
+        try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
+        try require(works.count < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
+        let range = slot(ticket.slotClass, ticket.slot)
+        if kind == .demotion {
+            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
+            try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
+        } else {
+            try write(newStamp(), to: range)
+        }
+        works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
+        currentWork[ticket.key] = lastStamp
+    }
+
+    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
+    /// one, whatever could be given up meanwhile.
+    private func checkIdle() throws {
+        guard pool.planCursor < pool.plan.entries.count, pool.plan.entries[pool.planCursor].reason != .prefetch,
+            flights.count < pool.configuration.workers, works.count < pool.configuration.maximumCodecJobs,
+            leaving.isEmpty, !pool.isOverLimit
+        else { return }
+        let held = Set(leases.map(\.key)).union(currentWork.keys).union(needed)
+        let spare = content.keys.filter { !held.contains($0) && pool.residency(of: $0) == .decoded }
+        try require(spare.isEmpty, "a needed tile waits though \(spare[0].coordinate) could go")
+    }
+
+    private func endLoad() throws {
+        guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        var results: [LoadResult] = [
+            .absent, .failed(isPermanent: random.oneIn(5), retryAfter: random.oneIn(2) ? nil : 7_000_000),
+            .cancelled, .refused,
+        ]
+        if flight.ticket.slot >= 0 { results += Array(repeating: .pixels, count: 12) }
+        let result = random.element(of: results)
+        try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
+            flights[id] = nil
+            let isNeeded = views.contains { $0.tiles.contains(flight.key) }
+            let landing = pool.finishLoad(id, result, now: now)
+            try require(landing == Landing(isNeeded: isNeeded, isOutdated: flight.isOutdated), "\(landing)")
+            guard !flight.isOutdated else { return }
+            switch result {
+            case .pixels:
+                forget(flight.key)
+                content[flight.key] = flight.stamp
+                absent.remove(flight.key)
+            case .absent:
+                forget(flight.key)
+                absent.insert(flight.key)
+            case .failed, .cancelled, .refused: break
+            }
+        }
+    }
+
+    private func reserve() throws {
+        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == -1 }).sorted().randomElement(&random),
+            var flight = flights[id]
+        else { return }
+        try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
+            switch pool.reserve(id, now: now) {
+            case .slot(let number):
+                flight.ticket.slot = number
+                try write(flight.stamp, to: slot(flight.ticket.slotClass, number))
+                flights[id] = flight
+                try require(!flight.isOutdated, "an outdated load takes room")
+            case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
+            case .none: break
+            }
+        }
+    }
+
+    private func endCodecWork() throws {
+        guard !works.isEmpty else { return }
+        let work = works.remove(at: random.below(works.count))
+        let key = work.ticket.key
+        let isCurrent = currentWork[key] == work.id
+        let range = slot(work.ticket.slotClass, work.ticket.slot)
+        switch work.kind {
+        case .demotion:
+            let results: [DemotionResult] = [
+                .solid(UInt64(work.stamp)), .incompressible, .block(1 + random.below(pool.layers[key.layer].tileBytes)),
+                .block(1 + random.below(5000)), .block(random.element(of: [512, 3584, 3585, 4096, 4097])),
+            ]
+            let result = random.element(of: results)
+            try perform("a compression of \(key.layer):\(key.coordinate) to \(result)") {
+                if isCurrent { currentWork[key] = nil }
+                guard let stored = pool.finishDemotion(work.ticket, result, now: now) else { return }
+                try require(isCurrent, "an overtaken compression was stored")
+                try write(work.stamp, to: stored.block, bytes: stored.blockBytes)
+                works.append(CodecWork(kind: .store, id: newStamp(), ticket: stored, stamp: work.stamp))
+                currentWork[key] = lastStamp
+            }
+        case .store:
+            try perform("the end of storing \(key.layer):\(key.coordinate)") {
+                if isCurrent { currentWork[key] = nil }
+                try require(
+                    stamps(in: work.ticket.block, work.ticket.blockBytes) == [work.stamp],
+                    "its block was taken"
+                )
+                pool.finishStore(work.ticket)
+            }
+        case .promotion:
+            let isIntact = !random.oneIn(6)
+            try perform(
+                "a decompression of \(key.layer):\(key.coordinate)",
+                removing: isIntact ? .evictable : .also(key)
+            ) {
+                if isCurrent { currentWork[key] = nil }
+                if let value = work.ticket.solidValue {
+                    try require(value == UInt64(work.stamp), "another tile's colour")
+                } else {
+                    let found = stamps(in: work.ticket.block, work.ticket.blockBytes)
+                    try require(found == [work.stamp], "its block was taken")
+                }
+                try write(work.stamp, to: range)
+                pool.finishPromotion(work.ticket, isIntact: isIntact)
+            }
+        }
+    }
+
+    private func lease() throws {
+        if random.oneIn(3), let held = leases.randomElement(&random) {
+            try perform("holding once more") {
+                pool.lease(held.entry, slotClass: Int(held.slot.slotClass), slot: held.slot.number)
+                leases.append(held)
+            }
+            return
+        }
+        let drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
+        guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
+        try perform("leasing \(key.layer):\(key.coordinate)") {
+            let number = pool.find(key)
+            pool.lease(number)
+            let range = slot(pool.layers[key.layer].slotClass, pool.table[number].slot)
+            leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
+        }
+    }
+
+    private func release() throws {
+        guard !leases.isEmpty else { return }
+        let lease = leases.remove(at: random.below(leases.count))
+        try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
+            pool.release(lease.entry, slotClass: Int(lease.slot.slotClass), slot: lease.slot.number)
+        }
+    }
+
+    private func look() throws {
+        let index = random.below(views.count)
+        if random.oneIn(10) {
+            try perform("closing view \(index)") { pool.clear(&views[index]) }
+            return
+        }
+        let first = random.below(30)
+        let level = random.below(2)
+        // The first and the last view look at the same layer.
+        let tiles = (first..<min(first + random.below(7), 30)).map {
+            key($0, level: level, layer: index % pool.layers.count)
+        }
+        try perform("looking at \(tiles.count) tiles from \(first)") {
+            var pan = DemandCounts()
+            var zoom = DemandCounts()
+            pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
+            try require(pan.total == pan.hits + pan.late + pan.missed && (pan.total == 0 || zoom.total == 0), "demands")
+        }
+    }
+
+    private func invalidate() throws {
+        let layer = random.below(pool.layers.count)
+        let columns = random.below(15)..<(15 + random.below(15))
+        let dropsAtOnce = random.oneIn(2)
+        func affects(_ key: TileKey) -> Bool { key.layer == layer && columns.contains(key.coordinate.column) }
+        try perform("invalidating \(layer):\(columns)\(dropsAtOnce ? ", dropping at once" : "")") {
+            pool.invalidate(layer: layer, dropsAtOnce: dropsAtOnce) { columns.contains($0.column) }
+            for (id, flight) in flights where affects(flight.key) { flights[id]?.isOutdated = true }
+            absent = absent.filter { !affects($0) }
+            for key in content.keys where affects(key) {
+                if dropsAtOnce { forget(key) } else { stale.insert(key) }
+            }
+        }
+    }
+
+    private func changeLimit() throws {
+        let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 3 + random.below(400_000)
+        try perform("setting the limit to \(limit)", removing: .unheld) {
+            pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
+            try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+        }
+    }
+
+    private func changeFloor() throws {
+        let tile = floors.count > 4 ? floors.sorted(by: order)[0] : someKey()
+        let isFloor = !floors.contains(tile)
+        try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
+            pool.setFloor(isFloor, for: tile)
+            if !isFloor { floors.remove(tile) } else if pool.find(tile) >= 0 { floors.insert(tile) }
+        }
+    }
+
+    private func touch() throws {
+        guard let key = content.keys.sorted(by: order).randomElement(&random) else { return }
+        try perform("drawing \(key.layer):\(key.coordinate)") {
+            let number = pool.find(key)
+            pool.touch(number, now: now)
+            let isDecoded = pool.table[number].residency.isDecoded
+            try require((isDecoded ? pool.decoded : pool.compressed).head == number, "it is not the most recent")
+        }
+    }
+
+    /// Ends everything that is under way, lets go of everything and checks that nothing is left.
+    func windDown() throws {
+        while !flights.isEmpty { try endLoad() }
+        while !works.isEmpty { try endCodecWork() }
+        while !leases.isEmpty { try release() }
+        for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
+        for tile in floors {
+            try perform("unpinning") {
+                pool.setFloor(false, for: tile)
+                floors.remove(tile)
+            }
+        }
+        try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
+        try perform("forgetting absences") { pool.forgetAbsences() }
+        try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
+        try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")
+        try require(pool.committedBytes == pool.bookkeepingBytes, "the ledger is not empty")
+        try perform("settling") { pool.settleLimit(now: now) }
+    }
+
+    private func order(_ a: TileKey, _ b: TileKey) -> Bool { (a.high, a.low) < (b.high, b.low) }
+}
+
+extension Collection {
+    /// An element that the seed decides.
+    fileprivate func randomElement(_ random: inout SplitMix64) -> Element? {
+        isEmpty ? nil : self[index(startIndex, offsetBy: random.below(count))]
+    }
+}

@@ -1,0 +1,360 @@
+@testable import TileCache
+
+/// A pool that works on pretended memory, with a record of its own of who holds what.
+///
+/// Every load writes a stamp of its own where it may write, compressions and decompressions carry stamps from place to
+/// place, and memory that is let go loses them. So a slot or page that two owners share, an old tile that comes back or
+/// memory that the ledger has forgotten shows itself as a wrong stamp, whichever decision led to it.
+final class PoolModel {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    struct Flight {
+        var key: TileKey
+        var stamp: Int
+        var ticket: LoadTicket
+        var isOutdated = false
+    }
+
+    struct CodecWork {
+        enum Kind { case demotion, store, promotion }
+        var kind: Kind
+        var id: Int
+        var ticket: CodecTicket
+        /// What stands where the work reads.
+        var stamp: Int
+    }
+
+    struct Lease: Hashable {
+        var key: TileKey
+        var entry: Int32
+        var slot: MemoryRange
+        var stamp: Int
+    }
+
+    var pool: PoolState
+    var random: SplitMix64
+    var now: Int64 = 0
+    /// What was done last, for the message.
+    var step = ""
+
+    /// Stamps in slots with memory behind them, and in the eight units of such pages.
+    var slotStamps: [MemoryRange: Int] = [:]
+    var pageStamps: [Int32: [Int]] = [:]
+    /// Memory on its way back to the system.
+    var leaving: [MemoryRange] = []
+    var lastStamp = 0
+
+    /// The stamp of the pixels that each resident tile must have.
+    var content: [TileKey: Int] = [:]
+    var stale: Set<TileKey> = []
+    var absent: Set<TileKey> = []
+    var floors: Set<TileKey> = []
+    var flights: [Int32: Flight] = [:]
+    var works: [CodecWork] = []
+    /// Whose compression or decompression still counts for a tile.
+    var currentWork: [TileKey: Int] = [:]
+    var leases: [Lease] = []
+    var views: [ViewNeeds] = []
+    /// What the model allows for after an operation.
+    private var committedBefore = 0
+    private var isOverAllowed = false
+
+    init(configuration: PoolConfiguration, seed: UInt64) {
+        pool = PoolState(configuration: configuration)
+        random = SplitMix64(seed: seed)
+    }
+
+    // MARK: - Memory
+
+    func newStamp() -> Int {
+        lastStamp += 1
+        return lastStamp
+    }
+
+    func slot(_ slotClass: Int, _ number: Int32) -> MemoryRange {
+        MemoryRange(slotClass: Int32(slotClass), number: number)
+    }
+
+    func write(_ stamp: Int, to range: MemoryRange) throws {
+        try require(range.number >= 0, "a slot without a number")
+        try require(!leaving.contains(range), "\(range) was handed out on its way to the system")
+        slotStamps[range] = stamp
+    }
+
+    func write(_ stamp: Int, to block: PageAllocator.Block, bytes: Int) throws {
+        for unit in units(of: block, bytes) {
+            let page = Int32(unit / 8)
+            try require(
+                !leaving.contains(MemoryRange(slotClass: -1, number: page)),
+                "page \(page) was handed out on its way to the system"
+            )
+            pageStamps[page, default: Array(repeating: 0, count: 8)][unit % 8] = stamp
+        }
+    }
+
+    func units(of block: PageAllocator.Block, _ bytes: Int) -> [Int] {
+        var units: [Int] = []
+        guard bytes > 0 else { return units }
+        pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
+            units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
+        }
+        return units
+    }
+
+    func stamps(in block: PageAllocator.Block, _ bytes: Int) -> Set<Int> {
+        Set(units(of: block, bytes).map { pageStamps[Int32($0 / 8)]?[$0 % 8] ?? -1 })
+    }
+
+    /// Takes what was let go, as whoever called last has to, and returns some of it to the system.
+    private func letGo() throws {
+        for range in pool.takePendingDecommits() {
+            try require(!leaving.contains(range), "\(range) was handed out twice to be let go")
+            leaving.append(range)
+            if range.slotClass < 0 { pageStamps[range.number] = nil } else { slotStamps[range] = nil }
+        }
+        try require(pool.takePendingDecommits().isEmpty, "the same memory was to be let go twice")
+        while !leaving.isEmpty, random.oneIn(2) {
+            pool.finishDecommits([leaving.remove(at: random.below(leaving.count))])
+        }
+    }
+
+    // MARK: - Operations and their bounds
+
+    /// Which tiles an operation may take out of the pool.
+    enum Removals {
+        /// Those that nobody needs or holds.
+        case evictable
+        /// Those that nobody holds: the last resort of a trim.
+        case unheld
+        /// Evictable ones, and this one.
+        case also(TileKey)
+    }
+
+    /// Runs an operation and checks everything after it.
+    func perform(_ name: String, removing: Removals = .evictable, _ body: () throws -> Void) throws {
+        step = name
+        now += 1_000_000
+        let before = protected
+        let neededBefore = needed
+        let resident = content
+        committedBefore = pool.committedBytes
+        isOverAllowed = pool.isOverLimit
+        let wasOver = pool.isOverLimit
+        try body()
+        try letGo()
+        let after = protected
+        let neededAfter = needed
+        for key in resident.keys where content[key] == resident[key] && pool.residency(of: key) == .none {
+            let isHeld = before.contains(key) && after.contains(key)
+            let isNeeded = neededBefore.contains(key) && neededAfter.contains(key)
+            switch removing {
+            case .unheld: try require(!isHeld, "\(key.coordinate) went though it is held")
+            case .also(key): break
+            case .evictable, .also:
+                // Coming under a lowered limit is a trim, whenever it happens.
+                try require(!isHeld && (!isNeeded || wasOver), "\(key.coordinate) went though it is needed or held")
+            }
+            forget(key)
+        }
+        try check()
+    }
+
+    func forget(_ key: TileKey) {
+        content[key] = nil
+        stale.remove(key)
+        currentWork[key] = nil
+    }
+
+    var needed: Set<TileKey> {
+        var needed = floors
+        for view in views { needed.formUnion(view.tiles) }
+        return needed
+    }
+
+    /// Tiles whose pixels somebody is reading or moving.
+    private var protected: Set<TileKey> {
+        var held = Set(currentWork.keys)
+        for lease in leases where content[lease.key] == lease.stamp { held.insert(lease.key) }
+        return held
+    }
+
+    func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+        if !condition { throw Problem(description: "after \(step): \(message())") }
+    }
+
+    // MARK: - What must always hold
+
+    private func check() throws {
+        try checkEntries()
+        try checkLists()
+        try checkMemory()
+        let committed = pool.committedBytes
+        let limit = pool.configuration.byteLimit
+        if committed > limit {
+            try require(pool.isOverLimit, "\(committed) bytes in use, \(committed - limit) over the limit")
+            try require(
+                !isOverAllowed || committed <= committedBefore,
+                "\(committed) bytes in use while over the limit, \(committed - committedBefore) more than before"
+            )
+        }
+        try require(pool.counters.peakBytes >= committed, "the peak missed \(committed) bytes")
+        let codecJobs = works.count
+        try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
+        try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
+        let prefetches = flights.values.count { !$0.ticket.isDemand }
+        try require(pool.prefetchLoadCount == prefetches, "\(pool.prefetchLoadCount) prefetches, not \(prefetches)")
+        let inFlight = flights.values.reduce(0) {
+            $0 + ($1.ticket.slot < 0 ? 0 : pool.slots[$1.ticket.slotClass].slotBytes)
+        }
+        try require(pool.inFlightBytes == inFlight, "\(pool.inFlightBytes) bytes in flight, not \(inFlight)")
+        try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
+    }
+
+    private func checkEntries() throws {
+        var numbers: [Int32] = []
+        pool.table.forEach { numbers.append($0) }
+        try require(numbers.count == pool.table.count, "\(pool.table.count) entries, \(numbers.count) in the index")
+        var resident = 0
+        var needs: [TileKey: Int32] = [:]
+        for view in views { for tile in view.tiles { needs[tile, default: 0] += 1 } }
+        for number in numbers {
+            let entry = pool.table[number]
+            let name = "\(entry.key.layer):\(entry.key.coordinate) (\(entry.residency))"
+            try require(pool.find(entry.key) == number, "\(name) is not found")
+            try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
+            try require(entry.flags.contains(.floor) == floors.contains(entry.key), "\(name): floor")
+            try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
+            try require(!entry.flags.contains(.absent) || absent.contains(entry.key), "\(name) is not absent")
+            try require(
+                !entry.isForgettable || !entry.flags.isDisjoint(with: [.absent, .failed]),
+                "\(name) is not forgotten"
+            )
+            let flight = flights.first { $0.value.key == entry.key }
+            try require(entry.load == flight?.key ?? -1, "\(name): load \(entry.load)")
+            if let flight {
+                try require(pool.loads[Int(flight.key)]?.entry == number, "\(name): its load is another's")
+            }
+            if entry.residency.isResident { resident += 1 }
+            try checkPixels(of: entry, name)
+        }
+        try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
+        for view in views {
+            try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
+        }
+    }
+
+    private func checkPixels(of entry: Entry, _ name: String) throws {
+        let work = works.first { $0.id == currentWork[entry.key] }
+        let isBusy: Bool
+        switch entry.residency {
+        case .demoting: isBusy = work?.kind == .demotion
+        case .storing: isBusy = work?.kind == .store
+        case .promoting: isBusy = work?.kind == .promotion
+        default: isBusy = work == nil
+        }
+        try require(isBusy, "\(name): codec work is \(work.map { "\($0.kind)" } ?? "none")")
+        let stamp = content[entry.key]
+        let range = slot(pool.layers[entry.key.layer].slotClass, entry.slot)
+        var holds = leases.count { $0.key == entry.key && $0.slot == range && $0.stamp == stamp }
+        if entry.residency == .demoting || entry.residency == .promoting { holds += 1 }
+        try require(entry.leaseCount == holds, "\(name): \(entry.leaseCount) holds, not \(holds)")
+        if entry.residency.isDecoded {
+            try require(slotStamps[range] == stamp, "\(name): other pixels in its slot")
+        } else {
+            try require(entry.slot < 0, "\(name) has a slot")
+        }
+        if entry.residency.isCompressed {
+            let isSolid = entry.flags.contains(.solid)
+            try require(isSolid == (entry.blockBytes == 0), "\(name): \(entry.blockBytes) bytes of block")
+            if isSolid {
+                try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another colour")
+            } else {
+                try require(
+                    stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
+                    "\(name): others' bytes in its block"
+                )
+            }
+        } else {
+            try require(entry.blockBytes == 0 && !entry.flags.contains(.solid), "\(name) has a block")
+        }
+    }
+
+    private func checkLists() throws {
+        guard let decoded = pool.decoded.numbers(in: pool.table),
+            let compressed = pool.compressed.numbers(in: pool.table)
+        else { throw Problem(description: "after \(step): a list is torn") }
+        var expected: (decoded: Set<Int32>, compressed: Set<Int32>) = ([], [])
+        pool.table.forEach {
+            if pool.table[$0].residency.isDecoded { expected.decoded.insert($0) }
+            if pool.table[$0].residency.isCompressed { expected.compressed.insert($0) }
+        }
+        try require(Set(decoded) == expected.decoded, "the decoded list")
+        try require(Set(compressed) == expected.compressed, "the compressed list")
+    }
+
+    /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
+    private func checkMemory() throws {
+        var owned: [MemoryRange: String] = [:]
+        func own(_ range: MemoryRange, _ owner: String) throws {
+            if let other = owned.updateValue(owner, forKey: range) {
+                throw Problem(description: "after \(step): \(range) is \(owner)'s and \(other)'s")
+            }
+        }
+        var units: Set<Int> = []
+        func own(_ block: PageAllocator.Block, _ bytes: Int) throws {
+            for unit in self.units(of: block, bytes) {
+                try require(units.insert(unit).inserted, "unit \(unit) is in two blocks")
+            }
+        }
+        var numbers: [Int32] = []
+        pool.table.forEach { numbers.append($0) }
+        for number in numbers {
+            let entry = pool.table[number]
+            if entry.slot >= 0 { try own(slot(pool.layers[entry.key.layer].slotClass, entry.slot), "a tile") }
+            try own(entry.block, Int(entry.blockBytes))
+        }
+        for flight in flights.values where flight.ticket.slot >= 0 {
+            let range = slot(flight.ticket.slotClass, flight.ticket.slot)
+            try own(range, "a load")
+            try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
+        }
+        var orphans: [MemoryRange: Int32] = [:]
+        for lease in leases {
+            try require(slotStamps[lease.slot] == lease.stamp, "a leased slot was written by another")
+            if content[lease.key] != lease.stamp { orphans[lease.slot, default: 0] += 1 }
+        }
+        for work in works {
+            let isCurrent = currentWork[work.ticket.key] == work.id
+            let range = slot(work.ticket.slotClass, work.ticket.slot)
+            switch work.kind {
+            case .demotion:
+                try require(slotStamps[range] == work.stamp, "a slot was written while it was compressed")
+                if !isCurrent { orphans[range, default: 0] += 1 }
+            case .promotion: try own(range, "a decompression")
+            case .store: break
+            }
+            if work.kind != .demotion, !isCurrent { try own(work.ticket.block, work.ticket.blockBytes) }
+        }
+        try require(pool.orphans == orphans, "orphans \(pool.orphans), not \(orphans)")
+        for range in orphans.keys { try own(range, "a lease") }
+
+        var bytes = pool.bookkeepingBytes
+        for (index, slots) in pool.slots.enumerated() {
+            let used = owned.keys.count { $0.slotClass == index }
+            try require(slots.usedCount == used, "\(slots.usedCount) slots of class \(index) in use, not \(used)")
+            let real = slotStamps.keys.count { $0.slotClass == index }
+            try require(slots.usedCount + slots.unusedCount == real, "\(real) slots of class \(index) have memory")
+            bytes += real * slots.slotBytes
+        }
+        let used = Set(units.map { $0 / 8 }).count
+        try require(pool.pages.usedCount == used, "\(pool.pages.usedCount) pages in use, not \(used)")
+        try require(
+            pool.pages.usedCount + pool.pages.unusedCount == pageStamps.count,
+            "\(pageStamps.count) pages have memory"
+        )
+        bytes += pageStamps.count * PageAllocator.pageBytes
+        try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Synchronization
+import Testing
+import TileCache
+
+/// The sample of the README is the code below, letter for letter, so that it compiles and runs.
+@Suite struct ReadmeSampleTests {
+    /// Stands for whatever a renderer draws on.
+    private final class Screen: Sendable {
+        private let redraws = Atomic(0)
+        private let drawn = Mutex<[TileIdentity]>([])
+
+        var redrawCount: Int { redraws.load(ordering: .sequentiallyConsistent) }
+
+        func setNeedsRedraw() { redraws.add(1, ordering: .sequentiallyConsistent) }
+
+        func draw(_ tile: LeasedTile, _ part: Rectangle, at place: Rectangle) {
+            drawn.withLock { $0.append(tile.identity) }
+        }
+
+        func takeDrawn() -> [TileIdentity] {
+            drawn.withLock { drawn in
+                defer { drawn.removeAll() }
+                return drawn
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func drawsWhatTheScreenNeeds() throws {
+        let screen = Screen()
+
+        // README begin
+        struct Checkers: BlockingTileSource {  // what a renderer brings: pixels for a tile
+            func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+                let shade: UInt8 = (tile.column + tile.row).isMultiple(of: 2) ? 0x40 : 0xC0
+                pixels.withMutableBytes { bytes in for index in bytes.indices { bytes[index] = shade } }
+                return .pixels
+            }
+        }
+
+        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 4)
+        let map = try cache.addLayer(Checkers(), pyramid: .powerOfTwo(worldWidth: 131_072, worldHeight: 131_072))
+        let view = cache.makeView(layers: [map])
+        view.onTilesReady = { screen.setNeedsRedraw() }  // sharper pixels have landed
+
+        func draw(_ viewport: Viewport) {  // every frame
+            view.update(viewport)
+            for placement in view.frame() {  // exact tiles, or cuts of coarser and finer ones
+                screen.draw(placement.tile, placement.tileRectangle, at: placement.worldRectangle)
+            }
+        }
+        // README end
+
+        // The main queue, where the sample is called back, belongs to the tests' runner.
+        view.callbackQueue = DispatchQueue(label: "screen")
+        let viewport = Viewport(center: WorldPoint(x: 65_536, y: 65_536), width: 512, height: 512)
+        var drawn: [TileIdentity] = []
+        while drawn.count < 4 || !drawn.allSatisfy({ $0.tile.level == 9 }) {
+            draw(viewport)
+            drawn = screen.takeDrawn()
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        #expect(Set(drawn.map(\.tile.column)) == [255, 256])
+        #expect(cache.shutdown())
+        #expect(screen.redrawCount > 0)
+        #expect(cache.statistics.peakBytes <= 64 << 20)
+    }
+
+    @Test func isTheCodeAbove() throws {
+        let here = URL(fileURLWithPath: #filePath)
+        let readme = try String(
+            contentsOf: here.deletingLastPathComponent().appendingPathComponent("../../README.md"),
+            encoding: .utf8
+        )
+        let test = try String(contentsOf: here, encoding: .utf8)
+        let sample = try #require(between("```swift\nimport TileCache\n\n", "```", in: readme))
+        // Looked for in two parts, so that this line is not what is found.
+        let code = try #require(between("// README " + "begin\n", "        // README " + "end", in: test))
+        #expect(sample == unindented(code, by: 8))
+    }
+
+    private func between(_ start: String, _ end: String, in text: String) -> String? {
+        guard let from = text.range(of: start)?.upperBound,
+            let to = text.range(of: end, range: from..<text.endIndex)?.lowerBound
+        else { return nil }
+        return String(text[from..<to])
+    }
+
+    private func unindented(_ text: String, by count: Int) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.allSatisfy { $0 == " " } ? "" : String($0.dropFirst(count)) }
+            .joined(separator: "\n")
+    }
+}
