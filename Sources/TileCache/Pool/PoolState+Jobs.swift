@@ -80,9 +80,6 @@ extension PoolState {
         return true
     }
 
-    /// Starts nothing more of the current plan; what it thinks of tiles still counts.
-    mutating func endPlan() { planCursor = plan.entries.count }
-
     /// Notes what the current plan thinks of a tile; of two opinions the first counts.
     private mutating func setValue(_ value: Float, of number: Int32) {
         guard table[number].planEpoch != planEpoch else { return }

@@ -129,7 +129,6 @@ package final class VirtualCache {
     }
 
     private func startJobs(now: Int64) {
-        let refusals = pool.counters.refusals
         while let job = pool.nextJob(now: now) {
             switch job {
             case .load(let ticket):
@@ -150,9 +149,6 @@ package final class VirtualCache {
             }
             confirmDecommits()
         }
-        // By the reference's rule a wish without room ends the plan: what lands before the next frame is not given up
-        // for the rest of it. The service lets needed tiles wait for room instead, for its frames may have stopped.
-        if pool.counters.refusals != refusals { pool.endPlan() }
         confirmDecommits()
     }
 
