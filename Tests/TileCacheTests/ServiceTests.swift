@@ -445,6 +445,21 @@ import Testing
         }
     }
 
+    @Test func aSourceThatNeverAnswersDoesNotKeepACacheAlive() throws {
+        weak var core: CacheCore?
+        do {
+            let cache = try TileCache(byteLimit: .mebibytes(2))
+            core = cache.core
+            // Nobody but the cache holds the source, which holds the requests, which hold the cache.
+            let layer = try cache.addLayer(QueuedSource(layer: 0), pyramid: try pyramid())
+            let view = quiet(cache, [layer])
+            view.update(viewport(700, 700))
+            #expect(eventually { cache.statistics.loadsInFlight > 0 })
+            pause(microseconds: 2000)
+        }
+        #expect(eventually { core == nil })
+    }
+
     @Test func nothingOfACacheOutlivesItsLastUser() throws {
         weak var core: CacheCore?
         do {

@@ -58,7 +58,7 @@ struct Entry {
     var load: Int32 = -1
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
-    /// Names the compression or decompression under way; another's result is not this entry's any more.
+    /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
     var work: UInt32 = 0
     /// Marks of the last pass over a view's needed tiles.
     var needStamp: UInt32 = 0
@@ -129,6 +129,8 @@ struct EntryTable: ~Copyable {
         return Self.blockSize * MemoryLayout<Entry>.stride + indexGrowth
     }
 
+    var isFull: Bool { count >= maximumCount }
+
     subscript(_ number: Int32) -> Entry {
         @inline(__always) _read { yield pointer(number).pointee }
         @inline(__always) nonmutating _modify { yield &pointer(number).pointee }
@@ -156,7 +158,7 @@ struct EntryTable: ~Copyable {
     mutating func insert(_ key: TileKey) -> Int32 {
         let found = find(key)
         if found >= 0 { return found }
-        guard count < maximumCount else { return -1 }
+        guard !isFull else { return -1 }
         if firstFree < 0 { addBlock() }
         let number = firstFree
         firstFree = pointer(number).pointee.next

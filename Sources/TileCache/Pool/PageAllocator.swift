@@ -35,6 +35,8 @@ struct PageAllocator {
     init(capacity: Int) { self.capacity = capacity }
 
     var unusedCount: Int { unused.count }
+    /// Pages without memory that may be taken; those on their way to the system are not among them.
+    var freshCount: Int { capacity - nextPage.count + decommitted.count }
     var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
     /// Pages that the tables have room for; they grow only where the ledger was asked before.

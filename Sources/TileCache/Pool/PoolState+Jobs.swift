@@ -80,9 +80,12 @@ extension PoolState {
         return true
     }
 
-    /// Notes what the current plan thinks of a tile; of two opinions the first counts.
+    /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
     private mutating func setValue(_ value: Float, of number: Int32) {
-        guard table[number].planEpoch != planEpoch else { return }
+        guard table[number].planEpoch != planEpoch else {
+            table[number].value = max(table[number].value, value)
+            return
+        }
         table[number].planEpoch = planEpoch
         table[number].value = value
         if table[number].residency.isResident { valued.append(number) }
@@ -95,6 +98,12 @@ extension PoolState {
             let wish = plan.entries[planCursor]
             let number = table.find(wish.key)
             if number >= 0, !needsWork(number, wish, now: now) {
+                planCursor += 1
+                continue
+            }
+            guard fitsLimit(layer: wish.key.layer) else {
+                // It never will, and the rest of the plan must not wait for it.
+                counters.refusals += 1
                 planCursor += 1
                 continue
             }
@@ -189,6 +198,8 @@ extension PoolState {
         loadCount += 1
         counters.loadsStarted += 1
         if !isDemand {
+            // The plan's value must be there when the pixels land: the entry may be younger than the plan.
+            setValue(wish.value, of: number)
             prefetchLoadCount += 1
             counters.prefetchStarted += 1
         }
@@ -222,6 +233,8 @@ extension PoolState {
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
     mutating func finishLoad(_ id: Int32, _ result: LoadResult, now: Int64) -> Landing {
         guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return Landing() }
+        // Pixels that nothing was reserved for are nowhere.
+        let result = result == .pixels && load.slot < 0 ? .refused : result
         loads[Int(id)] = nil
         freeLoads.append(id)
         let number = load.entry
@@ -244,6 +257,7 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
+        settleLimit(now: now)
         return landing
     }
 
@@ -282,7 +296,7 @@ extension PoolState {
             table[number].blockBytes = 0
             if entry.residency == .promoting { table[number].leaseCount -= 1 }
         }
-        table[number].work &+= 1
+        table[number].work = 0
         releasePixels(of: number)
         table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
     }

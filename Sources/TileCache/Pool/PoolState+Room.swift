@@ -14,6 +14,13 @@ extension PoolState {
     ///
     /// - Parameter worth: nothing that is worth this much or more is given up for it.
     mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+        settleLimit(now: now)
+        // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
+        // would not fit an empty pool.
+        guard !isOverLimit, fitsLimit(layer: layer) else {
+            counters.refusals += 1
+            return .none
+        }
         let slotClass = layers[layer].slotClass
         let reused = slots[slotClass].takeCommitted()
         if reused >= 0 { return .slot(reused) }
@@ -38,6 +45,11 @@ extension PoolState {
                 return .none
             }
         }
+    }
+
+    /// Whether a layer's tile could be held at all.
+    func fitsLimit(layer: Int) -> Bool {
+        slotBytes(ofLayer: layer) <= configuration.byteLimit - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
     }
 
     /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
@@ -92,12 +104,8 @@ extension PoolState {
     func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {
         var number = list.tail
         while number >= 0, !isEvictable(number) || isValued(number) { number = table[number].previous }
-        guard configuration.eviction == .value else {
-            // Values play no part: the plain order decides, with valued tiles among the others.
-            var plain = list.tail
-            while plain >= 0, !isEvictable(plain) { plain = table[plain].previous }
-            return plain
-        }
+        // Without values no tile is a valued one, and the plain order decides.
+        guard configuration.eviction == .value else { return number }
         var lowest = number
         var lowestWorth = number >= 0 ? plan.recency.worth(age: now - table[number].lastUse) : .infinity
         let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded

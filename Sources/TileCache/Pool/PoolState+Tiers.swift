@@ -30,7 +30,7 @@ extension PoolState {
     /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
     mutating func beginDemotion(_ number: Int32) -> CodecTicket {
         codecJobs += 1
-        table[number].work &+= 1
+        table[number].work = nameWork()
         table[number].residency = .demoting
         table[number].leaseCount += 1
         let entry = table[number]
@@ -75,7 +75,7 @@ extension PoolState {
             counters.demotedRawBytes += layers[ticket.key.layer].tileBytes
             counters.demotedBlockBytes += bytes
             moveToCompressed(number)
-            guard makePages(for: bytes, worth: worthOfKeeping(number, now: now), now: now) else {
+            guard makePages(for: bytes, of: number, now: now) else {
                 drop(number, cause: .capacity)
                 return nil
             }
@@ -109,7 +109,7 @@ extension PoolState {
         switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
         case .slot(let slot):
             codecJobs += 1
-            table[number].work &+= 1
+            table[number].work = nameWork()
             table[number].residency = .promoting
             let entry = table[number]
             return .ticket(
@@ -209,24 +209,27 @@ extension PoolState {
         return entry.planEpoch == planEpoch ? entry.value : plan.recency.worth(age: now - entry.lastUse)
     }
 
-    /// Sees to it that a block's pages can be taken: other compressed tiles go while their tier has its share, else
+    /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
     /// memory of free slots is turned into pages.
-    private mutating func makePages(for bytes: Int, worth: Float, now: Int64) -> Bool {
-        let needed = pages.pagesNeeded(for: bytes)
-        while pages.unusedCount < needed {
-            let tableBytes = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(taking: needed)
-            let missing = (needed - pages.unusedCount) * PageAllocator.pageBytes + tableBytes
-            if availableBytes >= missing { return true }
+    private mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
+        let worth = worthOfKeeping(number, now: now)
+        while true {
+            // Asked anew each time: the block that was given up may have taken the shared page along.
+            let needed = pages.pagesNeeded(for: bytes)
+            if pages.unusedCount >= needed { return true }
+            let fresh = needed - pages.unusedCount
+            let growth = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(taking: needed)
+            let missing = fresh * PageAllocator.pageBytes + growth
+            if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: compressed, worth: worth, now: now)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
-                if victim >= 0, table[victim].blockBytes > 0 {
+                if victim >= 0, victim != number {
                     drop(victim, cause: .capacity)
                     continue
                 }
             }
             if !letUnusedGo(missing - availableBytes, sparing: -1) { return false }
         }
-        return true
     }
 }

@@ -43,6 +43,9 @@ struct PoolState: ~Copyable {
     var prefetchLoadCount = 0
     var inFlightBytes = 0
     var codecJobs = 0
+    /// The last name given to a compression or decompression. One sequence for all entries: an entry's number and key
+    /// may come back while work for its predecessor is still under way.
+    private var lastWork: UInt32 = 0
     /// Slots whose tile got newer pixels while somebody still holds the old ones.
     var orphans: [MemoryRange: Int32] = [:]
 
@@ -107,6 +110,13 @@ struct PoolState: ~Copyable {
     static func slotBytes(for tileBytes: Int) -> Int { (tileBytes + 4095) & ~4095 }
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
+
+    mutating func nameWork() -> UInt32 {
+        lastWork &+= 1
+        // 0 is the name of no work.
+        if lastWork == 0 { lastWork = 1 }
+        return lastWork
+    }
 
     // MARK: - The ledger
 
@@ -189,13 +199,19 @@ struct PoolState: ~Copyable {
     mutating func entry(for key: TileKey) -> Int32 {
         let number = table.find(key)
         if number >= 0 { return number }
-        if !configuration.grantsBookkeeping, table.nextGrowth > 0, availableBytes < table.nextGrowth {
-            guard makeBytes(table.nextGrowth) else { return -1 }
+        if table.isFull || !canGrowTable { forgetAbsences() }
+        if table.isFull {
+            // Full of tiles that take nothing but an entry each: single colours.
+            let cold = coldest(of: compressed, worth: .infinity, now: 0)
+            if cold >= 0 { drop(cold, cause: .capacity) }
         }
+        guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
         let inserted = table.insert(key)
         notePeaks()
         return inserted
     }
+
+    private var canGrowTable: Bool { configuration.grantsBookkeeping || availableBytes >= table.nextGrowth }
 
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {

@@ -75,10 +75,10 @@ extension CacheCore {
         case .load(let ticket):
             let layer = state.layers[ticket.key.layer]
             switch layer.source {
-            case .asynchronous(let source):
+            case .asynchronous(let source)?:
                 state.workerOfLoad[ticket.load] = worker
                 return .request(ticket, source)
-            case .blocking:
+            case .blocking?, nil:
                 return .load(
                     ticket,
                     layer,
@@ -113,7 +113,7 @@ extension CacheCore {
     // MARK: - Loads
 
     private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
-        guard case .blocking(let source) = layer.source else { return }
+        guard case .blocking(let source)? = layer.source else { return }
         let size = layer.sizes[ticket.key.level]
         var pixels = TilePixels(
             memory: UnsafeMutableRawBufferPointer(

@@ -191,11 +191,15 @@ final class CacheCore: Sendable {
 
     /// Stops everything; whether all work had ended within the time.
     func shutDown(within nanoseconds: Int64) -> Bool {
-        let requests = lock.withLock { state -> [TileRequest] in
+        // The sources are let go outside of the lock: what they do at their end is somebody else's code.
+        let (requests, sources) = lock.withLock { state -> ([TileRequest], [AnySource?]) in
             state.isShutDown = true
             state.idleWorkers.removeAll()
-            return state.requests.values.compactMap(\.value)
+            let sources = state.layers.map(\.source)
+            for index in state.layers.indices { state.layers[index].source = nil }
+            return (state.requests.values.compactMap(\.value), sources)
         }
+        defer { withExtendedLifetime(sources) {} }
         for request in requests { request.noteUnwanted() }
         // Called from a callback it cannot wait for that very callback.
         let isInCallback = callbackThreads.withLock { $0[currentThreadNumber()] != nil }

@@ -16,7 +16,8 @@ struct LayerRecord: Sendable {
     }
 
     let id: LayerID
-    let source: AnySource
+    /// `nil` once the cache has been shut down: a source may hold requests, and those hold the cache.
+    var source: AnySource?
     let pyramid: TilePyramid
     let options: LayerOptions
     let tileBytes: Int
