@@ -139,9 +139,9 @@ extension PoolState {
     }
 
     /// Nothing may be given up for what is next: the rest of the plan is worth less, so nothing of it starts. The next
-    /// plan may find room again.
+    /// plan may find room again. While a codec is at work room may come of it, and its worker goes on with this plan.
     private mutating func endPlan() -> Job? {
-        planHasEnded = true
+        planHasEnded = codecJobs == 0
         return nil
     }
 
