@@ -115,15 +115,21 @@ extension PoolState {
         var lowest: Int32 = -1
         var lowestWorth = Float.infinity
         var weighed = 0
+        var classes = 0
         while number >= 0, weighed < Self.tilesWeighed {
             if table[number].planEpoch != planEpoch, isEvictable(number) {
-                let own = worthByAge(number)
-                if own < lowestWorth {
-                    lowest = number
-                    lowestWorth = own
+                // Of each class only the least recently used: what has just come unseen has its time to be seen.
+                let visitClass = ForesightBin.visitClass(Int(table[number].visits))
+                if classes & (1 << visitClass) == 0 {
+                    classes |= 1 << visitClass
+                    let own = worthByAge(number)
+                    if own < lowestWorth {
+                        lowest = number
+                        lowestWorth = own
+                    }
+                    // Nothing is worth less than nothing, and there is no other class.
+                    if lowestWorth <= 0 || classes == (1 << ForesightBin.visitClasses) - 1 { break }
                 }
-                // Nothing is worth less than nothing.
-                if lowestWorth <= 0 { break }
                 weighed += 1
             }
             number = table[number].previous

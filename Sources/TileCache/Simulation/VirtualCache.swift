@@ -54,7 +54,7 @@ package final class VirtualCache {
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
 
-    /// Whether to look at the system's clock before and after each plan; nothing else ever does.
+    /// Whether to look at the thread's processor time before and after each plan.
     package var measuresPlans = false
     /// What the last plan cost, learning from the frame and installing included.
     package private(set) var planMicroseconds = 0.0
@@ -132,10 +132,10 @@ package final class VirtualCache {
             }
         )
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
-        let start = measuresPlans ? MonotonicTime.now.nanoseconds : 0
+        let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         pool.install(planner.makePlan(of: snapshots, context: context))
         if measuresPlans {
-            planMicroseconds = Double(MonotonicTime.now.nanoseconds - start) / 1000
+            planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
