@@ -211,7 +211,7 @@ extension TileCache.Configuration {
         pool.grantsBookkeeping = grantsBookkeeping
         pool.workers = workers
         pool.reservedWorkers = reservedWorkers
-        pool.retryDelay = max(retryDelay, 1)
+        pool.retryDelay = min(max(retryDelay, 1), pool.maximumRetryDelay)
         pool.maximumCodecJobs = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
         return pool
     }

@@ -23,7 +23,7 @@ public final class TileView: Sendable {
     ///   - time: now unless given; times that do not grow are taken as they are.
     ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
     public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
-        let now = time?.nanoseconds ?? core.clock()
+        let now = MonotonicTime.bounded(time?.nanoseconds ?? core.clock())
         recorder?.record(viewport, at: now)
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
@@ -45,7 +45,7 @@ public final class TileView: Sendable {
     ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
     ///   - time: now unless given.
     public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
-        let now = time?.nanoseconds ?? core.clock()
+        let now = MonotonicTime.bounded(time?.nanoseconds ?? core.clock())
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
             defer { state.views[id] = view }
@@ -62,7 +62,8 @@ public final class TileView: Sendable {
     /// from within a call of this library, and never after the cache has been shut down.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.lock.withLock { $0.views[id]?.callback } }
-        set { core.lock.withLock { $0.views[id]?.callback = newValue } }
+        // What was set before may own frames and views, whose ends take the lock: it must go outside of it.
+        set { core.exchange(newValue, ofView: id, at: \.callback) }
     }
 
     /// The queue that ``onTilesReady`` is called on; the main queue unless set. Set a serial one.
@@ -74,7 +75,7 @@ public final class TileView: Sendable {
     /// Records every viewport of ``update(_:at:destination:)`` as a pan trace; nothing unless set.
     public var recorder: PanTraceRecorder? {
         get { core.lock.withLock { $0.views[id]?.recorder } }
-        set { core.lock.withLock { $0.views[id]?.recorder = newValue } }
+        set { core.exchange(newValue, ofView: id, at: \.recorder) }
     }
 
     /// How much each ``frame()`` may spend on decompression.

@@ -36,17 +36,18 @@ import Testing
         #expect(small.counters.refusals == 1)
     }
 
-    @Test func unmentionedTilesAreWorthWhatTheirAgeLeaves() {
+    @Test func unmentionedTilesAreWorthWhatThePlansTableSays() {
         let small = TilePool(tiles: 3, byValue)
         small.load(0, 1, 2)
         small.touch(0)
-        // Tile 1 is the oldest: used 6 ms ago, it is worth 1 / (1 + 6).
-        small.now = small.pool.table[small.pool.find(key(1))].lastUse + 6_000_000
-        let recency = RecencyWorth(scale: 1, halfAge: 1e6)
+        // Tiles 0 and 1 are worth the same, so the one used longer ago goes.
+        let recency = RecencyWorth(
+            worths: [Float](repeating: 0.14, count: ForesightBin.ages * ForesightBin.visitClasses)
+        )
         small.install([small.wish(2, 0.16), small.wish(9, 0.15)], recency: recency)
         small.runPlan()
         #expect(small.resident == [0, 2, 9])
-        // What a plan values less than age leaves goes before what is older.
+        // What a plan values less than the table says of others goes before them.
         small.install([small.wish(2, 0.01), small.wish(8, 0.5)], recency: recency)
         small.runPlan()
         #expect(small.resident == [0, 8, 9])

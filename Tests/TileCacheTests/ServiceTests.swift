@@ -430,6 +430,46 @@ import Testing
         #expect(cache.statistics.zoom.total > 0)
     }
 
+    @Test func aViewOfNamedTilesAloneDrawsThem() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = quiet(cache, [layer])
+        let tiles = (0..<3).map { NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: $0, row: 1)) }
+        view.update(needing: tiles)
+        #expect(eventually { view.frame().missingTileCount == 0 && view.frame().count == 3 })
+        #expect(view.frame().allSatisfy { $0.isExact })
+    }
+
+    @Test func callbacksThatOwnFramesAndViewsGoOutsideOfTheLock() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = quiet(cache, [layer])
+        view.update(viewport(1000, 1000))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        for _ in 0..<2 {
+            var owned: (frame: TileFrame, view: TileView)? = (view.frame(), quiet(cache, [layer]))
+            view.onTilesReady = { [owned] in _ = owned }
+            owned = nil
+        }
+        view.onTilesReady = nil
+        var other: TileView? = quiet(cache, [layer])
+        other?.onTilesReady = { [frame = view.frame()] in _ = frame }
+        other = nil
+        #expect(cache.statistics.decodedTiles >= 20)
+    }
+
+    @Test func timesMayBeAnything() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = cache.makeView(layers: [layer])
+        for (index, time) in [Int64.min, 0, .max, -1, .max - 1, .min, 5].enumerated() {
+            view.update(viewport(800 + Double(index) * 90, 800), at: MonotonicTime(nanoseconds: time))
+            _ = view.frame()
+        }
+        view.update(viewport(900, 900))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
     @Test func aHundredCachesStartAndStopUnderLoad() throws {
         for round in 0..<100 {
             let cache = try TileCache(byteLimit: .mebibytes(2), workers: 3)

@@ -32,7 +32,7 @@ import Testing
                     needed: needed,
                     pyramid: pyramid,
                     demands: frame == 0 ? 0 : demands.count,
-                    missed: frame == 0 ? 0 : demands.filter { !resident.contains($0) }.count
+                    missed: frame == 0 ? 0 : demands.filter { !self.resident.contains($0) }.count
                 )
             )
             before = Set(needed)
@@ -211,7 +211,8 @@ import Testing
             var session = try Session(wrapsX: wraps)
             for (x, scale, width) in [
                 (0.0, 1.0, 1000.0), (1e18, 1, 1000), (-1e18, 1e-9, 1000), (1e300, 1e-5, 1e6), (0, 1e-12, 1),
-                (5, 1e300, 1e-300), (30_000, 1e-320, 1e-320), (30_000, 1e12, 4000), (30_000, 1, 1e9), (30_000, 1, 0.001),
+                (5, 1e300, 1e-300), (30_000, .leastNonzeroMagnitude, .leastNonzeroMagnitude), (30_000, 1e12, 4000), (30_000, 1, 1e9),
+                (30_000, 1, 0.001),
                 (30_000, 0.001, 1e7),
             ] {
                 let viewport = Self.view(x, 30_000, scale: scale, width: width, height: width)
@@ -220,7 +221,7 @@ import Testing
                     let plan = session.show(viewport)
                     #expect(plan.entries.allSatisfy { !$0.value.isNaN })
                     #expect(plan.keepValues.allSatisfy { $0.value.isFinite })
-                    #expect(plan.recency.worths.allSatisfy(\.isFinite))
+                    #expect(plan.recency.worths.allSatisfy { $0.isFinite })
                 }
             }
             let plan = session.show(Self.view(30_000, 30_000))

@@ -39,6 +39,8 @@ struct ViewportCover {
     /// `body` returns whether to go on with this row.
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
         guard !box.isEmpty else { return }
+        // Beside a world that does not repeat there is nothing in any row.
+        guard pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return }
         let level = pyramid.levels[levelIndex]
         let rows = gridRange(
             from: box.minY - level.origin.y,

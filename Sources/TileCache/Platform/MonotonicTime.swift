@@ -32,6 +32,9 @@ public struct MonotonicTime: Hashable, Sendable, Comparable {
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
+    /// A time whose differences to others cannot overflow: within 73 years of the clock's start.
+    static func bounded(_ nanoseconds: Int64) -> Int64 { min(max(nanoseconds, -(1 << 61)), 1 << 61) }
+
     /// Orders by time.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }

@@ -119,6 +119,8 @@ extension PoolState {
             let isDemand = wish.reason != .prefetch
             if !isDemand, prefetchLoadCount >= configuration.workers - configuration.reservedWorkers { return nil }
             if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
+                // Whoever has the codec goes on here when it is done.
+                guard codecJobs < configuration.maximumCodecJobs else { return nil }
                 switch beginPromotion(number, worth: worth(of: wish), now: now) {
                 case .ticket(let ticket):
                     planCursor += 1
@@ -153,7 +155,7 @@ extension PoolState {
         if entry.flags.contains(.stale) { return true }
         switch entry.residency {
         case .none: return true
-        case .compressed: return wish.wantsDecoded && codecJobs < configuration.maximumCodecJobs
+        case .compressed: return wish.wantsDecoded
         case .decoded, .demoting, .storing, .promoting: return false
         }
     }
@@ -332,7 +334,10 @@ extension PoolState {
             table[number].flags.insert(.failed)
             let attempts = table[number].attempts
             table[number].attempts = attempts == .max ? .max : attempts + 1
-            let doubled = configuration.retryDelay << Int64(min(attempts, 20))
+            let (product, tooLong) = configuration.retryDelay.multipliedReportingOverflow(
+                by: 1 << Int64(min(attempts, 20))
+            )
+            let doubled = tooLong ? Int64.max : product
             let wait = max(min(doubled, configuration.maximumRetryDelay), retryAfter ?? 0)
             let (retryAt, overflow) = now.addingReportingOverflow(wait)
             table[number].retryAt = isPermanent || overflow ? .max : retryAt

@@ -79,6 +79,7 @@ struct PoolState: ~Copyable {
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
         pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
         loads.reserveCapacity(configuration.workers)
+        isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
     }
 
@@ -91,6 +92,8 @@ struct PoolState: ~Copyable {
             slots.firstIndex { $0.slotBytes == slotBytes }
             ?? {
                 let capacity = max(maximumByteLimit / slotBytes, 0)
+                // Room for its tables is made first, where there is any.
+                if !configuration.grantsBookkeeping { _ = makeBytes(configuration.byteLimit / slotBytes * 8) }
                 var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
                 allocator.reserve(configuration.byteLimit / slotBytes)
                 slots.append(allocator)
@@ -104,6 +107,7 @@ struct PoolState: ~Copyable {
                 reservesLate: reservesLate
             )
         )
+        isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
         return layers.count - 1
     }

@@ -15,7 +15,6 @@ extension CacheCore {
         lock.withLock { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
             defer { state.views[id] = view }
-            guard let viewport = view.model.viewport else { return .empty }
             let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
             var isMissing = false
             for index in view.model.layers.indices {
@@ -34,7 +33,7 @@ extension CacheCore {
             for layer in view.model.layers {
                 composer.compose(
                     layer,
-                    viewport: viewport,
+                    viewport: view.model.viewport,
                     pool: state.pool,
                     isMissing: isMissing,
                     coverage: &coverage
@@ -94,10 +93,13 @@ extension CacheCore {
             }
             guard let (ticket, work) = begun else { return }
             let isIntact = decompress(ticket, work)
-            perform { state in
+            let woken = perform { state -> [Int] in
                 state.pool.finishPromotion(ticket, isIntact: isIntact)
                 state.returnCodec(work.codec)
+                // A worker may have gone idle for want of the codec.
+                return state.takeIdleWorkers()
             }
+            wake(woken)
             if !isIntact { requestPlan() }
             done += 1
         }
@@ -122,13 +124,32 @@ extension CacheCore {
     }
 
     func removeView(_ id: Int) {
-        perform { state in
-            guard var view = state.views[id].take() else { return }
+        // The record goes outside of the lock: its callback may own frames and views, whose ends take it.
+        let gone = perform { state -> ViewRecord? in
+            guard var view = state.views[id].take() else { return nil }
             for index in view.model.layers.indices { state.pool.clear(&view.model.layers[index].needs) }
             state.closedPan = state.closedPan + view.model.pan
             state.closedZoom = state.closedZoom + view.model.zoom
+            return view
         }
+        withExtendedLifetime(gone) {}
         setPolicies(nil, ofView: id)
+        // What only this view wanted need not be loaded any more.
+        requestPlan()
+    }
+
+    /// Sets a part of a view's record and lets the old one go outside of the lock.
+    func exchange<Part: Sendable>(
+        _ part: Part,
+        ofView id: Int,
+        at path: any WritableKeyPath<ViewRecord, Part> & Sendable
+    ) {
+        let old = lock.withLock { state -> Part? in
+            let old = state.views[id]?[keyPath: path]
+            state.views[id]?[keyPath: path] = part
+            return old
+        }
+        withExtendedLifetime(old) {}
     }
 }
 

@@ -16,6 +16,7 @@ extension TileCache {
     ) throws(Failure) -> Result? {
         let key = TileKey(layer: layer.index, tile)
         let held = core.lock.withLock { state -> HeldTile? in
+            guard state.has(tile, layer) else { return nil }
             let number = state.pool.find(key)
             guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
             state.pool.lease(number)
@@ -25,7 +26,7 @@ extension TileCache {
             return HeldTile(
                 token: LeaseToken(entry: number, slot: slot, slotClass: Int32(slotClass)),
                 address: UInt(bitPattern: state.address(slotClass: slotClass, slot: slot)),
-                byteCount: state.layers[key.layer].tileBytes
+                byteCount: state.layers[key.layer].sizes[tile.level].bytes
             )
         }
         guard let held else { return nil }
@@ -42,7 +43,7 @@ extension TileCache {
     /// Whether a tile is resident, decoded or compressed. Touches nothing.
     public func isResident(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let key = TileKey(layer: layer.index, tile)
-        return core.lock.withLock { $0.pool.residency(of: key).isResident }
+        return core.lock.withLock { $0.has(tile, layer) && $0.pool.residency(of: key).isResident }
     }
 }
 
@@ -50,4 +51,11 @@ private struct HeldTile: Sendable {
     var token: LeaseToken
     var address: UInt
     var byteCount: Int
+}
+
+extension CoreState {
+    /// Whether there is such a tile: coordinates from outside may be anything, and keys keep no more than 40 bits.
+    fileprivate func has(_ tile: TileCoordinate, _ layer: LayerID) -> Bool {
+        layers.indices.contains(layer.index) && layers[layer.index].pyramid.contains(tile)
+    }
 }

@@ -41,7 +41,7 @@ extension CacheCore {
             state.adoptCodecs(made)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
-                isCompressible: options.isCompressible && !state.codecs.isEmpty,
+                isCompressible: options.isCompressible && usesCodec && state.codecTileBytes >= tileBytes,
                 reservesLate: source.reservesLate
             )
             let slotClass = state.pool.layers[index].slotClass
@@ -76,6 +76,9 @@ extension CacheCore {
         let problem = perform { state -> String? in
             guard state.layers.indices.contains(layer.index) else { return "the layer is not one of this cache" }
             let pyramid = state.layers[layer.index].pyramid
+            guard levels.overlaps(0...pyramid.maximumLevel) else {
+                return "the layer has levels 0 to \(pyramid.maximumLevel), not \(levels.lowerBound)"
+            }
             let world = Rectangle(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
             let ranges = levels.clamped(to: 0...pyramid.maximumLevel).map {
                 pyramid.range(overlapping: region ?? world, at: $0)
@@ -116,6 +119,8 @@ extension CacheCore {
     func trim(toBytes bytes: Int) {
         let now = clock()
         perform { $0.pool.trim(toBytes: max(bytes, 0), now: now) }
+        // Needed tiles may have gone, too.
+        requestPlan()
     }
 
     func setByteLimit(_ bytes: Int) {

@@ -145,6 +145,8 @@ extension CacheCore {
 
     /// Reserves a slot for an asynchronous load whose source is ready, lets it write and ends the load.
     func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
+        activity.enter()
+        defer { activity.leave() }
         while true {
             let room = perform { state -> Reservation in
                 switch state.pool.reserve(ticket.load, now: clock()) {
@@ -213,7 +215,8 @@ extension CacheCore {
         }
         if plansAgain { queuePlan() }
         if landing.isNeeded { notify(needing: ticket.key) }
-        if landing.isOutdated { requestPlan() }
+        // The plan passed over a needed tile because it was on its way.
+        if landing.isOutdated || (result == .cancelled && landing.isNeeded) { requestPlan() }
         if let retryAt, retryAt != .max { planAgain(at: retryAt) }
         if result == .refused { planAgain(at: now + 100_000_000) }
     }

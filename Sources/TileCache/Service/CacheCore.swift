@@ -25,7 +25,7 @@ final class CacheCore: Sendable {
         var state = CoreState(
             pool: pool,
             pageRegion: region,
-            meanLatency: configuration.expectedLoadLatency
+            meanLatency: min(max(configuration.expectedLoadLatency, 0), 3_600_000_000_000)
         )
         state.idleWorkers = Array((0..<configuration.workers).reversed())
         lock = Lock(state)
@@ -133,17 +133,14 @@ final class CacheCore: Sendable {
     /// Plans again when a failed tile may be tried again, whether or not anybody draws until then.
     func planAgain(at time: Int64) {
         let now = clock()
-        let isFirst = lock.withLock { state -> Bool in
-            guard time < state.retryPlanAt, !state.isShutDown else { return false }
-            state.retryPlanAt = time
-            return true
-        }
-        guard isFirst else { return }
+        // One timer for each twentieth of a second at most.
+        let slot = time / 50_000_000
+        guard lock.withLock({ !$0.isShutDown && $0.retrySlots.insert(slot).inserted }) else { return }
         let wait = Int(min(max(time - now, 0), 3_600_000_000_000))
         coordinator.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [weak self] in
             guard let self else { return }
-            lock.withLock { if $0.retryPlanAt <= time { $0.retryPlanAt = .max } }
-            requestPlan()
+            lock.withLock { _ = $0.retrySlots.remove(slot) }
+            if clock() < time { planAgain(at: time) } else { requestPlan() }
         }
     }
 

@@ -82,8 +82,8 @@ struct CoreState: ~Copyable {
     var codecTileBytes = 0
     var isPlanQueued = false
     var isShutDown = false
-    /// The earliest time at which a planning for a failed tile's sake is due, or `.max`.
-    var retryPlanAt = Int64.max
+    /// When plans for failed tiles' sake are due, in twentieths of a second.
+    var retrySlots: Set<Int64> = []
 
     var meanLatency: Int64
     var secondAnswers = 0

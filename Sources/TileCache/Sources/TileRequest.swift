@@ -40,7 +40,7 @@ public final class TileRequest: Sendable {
     /// request still is to be completed, best with ``cancel()``.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let callNow = state.withLock { state in
-            if state.isWanted { state.cancelHandler = handler }
+            if state.isWanted, !state.isComplete { state.cancelHandler = handler }
             return !state.isWanted && !state.isComplete
         }
         if callNow { handler() }

@@ -93,15 +93,17 @@ struct FrameComposer {
     ///   - emit: called for each placement.
     func compose(
         _ layer: ViewLayer,
-        viewport: Viewport,
+        viewport: Viewport?,
         pool: borrowing PoolState,
         isMissing: Bool,
         coverage: inout Coverage,
         emit: (ComposedTile) -> Void
     ) {
         guard isMissing || emitsPlacements else { return }
-        let clip = ViewportClip(viewport)
-        let scale2 = viewport.scale * viewport.scale
+        // Tiles that the renderer names itself lie where it says: nothing is known of what the screen shows of them.
+        let shown = layer.importance.isEmpty ? viewport : nil
+        let clip = ViewportClip(shown)
+        let scale2 = shown.map { $0.scale * $0.scale } ?? 1
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
         for visible in layer.visible {
             let index = Int(visible.index)
@@ -292,8 +294,12 @@ struct ViewportClip {
     private let halfWidth: Double
     private let halfHeight: Double
     private let isRotated: Bool
+    private let isEverything: Bool
 
-    init(_ viewport: Viewport) {
+    /// - Parameter viewport: `nil` shows everything.
+    init(_ viewport: Viewport?) {
+        isEverything = viewport == nil
+        let viewport = viewport ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
         upright = viewport.uprightRectangle
         center = viewport.center
         isRotated = viewport.rotation != 0
@@ -305,6 +311,7 @@ struct ViewportClip {
 
     /// The area in world pixels.
     func area(of rectangle: Rectangle) -> Double {
+        if isEverything { return rectangle.area }
         guard isRotated else { return upright.intersection(rectangle).area }
         // In the screen's own axes the viewport is upright and the rectangle is turned: clip it at the four edges.
         var polygon = [
