@@ -21,6 +21,39 @@ import Testing
         #expect(isAtRest)
     }
 
+    /// Newer pixels, or an invalidation, while a block is being written or read: the block stays the worker's until it
+    /// is done, and the entry is free of it at once.
+    @Test(arguments: [true, false], [true, false])
+    func aBlockThatIsInUseOutlivesItsEntry(isPromoting: Bool, isReplaced: Bool) throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.load(0)
+        let demotion = small.pool.beginDemotion(small.pool.find(key(0)))
+        let stored = small.pool.finishDemotion(demotion, .block(3000), now: 0)
+        var ticket = try #require(stored)
+        if isPromoting {
+            small.pool.finishStore(ticket)
+            small.need([0], &needs)
+            small.install([small.demand(key(0))])
+            guard case .promote(let promotion) = small.pool.nextJob(now: 0) else {
+                Issue.record("a needed compressed tile is not decompressed")
+                return
+            }
+            ticket = promotion
+        }
+        small.pool.invalidate(layer: 0, dropsAtOnce: !isReplaced) { _ in true }
+        if isReplaced { small.load(0) }
+        #expect(small.residency(of: key(0)) == (isReplaced ? .decoded : .none))
+        #expect(small.entry(0)?.leaseCount ?? 0 == 0)
+        #expect(small.usedPages == 1)
+        if isPromoting { small.pool.finishPromotion(ticket, isIntact: true) } else { small.pool.finishStore(ticket) }
+        #expect(small.usedPages == 0)
+        #expect(small.usedSlots == (isReplaced ? 1 : 0))
+        #expect(small.residency(of: key(0)) == (isReplaced ? .decoded : .none))
+        let codecJobs = small.pool.codecJobs
+        #expect(codecJobs == 0)
+    }
+
     /// Pages on their way to the system are in nobody's count, but their numbers are not free yet.
     @Test func noPageIsTakenBeforeTheSystemHasItBack() {
         let small = TilePool(tiles: 16) {
