@@ -2,27 +2,26 @@
 
 /// Random operations, each as the service would do it.
 extension PoolModel {
-    func someKey() -> TileKey { key(random.below(30), level: random.below(2), layer: random.below(pool.layers.count)) }
+    func someKey() -> TileKey { key(random.below(18), level: random.below(2), layer: random.below(pool.layers.count)) }
 
     func operate() throws {
-        switch random.below(100) {
-        case 0..<8: try installPlan()
-        case 8..<34: try begin()
-        case 34..<52: try endLoad()
-        case 52..<58: try reserve()
-        case 58..<72: try endCodecWork()
-        case 72..<78: try lease()
-        case 78..<84: try release()
-        case 84..<89: try look()
-        case 89..<91: try invalidate()
-        case 91..<93: try changeLimit()
-        case 93..<95: try changeFloor()
-        case 95..<97: try touch()
-        case 97: try perform("settling") { pool.settleLimit(now: now) }
-        case 98:
-            try perform("forgetting absences") { pool.forgetAbsences() }
+        switch random.below(1000) {
+        case 0..<80: try installPlan()
+        case 80..<390: try begin()
+        case 390..<580: try endLoad()
+        case 580..<650: try reserve()
+        case 650..<830: try endCodecWork()
+        case 830..<865: try lease()
+        case 865..<903: try release()
+        case 903..<943: try look()
+        case 943..<950: try invalidate()
+        case 950..<956: try changeLimit()
+        case 956..<963: try changeFloor()
+        case 963..<985: try touch()
+        case 985..<993: try perform("settling") { pool.settleLimit(now: now) }
+        case 993..<998: try perform("forgetting absences") { pool.forgetAbsences() }
         default:
-            let bytes = random.below(pool.configuration.byteLimit)
+            let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
             try perform("trimming to \(bytes)", removing: .unheld) { pool.trim(toBytes: bytes, now: now) }
         }
     }
@@ -37,6 +36,10 @@ extension PoolModel {
                 plan.entries.append(PlanEntry(key: tile, reason: .demand, wantsDecoded: !random.oneIn(4)))
             }
         }
+        // Compressed tiles are few among so many; some are wished for, so that they come up again.
+        for tile in content.keys.sorted(by: order) where pool.residency(of: tile).isCompressed && random.oneIn(3) {
+            plan.entries.append(PlanEntry(key: tile, value: 2, reason: .prefetch, wantsDecoded: true))
+        }
         for _ in 0..<random.below(40) {
             plan.entries.append(
                 PlanEntry(
@@ -47,7 +50,7 @@ extension PoolModel {
                 )
             )
         }
-        plan.recency.scale = Float(random.below(3))
+        plan.recency.worths = (0..<ForesightBin.ages * ForesightBin.visitClasses).map { _ in Float(random.below(3)) }
         try perform("installing a plan of \(plan.entries.count)") { pool.install(plan) }
     }
 
@@ -240,10 +243,10 @@ extension PoolModel {
             try perform("closing view \(index)") { pool.clear(&views[index]) }
             return
         }
-        let first = random.below(30)
+        let first = random.below(18)
         let level = random.below(2)
         // The first and the last view look at the same layer.
-        let tiles = (first..<min(first + random.below(7), 30)).map {
+        let tiles = (first..<min(first + random.below(6), 18)).map {
             key($0, level: level, layer: index % pool.layers.count)
         }
         try perform("looking at \(tiles.count) tiles from \(first)") {
@@ -256,7 +259,7 @@ extension PoolModel {
 
     private func invalidate() throws {
         let layer = random.below(pool.layers.count)
-        let columns = random.below(15)..<(15 + random.below(15))
+        let columns = random.below(9)..<(9 + random.below(9))
         let dropsAtOnce = random.oneIn(2)
         func affects(_ key: TileKey) -> Bool { key.layer == layer && columns.contains(key.coordinate.column) }
         try perform("invalidating \(layer):\(columns)\(dropsAtOnce ? ", dropping at once" : "")") {
@@ -270,7 +273,7 @@ extension PoolModel {
     }
 
     private func changeLimit() throws {
-        let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 3 + random.below(400_000)
+        let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
             pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
             try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")

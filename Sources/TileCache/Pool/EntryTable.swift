@@ -72,6 +72,10 @@ struct Entry {
     var attempts: UInt8 = 0
     /// When a failed tile may be tried again, in nanoseconds.
     var retryAt: Int64 = 0
+    /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
+    var visits: UInt8 = 0
+    /// The pool's count of demands when it was last needed.
+    var lastDemand: UInt32 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
     /// The pixel of a single-colour tile.

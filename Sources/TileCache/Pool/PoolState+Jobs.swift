@@ -51,6 +51,12 @@ extension PoolState {
         planHasEnded = false
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
+        for wish in plan.keepValues {
+            let number = table.find(wish.key)
+            guard number >= 0 else { continue }
+            setValue(wish.value, of: number)
+            setHistory(wish, of: number)
+        }
         for wish in plan.entries {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
@@ -58,11 +64,14 @@ extension PoolState {
             if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
             if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
-        for wish in plan.keepValues {
-            let number = table.find(wish.key)
-            if number >= 0 { setValue(wish.value, of: number) }
-        }
         notePeaks()
+    }
+
+    /// Notes what a policy remembers of a tile from before it was last given up.
+    private mutating func setHistory(_ wish: PlanEntry, of number: Int32) {
+        guard wish.visits > table[number].visits else { return }
+        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(wish.age, 0)) }
+        table[number].visits = wish.visits
     }
 
     /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
@@ -110,7 +119,7 @@ extension PoolState {
             let isDemand = wish.reason != .prefetch
             if !isDemand, prefetchLoadCount >= configuration.workers - configuration.reservedWorkers { return nil }
             if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
-                switch beginPromotion(number, worth: isDemand ? .infinity : wish.value, now: now) {
+                switch beginPromotion(number, worth: worth(of: wish), now: now) {
                 case .ticket(let ticket):
                     planCursor += 1
                     return .promote(ticket)
@@ -149,6 +158,11 @@ extension PoolState {
         }
     }
 
+    /// What may be given up for a wish: whatever is worth less than this.
+    private func worth(of wish: PlanEntry) -> Float {
+        wish.reason == .prefetch ? wish.value - plan.margin : .infinity
+    }
+
     enum Begun<Ticket> {
         case ticket(Ticket)
         case demote(Int32)
@@ -164,7 +178,7 @@ extension PoolState {
         if !layers[layer].reservesLate {
             // The entry must outlive the search for room.
             table[number].leaseCount += 1
-            let room = acquireSlot(layer: layer, worth: isDemand ? .infinity : wish.value, now: now)
+            let room = acquireSlot(layer: layer, worth: worth(of: wish), now: now)
             table[number].leaseCount -= 1
             switch room {
             case .slot(let acquired): slot = acquired
@@ -195,6 +209,9 @@ extension PoolState {
             loads.append(load)
         }
         table[number].load = id
+        setHistory(wish, of: number)
+        // What has just landed is not given up again before a plan has looked at it.
+        if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         loadCount += 1
         counters.loadsStarted += 1
         if !isDemand {
@@ -221,7 +238,7 @@ extension PoolState {
         if load.slot >= 0 { return .slot(load.slot) }
         let layer = table[load.entry].key.layer
         let isNeeded = load.isDemand || table[load.entry].needCount > 0
-        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value, now: now)
+        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value - plan.margin, now: now)
         if case .slot(let slot) = room {
             loads[Int(id)]?.slot = slot
             inFlightBytes += slotBytes(ofLayer: layer)

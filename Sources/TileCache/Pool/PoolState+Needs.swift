@@ -71,6 +71,7 @@ extension PoolState {
         entries.reserveCapacity(tiles.count)
         missingSince.reserveCapacity(tiles.count)
         var counts = DemandCounts()
+        var newDemands: UInt32 = 0
         for key in tiles {
             let number = entry(for: key)
             entries.append(number)
@@ -79,7 +80,11 @@ extension PoolState {
             } else {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? -1 : now)
-                if number >= 0 { table[number].needCount += 1 }
+                newDemands &+= 1
+                if number >= 0 {
+                    noteVisit(number)
+                    table[number].needCount += 1
+                }
             }
             if number >= 0 { table[number].needStamp = before &+ 1 }
         }
@@ -88,17 +93,27 @@ extension PoolState {
             table[number].needStamp = 0
             // Touches are skipped while nothing changes, so this is when its last use is known.
             table[number].lastUse = now
+            table[number].lastDemand = demandClock
             forgetIfIdle(number)
         }
         split.noteDemands(counts.total)
         if needs.hasBegun {
             if level == needs.level { pan = pan + counts } else { zoom = zoom + counts }
         }
+        demandClock &+= newDemands
         needs.tiles = tiles
         needs.entries = entries
         needs.missingSince = missingSince
         needs.level = level
         needs.hasBegun = true
+    }
+
+    /// A tile comes into view: counted unless it was there only a few demands ago.
+    private mutating func noteVisit(_ number: Int32) {
+        let entry = table[number]
+        guard entry.needCount == 0, entry.visits < .max else { return }
+        let age = Int(demandClock &- entry.lastDemand)
+        if entry.visits == 0 || age > SeenTiles.demandsOfAVisit { table[number].visits += 1 }
     }
 
     /// A view needs nothing any more.

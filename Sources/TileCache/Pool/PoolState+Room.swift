@@ -100,14 +100,40 @@ extension PoolState {
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
     }
 
+    /// Tiles that no plan mentions of which the least worth is looked for: the oldest of each number of visits is nearly
+    /// always among so many of the least recently used.
+    static let tilesWeighed = 64
+
     /// The tile of a list that goes first, or -1: the least recently used or least valued one that nobody holds.
     func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {
         var number = list.tail
-        while number >= 0, !isEvictable(number) || isValued(number) { number = table[number].previous }
-        // Without values no tile is a valued one, and the plain order decides.
-        guard configuration.eviction == .value else { return number }
-        var lowest = number
-        var lowestWorth = number >= 0 ? plan.recency.worth(age: now - table[number].lastUse) : .infinity
+        guard configuration.eviction == .value else {
+            // Values play no part: the plain order decides, with valued tiles among the others.
+            while number >= 0, !isEvictable(number) { number = table[number].previous }
+            return number
+        }
+        var lowest: Int32 = -1
+        var lowestWorth = Float.infinity
+        var weighed = 0
+        var classes = 0
+        while number >= 0, weighed < Self.tilesWeighed {
+            if table[number].planEpoch != planEpoch, isEvictable(number) {
+                // Of each class only the least recently used: what has just come unseen has its time to be seen.
+                let visitClass = ForesightBin.visitClass(Int(table[number].visits))
+                if classes & (1 << visitClass) == 0 {
+                    classes |= 1 << visitClass
+                    let own = worthByAge(number)
+                    if own < lowestWorth {
+                        lowest = number
+                        lowestWorth = own
+                    }
+                    // Nothing is worth less than nothing, and there is no other class.
+                    if lowestWorth <= 0 || classes == (1 << ForesightBin.visitClasses) - 1 { break }
+                }
+                weighed += 1
+            }
+            number = table[number].previous
+        }
         let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
         for candidate in valued {
             let entry = table.pointer(candidate)
@@ -120,9 +146,13 @@ extension PoolState {
         return lowestWorth < worth ? lowest : -1
     }
 
-    @inline(__always)
-    private func isValued(_ number: Int32) -> Bool {
-        configuration.eviction == .value && table[number].planEpoch == planEpoch
+    /// What keeping a tile is worth that the plan does not mention.
+    func worthByAge(_ number: Int32) -> Float {
+        let entry = table.pointer(number)
+        return plan.recency.worth(
+            visits: Int(entry.pointee.visits),
+            age: Int(demandClock &- entry.pointee.lastDemand)
+        )
     }
 
     @inline(__always)

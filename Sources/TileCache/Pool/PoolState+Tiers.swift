@@ -206,7 +206,7 @@ extension PoolState {
     private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
         guard configuration.eviction == .value else { return .infinity }
         let entry = table[number]
-        return entry.planEpoch == planEpoch ? entry.value : plan.recency.worth(age: now - entry.lastUse)
+        return entry.planEpoch == planEpoch ? entry.value : worthByAge(number)
     }
 
     /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else

@@ -59,6 +59,8 @@ struct PoolState: ~Copyable {
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
+    /// Counts demands: the clock that ages go by.
+    var demandClock: UInt32 = 0
     var needStamp: UInt32 = 0
     /// Raised when what a view draws may have changed without the view's doing.
     var drawVersion: UInt64 = 0
@@ -211,7 +213,10 @@ struct PoolState: ~Copyable {
         return inserted
     }
 
-    private var canGrowTable: Bool { configuration.grantsBookkeeping || availableBytes >= table.nextGrowth }
+    /// Whether the next entry may take the memory that it needs, if it needs any.
+    private var canGrowTable: Bool {
+        table.nextGrowth == 0 || configuration.grantsBookkeeping || availableBytes >= table.nextGrowth
+    }
 
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {

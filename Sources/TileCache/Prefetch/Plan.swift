@@ -4,6 +4,8 @@ package struct PlanEntry: Hashable, Sendable {
     enum Reason: UInt8, Sendable {
         /// A view needs it now.
         case demand
+        /// It stands in for needed tiles where there is nothing to draw.
+        case cover
         /// A floor pins it.
         case floor
         /// It may be needed soon.
@@ -17,16 +19,33 @@ package struct PlanEntry: Hashable, Sendable {
     var reason: Reason
     /// Whether the pixels should stand ready decoded, because they will be drawn very soon.
     var wantsDecoded = false
+    /// How often the tile has been in view, as far as the policy knows; 0 says nothing.
+    var visits: UInt8 = 0
+    /// How many demands ago it was in view; counts where `visits` does.
+    var age: Int32 = 0
 }
 
-/// What keeping a tile that no plan mentions is worth, from the time since it was last used.
+/// What keeping a tile is worth that no plan mentions, by how many demands ago it was needed and how often it was.
 package struct RecencyWorth: Hashable, Sendable {
-    /// The worth of a tile used just now; 0 makes every unmentioned tile worth nothing.
-    var scale: Float = 0
-    /// The age, in nanoseconds, at which the worth has fallen to a half of `scale`; it goes on falling as 1 / (1 + age).
-    var halfAge: Float = 1e9
+    /// By age, then by visit class as in `ForesightBin`; empty makes every such tile worth nothing.
+    var worths: [Float] = []
 
-    func worth(age: Int64) -> Float { scale / (1 + Float(max(age, 0)) / halfAge) }
+    /// - Parameter visits: 0 for tiles that nothing has needed yet: they count as the oldest.
+    func worth(visits: Int, age: Int) -> Float {
+        guard !worths.isEmpty else { return 0 }
+        let known = visits > 0
+        let row = known ? ForesightBin.age(ofDemands: age) : ForesightBin.ages - 1
+        return worths[row * ForesightBin.visitClasses + (known ? ForesightBin.visitClass(visits) : 0)]
+    }
+
+    /// Takes the larger of two opinions on each.
+    mutating func merge(_ other: RecencyWorth) {
+        guard !worths.isEmpty else {
+            worths = other.worths
+            return
+        }
+        for (index, worth) in other.worths.enumerated() { worths[index] = max(worths[index], worth) }
+    }
 }
 
 /// The ordered wishes of one moment: needed tiles first, then what is worth most.
@@ -34,9 +53,15 @@ package struct RecencyWorth: Hashable, Sendable {
 /// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
 package struct Plan: Sendable {
     var entries: [PlanEntry] = []
-    /// What keeping tiles is worth that are not to be loaded for it.
+    /// What goes before the needed tiles: stand-ins where there is nothing to draw.
+    var first: [PlanEntry] = []
+    /// Needed tiles that are not worth a load: they will have left before it lands.
+    var hopeless: [TileKey] = []
+    /// What keeping tiles is worth; it counts more than what loading them is.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
+    /// What a wish must be worth more than what it pushes out.
+    var margin: Float = 0
     /// The planner's view of when it was made, in nanoseconds.
     var time: Int64 = 0
 }

@@ -38,18 +38,23 @@ struct Planner: Sendable {
                 for observation in layer.observations { policies[view.id]?[index].observe(observation) }
             }
         }
-        appendPolicyWishes(of: views, goingFirst: true, to: &plan, context: context)
+        let early = wishes(of: views, goingFirst: true, context: context)
+        let late = wishes(of: views, goingFirst: false, context: context)
+        plan.take(early)
         for key in floors { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
+        for wishes in late { plan.entries += wishes.plan.first }
         for view in views {
-            for layer in view.snapshot.layers {
-                for key in layer.needed {
+            for (index, layer) in view.snapshot.layers.enumerated() {
+                let opinion = late.first { $0.view == view.id && $0.index == index }
+                let hopeless = Set(opinion?.plan.hopeless ?? [])
+                for key in layer.needed where hopeless.isEmpty || !hopeless.contains(key) {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
             }
         }
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
         let firstGuess = plan.entries.count
-        appendPolicyWishes(of: views, goingFirst: false, to: &plan, context: context)
+        plan.take(late)
         // One policy has ordered its own wishes; the wishes of several are merged by what they are worth.
         if views.reduce(0, { $0 + $1.snapshot.layers.count }) > 1 {
             let merged = plan.entries[firstGuess...].enumerated()
@@ -85,18 +90,26 @@ struct Planner: Sendable {
     /// More than any guess is worth, less than what is needed now.
     static let destinationValue: Float = 1000
 
-    private mutating func appendPolicyWishes(
+    /// What the policy of one layer in one view would like.
+    fileprivate struct Wishes {
+        var view: Int
+        var index: Int
+        var plan: Plan
+    }
+
+    private mutating func wishes(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         goingFirst: Bool,
-        to plan: inout Plan,
         context: PlanContext
-    ) {
+    ) -> [Wishes] {
+        var all: [Wishes] = []
         for (id, view) in views {
             guard let viewport = view.viewport else { continue }
             for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
                 guard policies[id]?[index].goesFirst == goingFirst else { continue }
+                var wishes = Wishes(view: id, index: index, plan: Plan())
                 policies[id]?[index].appendWishes(
-                    to: &plan,
+                    to: &wishes.plan,
                     target: PlanTarget(
                         layer: layer.layer,
                         pyramid: layer.pyramid,
@@ -108,7 +121,21 @@ struct Planner: Sendable {
                     ),
                     context: context
                 )
+                all.append(wishes)
             }
+        }
+        return all
+    }
+}
+
+extension Plan {
+    /// Takes over what policies would like loaded and kept.
+    fileprivate mutating func take(_ all: [Planner.Wishes]) {
+        for wishes in all {
+            entries += wishes.plan.entries
+            keepValues += wishes.plan.keepValues
+            recency.merge(wishes.plan.recency)
+            margin = max(margin, wishes.plan.margin)
         }
     }
 }

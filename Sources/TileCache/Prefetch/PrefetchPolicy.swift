@@ -6,6 +6,10 @@ package struct FrameObservation: Sendable {
     /// The needed tiles in the order of the screen.
     var needed: [TileKey]
     package var pyramid: TilePyramid
+    /// Tiles that the frame needed and the one before did not; none of a first frame.
+    var demands = 0
+    /// Of those, how many were not resident.
+    var missed = 0
 }
 
 /// What a policy is to look ahead from.
@@ -31,6 +35,8 @@ package struct PlanContext {
     /// From 0, nothing but what is needed, to 1, whatever may be of use; 0.5 is the default.
     package var effort: Double
     var residency: (TileKey) -> Residency
+    /// The same for many tiles at once, where each question alone would cost a lock.
+    var manyResidencies: (([TileKey]) -> [Residency])?
     /// Calls its argument with every resident tile; only replays give it.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
 
@@ -38,6 +44,9 @@ package struct PlanContext {
     package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {
         residency(TileKey(layer: layer, tile)).isResident
     }
+
+    /// Where the pixels of each of some tiles are.
+    func residencies(_ keys: [TileKey]) -> [Residency] { manyResidencies?(keys) ?? keys.map(residency) }
 
     /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.
     package func forEachResident(ofLayer layer: Int, _ body: (TileCoordinate) -> Void) {

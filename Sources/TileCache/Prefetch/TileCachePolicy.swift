@@ -1,9 +1,233 @@
-/// The library's own policy.
+/// The library's own policy: every tile that may be needed belongs to a bin, a bin has odds, and the odds learn.
+///
+/// What a tile gains by being loaded now is the probability that it is demanded so soon that waiting would be too late,
+/// less the price of the load where it is not demanded at all; the price follows from the effort. What a resident tile
+/// loses by going is found in the same way. The plan loads the highest gains, gives up the lowest losses, and starts
+/// nothing that is not worth more than what it pushes out. A renderer's own destination counts as all but certain.
+///
+/// All tables are bounded, so a session may last for weeks.
 package struct TileCachePolicy: PrefetchPolicy {
-    private var base = VelocityPolicy()
+    /// What a gain must exceed its victim's loss by: without it tiles of nearly the same worth push each other out.
+    static let margin: Float = 0.03
+    /// Wishes of one plan; more never start before the next one.
+    static let maximumWishes = 64
+    /// What a compressed tile must gain to be decompressed ahead of need: more likely than not it is about to be drawn.
+    static let promotionGain = 0.5
+    /// How fast the usual number of tiles demanded at once is followed.
+    static let burstRate = 0.2
+    /// A frame at 60 Hz: plans are made no more often, so loads begin up to that much later.
+    static let frameSeconds = 1.0 / 60
+
+    var motion = MotionEstimate()
+    var odds = ForesightOdds()
+    var trials = ForesightTrials()
+    var seen = SeenTiles()
+    var candidates = ForesightCandidates()
+    private var previous = ForesightCandidates()
+
+    private var needed: [TileKey] = []
+    /// Counts the changes of the needed tiles.
+    var change = 0
+    /// Counts the demands: the clock that ages and horizons go by.
+    var demands = 0
+    /// Tiles demanded at once, on average.
+    private var burst = 4.0
+    /// How long before its demand a load has to begin, in seconds.
+    private var lead = 0.1
+    private var horizon = ForesightTrials.horizon.upperBound
+    private var latency = 0.04
+    private var workers = 4
+    private var hasNewNeeds = false
+    private var lastStand: Stand?
+
+    /// All that the candidates of a view at rest depend on.
+    private struct Stand: Equatable {
+        var viewport: Viewport
+        var destination: Destination?
+        var change: Int
+        var isMoving: Bool
+    }
+
     package init() {}
-    package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
+
+    // MARK: - Learning
+
+    package mutating func observe(_ frame: FrameObservation) {
+        let cover = ViewportCover(pyramid: frame.pyramid, viewport: frame.viewport, levelIndex: max(frame.level, 0))
+        motion.observe(
+            frame.viewport,
+            box: cover.box,
+            level: frame.level,
+            time: Double(frame.time) / 1e9,
+            period: frame.pyramid.wrapsX ? frame.pyramid.worldWidth : 0
+        )
+        let isFirst = change == 0
+        guard isFirst || frame.needed != needed else { return }
+        if !isFirst { odds.count(demands: frame.demands, missed: frame.missed) }
+        take(frame.needed, isFirst: isFirst)
+        needed = frame.needed
+        hasNewNeeds = true
+    }
+
+    /// The needed tiles have changed: trials win, tiles age, what is long past is forgotten.
+    private mutating func take(_ tiles: [TileKey], isFirst: Bool) {
+        change += 1
+        let time = motion.time
+        let before = demands
+        let current = tiles.prefix(SeenTiles.maximumNeeded)
+        if !isFirst {
+            let count = current.reduce(0) { $0 + (wasNeeded($1) ? 0 : 1) }
+            if count > 0 { burst += (Double(count) - burst) * Self.burstRate }
+            lead = latency * (1 + burst / Double(workers)) + Self.frameSeconds
+        }
+        for key in current {
+            let slot = seen.record(key)
+            let isDemand = seen.records[slot].neededAt != change - 1 || isFirst
+            if isDemand {
+                demands += 1
+                trials.succeed(key, deadline: time - lead, odds: &odds)
+            }
+            seen.note(slot, change: change, isDemand: isDemand, demands: demands)
+        }
+        for key in needed.prefix(SeenTiles.maximumNeeded) {
+            guard let slot = seen.find(key), seen.records[slot].neededAt != change else { continue }
+            seen.depart(slot, demands: before)
+            openReturn(slot, age: 0)
+        }
+        for (slot, age) in seen.grow(demands: demands) {
+            trials.leaveReturns(of: seen.records[slot].key, time: time)
+            openReturn(slot, age: age)
+        }
+        odds.forget()
+        trials.expire(demands: demands, odds: &odds)
+    }
+
+    private func wasNeeded(_ key: TileKey) -> Bool {
+        seen.find(key).map { seen.records[$0].neededAt == change - 1 } ?? false
+    }
+
+    private mutating func openReturn(_ slot: Int, age: Int) {
+        let visitClass = ForesightBin.visitClass(seen.records[slot].visits)
+        _ = trials.open(
+            seen.records[slot].key,
+            ForesightBin.visited(age: age, visitClass: visitClass),
+            time: motion.time,
+            until: demands + horizon
+        )
+    }
+
+    // MARK: - Planning
+
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        base.appendWishes(to: &plan, target: target, context: context)
+        latency = max(Double(context.loadLatency) / 1e9, 0)
+        workers = max(context.workers, 1)
+        horizon = min(
+            max(context.capacityTiles, ForesightTrials.horizon.lowerBound),
+            ForesightTrials.horizon.upperBound
+        )
+        odds.setEffort(context.effort)
+        guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
+        let outlook = Outlook(
+            target: target,
+            travel: EdgeTravel(
+                view: target.rectangle,
+                scale: target.viewport.scale,
+                motion: motion,
+                now: Double(context.now) / 1e9
+            ),
+            motion: motion,
+            latency: latency,
+            workers: workers
+        )
+        appendCover(to: &plan, outlook: outlook, context: context)
+        appendHopeless(to: &plan, outlook: outlook)
+        let stand = Stand(
+            viewport: target.viewport,
+            destination: target.destination,
+            change: change,
+            isMoving: outlook.travel.isMoving
+        )
+        // At rest the same tiles are thought of again and again.
+        if stand.isMoving || stand != lastStand {
+            swap(&candidates, &previous)
+            candidates.removeAll()
+            findDestination(outlook, now: context.now)
+            findNeighbours(outlook)
+            findKin(outlook)
+            for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
+            lastStand = stand
+        }
+        findReturns(context)
+        appendValues(to: &plan, target: target, context: context)
+    }
+
+    /// A tile to think about, once in a plan; the trial of its bin goes on or begins.
+    mutating func consider(_ key: TileKey, bin: Int, gain: Double, loss: Double, slot: Int?) {
+        guard !candidates.isFull, candidates.find(key) == nil else { return }
+        var trial = -1
+        if bin >= 0 {
+            if let number = previous.find(key), previous.list[number].bin == bin {
+                trial = previous.takeTrial(number)
+                if !trials.isOpen(trial, bin) { trial = -1 }
+            }
+            if trial < 0 { trial = trials.open(key, bin, time: motion.time, until: demands + horizon) }
+        }
+        candidates.append(
+            ForesightCandidates.Candidate(
+                key: key,
+                bin: bin,
+                gain: gain,
+                loss: loss,
+                slot: slot ?? -1,
+                trial: trial
+            )
+        )
+    }
+
+    /// Gains and losses become wishes, worths and what is known of visits.
+    private mutating func appendValues(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        plan.margin = Self.margin
+        plan.recency = odds.recency
+        if hasNewNeeds {
+            // Tiles loaded anew do not know that they have been in view before.
+            for key in target.needed {
+                guard let slot = seen.find(key), seen.records[slot].visits > 1 else { continue }
+                plan.keepValues.append(entry(key, value: 1, slot: slot))
+            }
+            hasNewNeeds = false
+        }
+        let residencies = context.residencies(candidates.list.map(\.key))
+        var wishes: [(value: Float, number: Int)] = []
+        var promoted: [Int] = []
+        for (number, candidate) in candidates.list.enumerated() {
+            plan.keepValues.append(entry(candidate.key, value: Float(candidate.loss), slot: candidate.slot))
+            guard candidate.gain > 0 else { continue }
+            if residencies[number] == .none {
+                wishes.append((Float(candidate.gain), number))
+            } else if residencies[number] == .compressed, candidate.gain >= Self.promotionGain {
+                promoted.append(number)
+            }
+        }
+        // Stable: equal gains keep the order in which they were thought of.
+        wishes.sort { ($1.value, $0.number) < ($0.value, $1.number) }
+        for wish in wishes.prefix(Self.maximumWishes) {
+            let candidate = candidates.list[wish.number]
+            plan.entries.append(entry(candidate.key, value: wish.value, slot: candidate.slot))
+        }
+        for number in promoted.prefix(Self.maximumWishes) {
+            let candidate = candidates.list[number]
+            var entry = entry(candidate.key, value: Float(candidate.gain), slot: candidate.slot)
+            entry.wantsDecoded = true
+            plan.entries.append(entry)
+        }
+    }
+
+    private func entry(_ key: TileKey, value: Float, slot: Int) -> PlanEntry {
+        var entry = PlanEntry(key: key, value: value, reason: .prefetch)
+        if slot >= 0 {
+            entry.visits = UInt8(min(seen.records[slot].visits, 255))
+            entry.age = Int32(clamping: demands - seen.records[slot].lastNeeded)
+        }
+        return entry
     }
 }

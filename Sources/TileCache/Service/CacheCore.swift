@@ -108,7 +108,10 @@ final class CacheCore: Sendable {
             loadLatency: input.latency,
             capacityTiles: input.capacityTiles,
             effort: effort,
-            residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } }
+            residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } },
+            manyResidencies: { [self] keys in
+                lock.withLock { state in keys.map { state.pool.residency(of: $0) } }
+            }
         )
         let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in

@@ -54,6 +54,12 @@ package final class VirtualCache {
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
 
+    /// Whether to look at the thread's processor time before and after each plan.
+    package var measuresPlans = false
+    /// What the last plan cost, learning from the frame and installing included.
+    package private(set) var planMicroseconds = 0.0
+    package private(set) var maximumNeededTiles = 0
+
     package init(
         options: Options,
         expectedLatency: Int64,
@@ -120,12 +126,19 @@ package final class VirtualCache {
             capacityTiles: options.byteLimit / slotBytes,
             effort: options.effort,
             residency: { [unowned self] key in pool.residency(of: key) },
+            manyResidencies: { [unowned self] keys in keys.map { pool.residency(of: $0) } },
             residents: { [unowned self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             }
         )
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
+        let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         pool.install(planner.makePlan(of: snapshots, context: context))
+        if measuresPlans {
+            planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
+            let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
+            maximumNeededTiles = max(maximumNeededTiles, needed)
+        }
     }
 
     private func startJobs(now: Int64) {

@@ -34,7 +34,7 @@ struct ViewLayer: Sendable {
         self.pyramid = pyramid
     }
 
-    mutating func observe(_ viewport: Viewport, now: Int64) {
+    mutating func observe(_ viewport: Viewport, now: Int64, demands: Int = 0, missed: Int = 0) {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
@@ -42,7 +42,9 @@ struct ViewLayer: Sendable {
                 viewport: viewport,
                 level: needs.level,
                 needed: needs.tiles,
-                pyramid: pyramid
+                pyramid: pyramid,
+                demands: demands,
+                missed: missed
             )
         )
     }
@@ -137,6 +139,7 @@ struct ViewModel: Sendable {
                 collect(layer: index, level: level, viewport)
             }
         }
+        let before = pan + zoom
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
             needsVersion &+= 1
@@ -145,7 +148,9 @@ struct ViewModel: Sendable {
         if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
-        layers[index].observe(viewport, now: now)
+        let counts = pan + zoom
+        let demands = counts.total - before.total
+        layers[index].observe(viewport, now: now, demands: demands, missed: demands - (counts.hits - before.hits))
     }
 
     /// Takes the renderer's own list instead of a viewport's tiles.

@@ -1,0 +1,57 @@
+/// What kind of tile a candidate is, seen from the view: tiles of one bin are taken to be equally likely to be needed.
+///
+/// A plain number, so that everything known of a bin lies in arrays.
+enum ForesightBin {
+    /// Distances from the view in screen pixels: overlapping it, up to each bound, and beyond.
+    static let distanceBounds = [0.0, 64, 128, 192, 256, 384, 512, 768]
+    static let distances = distanceBounds.count + 1
+
+    /// Where a tile of the view's own level lies.
+    enum Direction: Int {
+        case ahead, aside, behind, unknown
+    }
+
+    /// Levels relative to the view's that are looked at.
+    static let levelSteps = [-3, -2, -1, 1, 2]
+    static let zoomContexts = 5
+    /// Ages in demands since a tile was last needed: up to 16, up to 32, and so on.
+    static let ages = 10
+    static let visitClasses = 4
+
+    private static let panCount = 2 * 4 * 4 * distances * 2
+    private static let zoomCount = levelSteps.count * zoomContexts * distances * 2
+    /// The first bin of tiles that were in view before.
+    static let firstReturn = panCount + zoomCount
+    static let count = firstReturn + ages * visitClasses
+
+    static func distance(_ pixels: Double) -> Int {
+        distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
+    }
+
+    /// - Parameter reach: for tiles ahead, when the motion gets there: 0 within half of its way, 1 within the whole, 2
+    ///   within twice, 3 beyond.
+    static func pan(isMoving: Bool, _ direction: Direction, reach: Int, distance: Int, isSeen: Bool) -> Int {
+        let first = ((isMoving ? 1 : 0) * 4 + direction.rawValue) * 4 + reach
+        return (first * distances + distance) * 2 + (isSeen ? 1 : 0)
+    }
+
+    static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {
+        panCount + ((step * zoomContexts + context.rawValue) * distances + distance) * 2 + (isSeen ? 1 : 0)
+    }
+
+    static func visited(age: Int, visitClass: Int) -> Int { firstReturn + age * visitClasses + visitClass }
+
+    /// The oldest age: also what tiles count as that nobody has looked at yet.
+    static func age(ofDemands demands: Int) -> Int {
+        var age = 0
+        var bound = 16
+        while age < ages - 1, demands > bound {
+            bound *= 2
+            age += 1
+        }
+        return age
+    }
+
+    /// Once, two or three times, up to seven times, more often.
+    static func visitClass(_ visits: Int) -> Int { visits <= 1 ? 0 : visits <= 3 ? 1 : visits <= 7 ? 2 : 3 }
+}

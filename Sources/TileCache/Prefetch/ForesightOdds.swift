@@ -1,0 +1,180 @@
+/// The odds of each bin: how likely a tile of it is demanded before long, and how likely so soon that waiting would be
+/// too late. They begin with a weak prior and learn from the session.
+struct ForesightOdds: Sendable {
+    /// The weight of the prior, in events: between 10 and 100 the recorded sources hardly differ; without learning
+    /// (infinity) `starcraft_view` loses .01 and `trackpad_wheel` .007 of its hits.
+    static let strength = 30.0
+    /// What is left of old evidence after each change of the needed tiles.
+    static let memory = 0.995
+    /// The worth of a tile that comes back, where its time is not known.
+    static let returnWorth = 0.3
+    /// The worth, beyond what is needed at once, of keeping a tile that is likely to be needed at all.
+    static let keepShare = 0.1
+    /// The price of a load for nothing at the effort of 0.5, in loads that come in time.
+    static let lossAtHalf = 0.1
+    /// The share of demands missed above which the price of waste falls in proportion: where much is missed, it is worth
+    /// trying more.
+    static let missesAtFullPrice = 0.05
+    /// How fast the share of misses follows, per demand.
+    static let missRate = 0.01
+
+    private var events: [Double]
+    private var needed: [Double]
+    private var soon: [Double]
+    private let prior: ForesightPrior
+    private var missed = 0.03
+    private var basePrice = lossAtHalf
+    private(set) var price = lossAtHalf
+
+    init() {
+        events = [Double](repeating: 0, count: ForesightBin.count)
+        needed = events
+        soon = events
+        prior = .standard
+    }
+
+    /// - Parameter effort: larger than 0, to 1: from nothing that may be wasted to everything.
+    mutating func setEffort(_ effort: Double) {
+        basePrice = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
+        setPrice()
+    }
+
+    private mutating func setPrice() {
+        price = missed > Self.missesAtFullPrice ? basePrice * Self.missesAtFullPrice / missed : basePrice
+    }
+
+    /// Takes in demands and how many of them were not resident.
+    mutating func count(demands: Int, missed misses: Int) {
+        for _ in 0..<min(max(demands - misses, 0), 4096) { missed -= missed * Self.missRate }
+        for _ in 0..<min(misses, 4096) { missed += (1 - missed) * Self.missRate }
+        setPrice()
+    }
+
+    /// Takes in how a trial ended.
+    mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {
+        events[bin] += weight
+        if wasNeeded { needed[bin] += weight }
+        if wasSoon { soon[bin] += weight }
+    }
+
+    mutating func forget() {
+        for bin in events.indices {
+            events[bin] *= Self.memory
+            needed[bin] *= Self.memory
+            soon[bin] *= Self.memory
+        }
+    }
+
+    /// The probability that a tile of a bin is demanded before the horizon.
+    func probability(_ bin: Int) -> Double {
+        (prior.needed[bin] * Self.strength + needed[bin]) / (Self.strength + events[bin])
+    }
+
+    /// The probability that it is demanded so soon that a load begun at the last moment would be late.
+    func urgency(_ bin: Int) -> Double {
+        (prior.soon[bin] * Self.strength + soon[bin]) / (Self.strength + events[bin])
+    }
+
+    /// What starting the load now gains over waiting.
+    func gain(_ bin: Int) -> Double {
+        let probability = probability(bin)
+        let worth = bin >= ForesightBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
+        return worth - price * (1 - probability)
+    }
+
+    /// What giving the tile up costs.
+    func loss(_ bin: Int) -> Double {
+        bin >= ForesightBin.firstReturn
+            ? Self.returnWorth * probability(bin) : urgency(bin) + Self.keepShare * probability(bin)
+    }
+
+    /// What keeping tiles is worth that are no candidates, by age and visits.
+    var recency: RecencyWorth {
+        RecencyWorth(worths: (ForesightBin.firstReturn..<ForesightBin.count).map { Float(loss($0)) })
+    }
+}
+
+/// What is believed of each bin before the session says more: rounded from all recorded sources together, ahead before
+/// aside before behind, falling with distance. Leaving one source out moves no figure of the others by more than .01.
+struct ForesightPrior: Sendable {
+    static let standard = ForesightPrior()
+
+    private(set) var needed: [Double]
+    private(set) var soon: [Double]
+
+    private init() {
+        needed = [Double](repeating: 0, count: ForesightBin.count)
+        soon = needed
+        setPan()
+        setZoom()
+        for age in 0..<ForesightBin.ages {
+            for visits in 0..<ForesightBin.visitClasses {
+                let bin = ForesightBin.visited(age: age, visitClass: visits)
+                needed[bin] = 0.3 / (1 + 0.5 * Double(age)) * (1 + 0.4 * Double(visits))
+                soon[bin] = needed[bin] * 0.3
+            }
+        }
+    }
+
+    private mutating func setPan() {
+        let falls = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.09, 0.05, 0.02]
+        let sooner = [0.8, 0.6, 0.4, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03]
+        let reached = [0.95, 0.75, 0.5, 0.3]
+        let reachedSoon = [0.95, 0.6, 0.35, 0.15]
+        let byDirection = [0.7, 0.45, 0.4, 0.5]
+        for isMoving in [false, true] {
+            for direction in 0..<4 {
+                for reach in 0..<4 {
+                    for distance in 0..<ForesightBin.distances {
+                        let isAhead = isMoving && direction == 0
+                        let fall = falls[distance]
+                        var likely = byDirection[direction] * fall
+                        var share = sooner[distance]
+                        if isAhead {
+                            likely = reached[reach] * (reach >= 2 ? 1.5 * fall : 0.4 + 0.6 * fall)
+                            share = max(share, reachedSoon[reach])
+                        }
+                        for isSeen in [false, true] {
+                            let bin = ForesightBin.pan(
+                                isMoving: isMoving,
+                                ForesightBin.Direction(rawValue: direction)!,
+                                reach: reach,
+                                distance: distance,
+                                isSeen: isSeen
+                            )
+                            needed[bin] = min(isSeen ? likely + 0.15 * (1 - likely) : likely, 0.97)
+                            soon[bin] = needed[bin] * share
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// By step (-3, -2, -1, +1, +2) and context (never zoomed, in, out, in and panned since, out and panned since).
+    private mutating func setZoom() {
+        let falls = [1, 0.5, 0.35, 0.25, 0.2, 0.12, 0.07, 0.03, 0.01]
+        let likelihoods = [
+            [0.01, 0.1, 0.3, 0.1, 0.2], [0.03, 0.2, 0.45, 0.2, 0.3], [0.06, 0.4, 0.75, 0.45, 0.55],
+            [0.35, 0.75, 0.35, 0.6, 0.6], [0.1, 0.4, 0.15, 0.3, 0.25],
+        ]
+        for step in likelihoods.indices {
+            let isNext = ForesightBin.levelSteps[step] == 1 || ForesightBin.levelSteps[step] == -1
+            for context in likelihoods[step].indices {
+                for distance in 0..<ForesightBin.distances {
+                    for isSeen in [false, true] {
+                        let bin = ForesightBin.zoom(
+                            step: step,
+                            MotionEstimate.ZoomContext(rawValue: context)!,
+                            distance: distance,
+                            isSeen: isSeen
+                        )
+                        let likely = likelihoods[step][context] * falls[distance]
+                        needed[bin] = isSeen ? likely + 0.2 * (1 - likely) : likely
+                        soon[bin] = needed[bin] * (isNext ? 0.6 : 0.05)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+/// How a view moves: pan velocity and zoom rate over the last frames, the way it has been going, the last zoom.
+///
+/// Everything is in screen pixels, so that a slow pan over a whole world and a slow pan over a street are the same.
+struct MotionEstimate: Sendable {
+    /// The time over which the velocity is measured, in seconds: five frames at 60 Hz. Shorter windows follow the jitter
+    /// of mouse samples, longer ones miss reversals.
+    static let window = 0.0845
+    /// Pixels a second below which a view counts as at rest: a third of a pixel a frame.
+    static let leastSpeed = 20.0
+    /// Seconds without a frame after which a view counts as at rest, whatever it did before.
+    static let staleAfter = 0.1
+    /// The way that `heading` remembers, in pixels: reversals are known after about as much.
+    static let headingMemory = 120.0
+    /// Pixels of heading below which no direction is known.
+    static let leastHeading = 8.0
+    /// Pixels of panning after which a zoom counts as over.
+    static let panAfterZoom = 40.0
+    /// Relative changes of scale within a frame beyond which velocities start anew.
+    static let zoomStep = 1.2
+
+    private struct Sample {
+        var time: Double
+        var x: Double
+        var y: Double
+        var scale: Double
+    }
+
+    /// What the last zoom means for the next one.
+    enum ZoomContext: Int, Sendable {
+        case never, inward, outward, inwardThenPanned, outwardThenPanned
+    }
+
+    private var samples: [Sample] = []
+    private var level = -1
+    private var panned = 0.0
+    private var lastZoom = 0
+
+    /// Of the centre, in pixels a second.
+    private(set) var velocity = WorldPoint(x: 0, y: 0)
+    /// How fast the right and the bottom edge move away from the centre by zooming, in pixels a second.
+    private(set) var spread = WorldPoint(x: 0, y: 0)
+    /// The sum of recent ways, no longer than `headingMemory`.
+    private(set) var heading = WorldPoint(x: 0, y: 0)
+    private(set) var isMoving = false
+
+    /// When the last frame was, in seconds.
+    var time: Double { samples.last?.time ?? 0 }
+
+    var zoomContext: ZoomContext {
+        let hasPanned = panned > Self.panAfterZoom
+        if lastZoom == 0 { return .never }
+        return lastZoom > 0 ? (hasPanned ? .inwardThenPanned : .inward) : (hasPanned ? .outwardThenPanned : .outward)
+    }
+
+    /// Takes in a frame.
+    mutating func observe(_ viewport: Viewport, box: Rectangle, level newLevel: Int, time: Double, period: Double) {
+        let scale = viewport.scale
+        let size = WorldPoint(x: box.width * scale, y: box.height * scale)
+        var sample = Sample(time: time, x: viewport.center.x, y: viewport.center.y, scale: scale)
+        if let last = samples.last {
+            var x = viewport.center.x - last.x
+            // The short way around a wrapping world.
+            if period > 0 { x -= (x / period).rounded() * period }
+            sample.x = last.x + x
+            let way = WorldPoint(x: x * scale, y: (viewport.center.y - last.y) * scale)
+            let isZoom = !(scale <= last.scale * Self.zoomStep && scale >= last.scale / Self.zoomStep)
+            let isJump = !(abs(way.x) <= size.x / 2 && abs(way.y) <= size.y / 2)
+            if isJump || isZoom {
+                samples.removeAll(keepingCapacity: true)
+                if isJump, !isZoom { heading = WorldPoint(x: 0, y: 0) }
+                sample.x = viewport.center.x
+            } else {
+                turn(by: way)
+            }
+            if newLevel != level {
+                lastZoom = newLevel > level ? 1 : -1
+                panned = 0
+            }
+        }
+        level = newLevel
+        // A frame beyond the window may stay: the velocity needs one before it where frames are rare.
+        while samples.count > 1, time - samples[1].time > Self.window || samples.count >= 64 { samples.removeFirst() }
+        samples.append(sample)
+        measure(size)
+    }
+
+    private mutating func turn(by way: WorldPoint) {
+        heading.x += way.x
+        heading.y += way.y
+        let length = (heading.x * heading.x + heading.y * heading.y).squareRoot()
+        if length > Self.headingMemory {
+            heading.x *= Self.headingMemory / length
+            heading.y *= Self.headingMemory / length
+        }
+        panned += abs(way.x) + abs(way.y)
+    }
+
+    private mutating func measure(_ size: WorldPoint) {
+        velocity = WorldPoint(x: 0, y: 0)
+        spread = WorldPoint(x: 0, y: 0)
+        let last = samples[samples.count - 1]
+        var first = samples[0]
+        if samples.count > 2, last.time - first.time > Self.window { first = samples[1] }
+        let span = last.time - first.time
+        if span > 0 {
+            velocity.x = (last.x - first.x) * last.scale / span
+            velocity.y = (last.y - first.y) * last.scale / span
+            if first.scale != last.scale {
+                let rate = (1 - last.scale / first.scale) / span / 2
+                spread = WorldPoint(x: rate * size.x, y: rate * size.y)
+            }
+        }
+        let x = abs(velocity.x) + abs(spread.x)
+        let y = abs(velocity.y) + abs(spread.y)
+        isMoving = x * x + y * y > Self.leastSpeed * Self.leastSpeed && (x + y).isFinite
+    }
+}
+
+/// Where the edges of a view go while its motion dies away, and which tiles they reach and leave on the way.
+struct EdgeTravel: Sendable {
+    /// The time constant of the decay, in seconds: on recorded strokes and flings 0.2 gave more hits for its waste than
+    /// 0.1, 0.3 and 0.5, and each of them more than a velocity that stays.
+    static let decay = 0.2
+
+    /// The view, in world pixels.
+    var view: Rectangle
+    var scale: Double
+    /// What each edge has still to go, in screen pixels to the right and downwards; 0 at rest.
+    var left = 0.0
+    var right = 0.0
+    var top = 0.0
+    var bottom = 0.0
+    var isMoving = false
+
+    init(view: Rectangle, scale: Double, motion: MotionEstimate, now: Double) {
+        self.view = view
+        self.scale = scale
+        guard motion.isMoving, now - motion.time < MotionEstimate.staleAfter else { return }
+        isMoving = true
+        left = (motion.velocity.x - motion.spread.x) * Self.decay
+        right = (motion.velocity.x + motion.spread.x) * Self.decay
+        top = (motion.velocity.y - motion.spread.y) * Self.decay
+        bottom = (motion.velocity.y + motion.spread.y) * Self.decay
+    }
+
+    /// The share of the travel after which a tile has left the view; huge where it never does.
+    func exit(of tile: Rectangle) -> Double {
+        var share = 1e9
+        if left > 0 { share = min(share, (tile.maxX - view.minX) * scale / left) }
+        if right < 0 { share = min(share, (view.maxX - tile.minX) * scale / -right) }
+        if top > 0 { share = min(share, (tile.maxY - view.minY) * scale / top) }
+        if bottom < 0 { share = min(share, (view.maxY - tile.minY) * scale / -bottom) }
+        return share
+    }
+
+    /// The share of the travel after which a tile at this gap from the view is reached; `nil` where it is not on the way.
+    func entry(gapX: Double, gapY: Double) -> Double? {
+        var share = 0.0
+        if gapX != 0 {
+            let way = gapX > 0 ? right : left
+            guard way * gapX > 0 else { return nil }
+            share = gapX / way
+        }
+        if gapY != 0 {
+            let way = gapY > 0 ? bottom : top
+            guard way * gapY > 0 else { return nil }
+            share = max(share, gapY / way)
+        }
+        return share
+    }
+
+    /// The seconds in which this share of the travel is gone: -decay ln(1 - share), by the rational function that meets
+    /// it to the second order at 0 and within 4 % up to 0.8. Without end from 0.95 on.
+    static func time(forShare share: Double) -> Double {
+        share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity
+    }
+}

@@ -1,0 +1,155 @@
+/// The tiles that have been in view, how often, and when last: what a session goes back to.
+///
+/// Bounded: the one that has not been needed for longest is forgotten first.
+struct SeenTiles: Sendable {
+    /// The most tiles that are remembered.
+    static let capacity = 4096
+    /// The most tiles of one needed set that are learned from.
+    static let maximumNeeded = 1024
+    /// Demands that must pass before a tile in view again counts as visited again.
+    static let demandsOfAVisit = 12
+
+    struct Record {
+        var key: TileKey
+        var visits = 0
+        /// The number of demands when it was last in view.
+        var lastNeeded = 0
+        /// The change of the needed tiles that it was in view after.
+        var neededAt = -1
+        var visitClass: Int8 = -1
+        var previous: Int32 = -1
+        var next: Int32 = -1
+    }
+
+    private struct List {
+        var head: Int32 = -1
+        var tail: Int32 = -1
+    }
+
+    /// A tile that has left the view.
+    private struct Departure {
+        var slot: Int
+        var lastNeeded: Int
+    }
+
+    private(set) var records: [Record] = []
+    private var index = TileIndex()
+    /// By visit class, the last needed first.
+    private var lists = [List](repeating: List(), count: ForesightBin.visitClasses)
+    private var departures: [Departure] = []
+    private var firstDeparture = 0
+    private var endOfDepartures = 0
+    /// By age, the next departure that has not reached its end.
+    private var cursors = [Int](repeating: 0, count: ForesightBin.ages - 1)
+
+    func find(_ key: TileKey) -> Int? { index.find(key) }
+
+    /// The record of a tile, made where there was none.
+    mutating func record(_ key: TileKey) -> Int {
+        if let slot = index.find(key) { return slot }
+        let slot: Int
+        if records.count < Self.capacity {
+            slot = records.count
+            records.append(Record(key: key))
+        } else {
+            slot = oldest()
+            unlink(slot)
+            index.remove(records[slot].key)
+            records[slot] = Record(key: key)
+        }
+        index.set(key, slot)
+        return slot
+    }
+
+    /// Notes that a tile is in view.
+    mutating func note(_ slot: Int, change: Int, isDemand: Bool, demands: Int) {
+        if isDemand, records[slot].visits == 0 || demands - records[slot].lastNeeded > Self.demandsOfAVisit {
+            records[slot].visits += 1
+        }
+        records[slot].neededAt = change
+        records[slot].lastNeeded = demands
+        unlink(slot)
+        link(slot)
+    }
+
+    /// Notes that a tile has left the view.
+    mutating func depart(_ slot: Int, demands: Int) {
+        records[slot].lastNeeded = demands
+        if endOfDepartures - firstDeparture == Self.capacity { firstDeparture += 1 }
+        let departure = Departure(slot: slot, lastNeeded: demands)
+        if departures.count < Self.capacity {
+            departures.append(departure)
+        } else {
+            departures[endOfDepartures & (Self.capacity - 1)] = departure
+        }
+        endOfDepartures += 1
+    }
+
+    /// The tiles that have become older without having been in view again, and their new ages.
+    mutating func grow(demands: Int) -> [(slot: Int, age: Int)] {
+        var grown: [(slot: Int, age: Int)] = []
+        var bound = 16
+        for age in cursors.indices {
+            cursors[age] = max(cursors[age], firstDeparture)
+            while cursors[age] < endOfDepartures {
+                let departure = departures[cursors[age] & (Self.capacity - 1)]
+                let isBack = records[departure.slot].lastNeeded != departure.lastNeeded
+                if !isBack, demands - departure.lastNeeded <= bound { break }
+                cursors[age] += 1
+                if !isBack { grown.append((departure.slot, age + 1)) }
+            }
+            bound *= 2
+        }
+        return grown
+    }
+
+    /// Calls `body` with tiles of a visit class, the last needed first, until it returns false.
+    func forEach(visitClass: Int, _ body: (Int) -> Bool) {
+        var slot = lists[visitClass].head
+        while slot >= 0, body(Int(slot)) { slot = records[Int(slot)].next }
+    }
+
+    /// The bin of a tile by its age and visits.
+    func bin(_ slot: Int, demands: Int) -> Int {
+        ForesightBin.visited(
+            age: ForesightBin.age(ofDemands: demands - records[slot].lastNeeded),
+            visitClass: ForesightBin.visitClass(records[slot].visits)
+        )
+    }
+
+    private func oldest() -> Int {
+        var oldest = -1
+        for list in lists where list.tail >= 0 {
+            let slot = Int(list.tail)
+            if oldest < 0 || records[slot].lastNeeded < records[oldest].lastNeeded { oldest = slot }
+        }
+        return max(oldest, 0)
+    }
+
+    private mutating func link(_ slot: Int) {
+        let visitClass = ForesightBin.visitClass(records[slot].visits)
+        let head = lists[visitClass].head
+        records[slot].visitClass = Int8(visitClass)
+        records[slot].previous = -1
+        records[slot].next = head
+        if head >= 0 { records[Int(head)].previous = Int32(slot) } else { lists[visitClass].tail = Int32(slot) }
+        lists[visitClass].head = Int32(slot)
+    }
+
+    private mutating func unlink(_ slot: Int) {
+        guard records[slot].visitClass >= 0 else { return }
+        let record = records[slot]
+        let visitClass = Int(record.visitClass)
+        if record.previous >= 0 {
+            records[Int(record.previous)].next = record.next
+        } else {
+            lists[visitClass].head = record.next
+        }
+        if record.next >= 0 {
+            records[Int(record.next)].previous = record.previous
+        } else {
+            lists[visitClass].tail = record.previous
+        }
+        records[slot].visitClass = -1
+    }
+}

@@ -1,0 +1,290 @@
+/// What a plan looks ahead from.
+struct Outlook {
+    let target: PlanTarget
+    let travel: EdgeTravel
+    /// The direction of late, of length 1; `nil` where there was none.
+    let heading: WorldPoint?
+    let zoomContext: MotionEstimate.ZoomContext
+    /// Seconds that a load takes.
+    let latency: Double
+    /// Whether the view uncovers tiles faster than all workers together can load them.
+    let isSaturated: Bool
+
+    var view: Rectangle { travel.view }
+    var scale: Double { travel.scale }
+
+    init(target: PlanTarget, travel: EdgeTravel, motion: MotionEstimate, latency: Double, workers: Int) {
+        self.target = target
+        self.travel = travel
+        self.latency = latency
+        zoomContext = motion.zoomContext
+        let way = motion.heading
+        let length = (way.x * way.x + way.y * way.y).squareRoot()
+        heading =
+            length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
+        let level = target.pyramid.levels[target.level]
+        let columns = travel.view.width * travel.scale / Double(level.tileWidth) + 1
+        let rows = travel.view.height * travel.scale / Double(level.tileHeight) + 1
+        let uncovered =
+            abs(motion.velocity.x) / Double(level.tileWidth) * rows
+            + abs(motion.velocity.y) / Double(level.tileHeight) * columns
+        isSaturated = travel.isMoving && uncovered * latency > Double(workers)
+    }
+
+    /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.
+    func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey, Rectangle) -> Void) {
+        let grid = target.pyramid.levels[level]
+        var rectangle = rectangle
+        if target.pyramid.wrapsX {
+            // Once around: of the copies of a tile the nearest counts.
+            let middle = (view.minX + view.maxX) / 2
+            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
+            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
+        }
+        ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, offset in
+            let x = grid.origin.x + Double(column) * grid.tileSpanX + offset
+            let y = grid.origin.y + Double(row) * grid.tileSpanY
+            body(
+                TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row)),
+                Rectangle(minX: x, minY: y, maxX: x + grid.tileSpanX, maxY: y + grid.tileSpanY)
+            )
+            return true
+        }
+    }
+}
+
+/// Which tiles a plan thinks about: those around the view, those of other levels, those that were in view before.
+extension TileCachePolicy {
+    /// How far around a view at rest is looked, in screen pixels. A narrower ring loses hits where a view jumps by half
+    /// of its width, a wider one only costs time.
+    static let ringReach = 1024.0
+    /// The most tiles, the needed ones included, of the ring of a view at rest.
+    static let ringTiles = 400.0
+    /// How far along the motion is looked, in shares of its travel and in screen pixels at most.
+    static let travelReach = 1.5
+    static let maximumTravel = 2048.0
+    /// The most tiles at other levels, by step (-3, -2, -1, +1, +2).
+    static let kinTiles = [40.0, 60, 120, 120, 60]
+    /// Screen pixels around the view after a zoom by one level out or in: people zoom about a pointer, not the centre.
+    static let kinMargins = [0.0, 0, 128, 256, 0]
+    /// Tiles of one visit class that may be wished back, and that are looked through for it.
+    static let returnsPerClass = 40
+    static let returnsLookedAt = 128
+    /// What a tile that the motion reaches sooner gains over others of its bin.
+    static let soonerBonus = 0.02
+    /// What is left of the gain of a tile that a load could not reach in time, while loads cannot keep up.
+    static let lateShare = 0.1
+
+    /// The odds of a tile in its bin, or of its return where they are better.
+    ///
+    /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
+    private mutating func worth(of bin: Int, _ slot: Int?) -> (gain: Double, loss: Double) {
+        var worth = (gain: odds.gain(bin), loss: odds.loss(bin))
+        if let slot {
+            let back = seen.bin(slot, demands: demands)
+            worth.gain = max(worth.gain, odds.gain(back))
+            worth.loss = max(worth.loss, odds.loss(back))
+        }
+        return worth
+    }
+
+    // MARK: - Where the renderer goes
+
+    /// The most tiles of a declared destination that are thought of.
+    static let destinationTiles = 200
+    /// What those are worth: they are all but certain, and not needed yet.
+    static let destinationGain = 0.9
+
+    /// Tiles of the view that the renderer has said it will show.
+    mutating func findDestination(_ outlook: Outlook, now: Int64) {
+        let target = outlook.target
+        guard let destination = target.destination, destination.time.nanoseconds > now,
+            destination.viewport.isDrawable
+        else { return }
+        let level = target.selection.level(for: destination.viewport.scale, in: target.pyramid, previous: target.level)
+        var count = 0
+        ViewportCover(pyramid: target.pyramid, viewport: destination.viewport, levelIndex: level)
+            .forEach { column, row, _ in
+                let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
+                let slot = seen.find(key)
+                if slot.map({ seen.records[$0].neededAt != change }) ?? true {
+                    consider(key, bin: -1, gain: Self.destinationGain, loss: 1, slot: slot)
+                    count += 1
+                }
+                return count < Self.destinationTiles
+            }
+    }
+
+    // MARK: - Around the view
+
+    /// Tiles of the view's level around it, farther where it is going.
+    mutating func findNeighbours(_ outlook: Outlook) {
+        let isMoving = outlook.travel.isMoving
+        outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
+            let slot = seen.find(key)
+            if let slot, seen.records[slot].neededAt == change { return }
+            let view = outlook.view
+            let isRight = tile.minX >= view.maxX
+            let isBelow = tile.minY >= view.maxY
+            // A pixel more than the gap: a tile that touches the view is not in it.
+            let gapX =
+                isRight
+                ? (tile.minX - view.maxX) * outlook.scale + 1
+                : tile.maxX <= view.minX ? (tile.maxX - view.minX) * outlook.scale - 1 : 0
+            let gapY =
+                isBelow
+                ? (tile.minY - view.maxY) * outlook.scale + 1
+                : tile.maxY <= view.minY ? (tile.maxY - view.minY) * outlook.scale - 1 : 0
+            var direction = Self.direction(gapX, gapY, outlook)
+            var reach = 0
+            var isHopeless = false
+            var isLate = false
+            var bonus = 0.0
+            if isMoving {
+                if let entry = outlook.travel.entry(gapX: gapX, gapY: gapY) {
+                    direction = .ahead
+                    reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
+                    let exit = outlook.travel.exit(of: tile)
+                    isHopeless = EdgeTravel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
+                    isLate = EdgeTravel.time(forShare: entry) < outlook.latency
+                    bonus = Self.soonerBonus * max(1 - entry / 4, 0)
+                } else if direction == .ahead {
+                    direction = .aside
+                }
+            }
+            let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
+            let bin = ForesightBin.pan(
+                isMoving: isMoving,
+                direction,
+                reach: reach,
+                distance: ForesightBin.distance(max(distance, 1)),
+                isSeen: slot != nil
+            )
+            var (gain, loss) = worth(of: bin, slot)
+            if isHopeless {
+                gain = -1
+            } else if gain > 0 {
+                if isLate, outlook.isSaturated { gain *= Self.lateShare }
+                gain += bonus
+            }
+            consider(key, bin: bin, gain: gain, loss: loss, slot: slot)
+        }
+    }
+
+    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
+        guard let heading = outlook.heading else { return .unknown }
+        let cosine = (x * heading.x + y * heading.y) / (x * x + y * y).squareRoot()
+        return cosine > 0.5 ? .ahead : cosine < -0.5 ? .behind : .aside
+    }
+
+    private static func neighbourhood(_ outlook: Outlook) -> Rectangle {
+        let level = outlook.target.pyramid.levels[outlook.target.level]
+        let tileWidth = level.tileSpanX * outlook.scale
+        let tileHeight = level.tileSpanY * outlook.scale
+        let columns = outlook.view.width / level.tileSpanX + 1
+        let rows = outlook.view.height / level.tileSpanY + 1
+        func tiles(_ x: Double, _ y: Double) -> Double { (columns + x / tileWidth) * (rows + y / tileHeight) }
+        var reach = ringReach
+        let least = max(tileWidth, tileHeight)
+        // Absurdly small tiles: at most a few hundred steps.
+        let step = max(least / 2, 4)
+        while reach > least, tiles(2 * reach, 2 * reach) > ringTiles { reach -= step }
+        var (left, right, top, bottom) = (reach, reach, reach, reach)
+        if outlook.travel.isMoving {
+            func along(_ way: Double) -> Double { min(max(reach, way * travelReach), maximumTravel) }
+            left = along(-outlook.travel.left)
+            right = along(outlook.travel.right)
+            top = along(-outlook.travel.top)
+            bottom = along(outlook.travel.bottom)
+        }
+        for _ in 0..<32 where tiles(left + right, top + bottom) > ringTiles + columns * rows {
+            left *= 0.9
+            right *= 0.9
+            top *= 0.9
+            bottom *= 0.9
+        }
+        return Rectangle(
+            minX: outlook.view.minX - left / outlook.scale,
+            minY: outlook.view.minY - top / outlook.scale,
+            maxX: outlook.view.maxX + right / outlook.scale,
+            maxY: outlook.view.maxY + bottom / outlook.scale
+        )
+    }
+
+    /// The longer side and half of the shorter one: within 12 % of the straight distance, without a root.
+    private static func distance(_ x: Double, _ y: Double) -> Double { x > y ? x + 0.5 * y : y + 0.5 * x }
+
+    // MARK: - Other levels
+
+    /// Tiles of coarser and finer levels about the centre: what zooms will need.
+    mutating func findKin(_ outlook: Outlook) {
+        let levels = outlook.target.pyramid.levels
+        let level = outlook.target.level
+        for (step, offset) in ForesightBin.levelSteps.enumerated() where levels.indices.contains(level + offset) {
+            let kin = levels[level + offset]
+            let ratio = levels[level].worldPixelsPerPixel / kin.worldPixelsPerPixel
+            let scale = outlook.scale * ratio
+            let center = outlook.target.viewport.center
+            let tileWidth = kin.tileSpanX * scale
+            let tileHeight = kin.tileSpanY * scale
+            var width = outlook.view.width * outlook.scale
+            var height = outlook.view.height * outlook.scale
+            var margin = Self.kinMargins[step]
+            for _ in 0..<64
+            where ((width + 2 * margin) / tileWidth + 1) * ((height + 2 * margin) / tileHeight + 1)
+                > Self.kinTiles[step]
+            {
+                width *= 0.9
+                height *= 0.9
+                margin *= 0.9
+            }
+            let shown = Rectangle(
+                minX: center.x - width / 2 / scale,
+                minY: center.y - height / 2 / scale,
+                maxX: center.x + width / 2 / scale,
+                maxY: center.y + height / 2 / scale
+            )
+            outlook.forEachTile(at: level + offset, in: shown.grown(x: margin / scale, y: margin / scale)) {
+                key,
+                tile in
+                let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
+                let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
+                let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
+                let slot = seen.find(key)
+                let bin = ForesightBin.zoom(
+                    step: step,
+                    outlook.zoomContext,
+                    distance: ForesightBin.distance(distance),
+                    isSeen: slot != nil
+                )
+                let (gain, loss) = worth(of: bin, slot)
+                consider(key, bin: bin, gain: gain, loss: loss, slot: slot)
+            }
+        }
+    }
+
+    // MARK: - Returns
+
+    /// Tiles that were in view before and are worth having back.
+    mutating func findReturns(_ context: PlanContext) {
+        for visitClass in 0..<ForesightBin.visitClasses {
+            let gains = (0..<ForesightBin.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
+            guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
+            var slots: [Int] = []
+            seen.forEach(visitClass: visitClass) { slot in
+                let record = seen.records[slot]
+                let age = ForesightBin.age(ofDemands: demands - record.lastNeeded)
+                if age > oldest || slots.count == Self.returnsLookedAt { return false }
+                if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
+                return true
+            }
+            let residencies = context.residencies(slots.map { seen.records[$0].key })
+            var count = 0
+            for (slot, residency) in zip(slots, residencies) where residency == .none && count < Self.returnsPerClass {
+                let bin = seen.bin(slot, demands: demands)
+                consider(seen.records[slot].key, bin: -1, gain: odds.gain(bin), loss: odds.loss(bin), slot: slot)
+                count += 1
+            }
+        }
+    }
+}

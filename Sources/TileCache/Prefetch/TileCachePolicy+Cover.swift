@@ -1,0 +1,96 @@
+/// Coarse tiles where there would be nothing to draw, and needed tiles that are not worth a load any more.
+extension TileCachePolicy {
+    /// Levels between the view's and the one that stands in where nothing is resident: one tile covers 256, so that a
+    /// view is covered by a load or two. MapLibre's figure, and the best of 2, 3, 4 and 5 on `trackpad_wheel`.
+    static let coverDelta = 4
+    /// What a stand-in is worth, over all that is only likely.
+    static let coverWorth: Float = 1
+    /// Loads of needed tiles that will leave the view sooner than this many seconds after they land are not started,
+    /// while loads cannot keep up.
+    static let leastStay = 0.1
+
+    /// A stand-in for what is missing now goes before the needed tiles, those for where the view is going after them.
+    ///
+    /// One load each time: levels are passed until one tile covers the whole gap. Four tiles of the finer level kept the
+    /// sharp ones waiting: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less stand-in time.
+    mutating func appendCover(to plan: inout Plan, outlook: Outlook, context: PlanContext) {
+        let target = outlook.target
+        let level = max(target.level - Self.coverDelta, 0)
+        guard level < target.level else { return }
+        var known: [TileKey] = []
+        outlook.forEachTile(at: level, in: outlook.view) { key, _ in
+            if !known.contains(key) { known.append(key) }
+        }
+        let gap = zip(target.needed, context.residencies(target.needed)).filter {
+            $1 == .none && !hasResidentAncestor($0.coordinate, target, context)
+        }
+        if let cover = commonAncestor(of: gap.map(\.0), from: level, target) {
+            plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
+            if !known.contains(cover) { known.append(cover) }
+        }
+        if outlook.travel.isMoving {
+            for share in [0.5, 1] {
+                let ahead = outlook.view.offsetBy(
+                    x: (outlook.travel.left + outlook.travel.right) / 2 * share / outlook.scale,
+                    y: (outlook.travel.top + outlook.travel.bottom) / 2 * share / outlook.scale
+                )
+                for key in fewTiles(under: ahead, from: level, outlook) where !known.contains(key) {
+                    known.append(key)
+                    guard context.residency(key) == .none, !hasResidentAncestor(key.coordinate, target, context) else {
+                        continue
+                    }
+                    plan.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+                }
+            }
+        }
+        for key in known {
+            plan.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+        }
+    }
+
+    /// The finest tile from a level on that covers all of some tiles; of several at level 0, the first one's.
+    private func commonAncestor(of tiles: [TileKey], from level: Int, _ target: PlanTarget) -> TileKey? {
+        guard let first = tiles.first else { return nil }
+        for level in stride(from: level, through: 0, by: -1) {
+            guard let ancestor = target.pyramid.ancestor(of: first.coordinate, at: level) else { continue }
+            let isCommon = tiles.allSatisfy { target.pyramid.ancestor(of: $0.coordinate, at: level) == ancestor }
+            if isCommon || level == 0 { return TileKey(layer: target.layer, ancestor) }
+        }
+        return nil
+    }
+
+    /// The one tile that covers a rectangle at the finest level from the given one on; a few at level 0.
+    private func fewTiles(under rectangle: Rectangle, from level: Int, _ outlook: Outlook) -> [TileKey] {
+        var tiles: [TileKey] = []
+        for level in stride(from: level, through: 0, by: -1) {
+            tiles.removeAll(keepingCapacity: true)
+            outlook.forEachTile(at: level, in: rectangle) { key, _ in if tiles.count < 4 { tiles.append(key) } }
+            if tiles.count <= 1 { break }
+        }
+        return tiles
+    }
+
+    private func hasResidentAncestor(_ tile: TileCoordinate, _ target: PlanTarget, _ context: PlanContext) -> Bool {
+        for level in stride(from: tile.level - 1, through: 0, by: -1) {
+            guard let ancestor = target.pyramid.ancestor(of: tile, at: level) else { return false }
+            if context.residency(TileKey(layer: target.layer, ancestor)).isResident { return true }
+        }
+        return false
+    }
+
+    /// Needed tiles that will have left before a load could land.
+    func appendHopeless(to plan: inout Plan, outlook: Outlook) {
+        guard outlook.travel.isMoving else { return }
+        let target = outlook.target
+        let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
+        for key in target.needed {
+            var tile = target.pyramid.uncutRectangle(of: key.coordinate)
+            if target.pyramid.wrapsX {
+                let period = target.pyramid.worldWidth
+                let copies = ((target.viewport.center.x - (tile.minX + tile.maxX) / 2) / period).rounded()
+                tile = tile.offsetBy(x: copies * period, y: 0)
+            }
+            if EdgeTravel.time(forShare: outlook.travel.exit(of: tile)) < least { plan.hopeless.append(key) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// Small numbers by tile: open addressing with linear probing, at most half full, so that the hundreds of lookups of one
+/// plan cost neither a hash of the standard library nor an allocation.
+struct TileIndex: Sendable {
+    private var keys: [TileKey]
+    /// The number of each place's key, or -1.
+    private var numbers: [Int32]
+    private(set) var count = 0
+
+    private var mask: Int { numbers.count - 1 }
+
+    /// Makes an empty index; `capacity` is a power of two.
+    init(capacity: Int = 64) {
+        keys = [TileKey](
+            repeating: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)),
+            count: capacity
+        )
+        numbers = [Int32](repeating: -1, count: capacity)
+    }
+
+    /// The number of a tile, or `nil`.
+    func find(_ key: TileKey) -> Int? {
+        var place = Int(truncatingIfNeeded: key.hash) & mask
+        while numbers[place] >= 0 {
+            if keys[place] == key { return Int(numbers[place]) }
+            place = (place + 1) & mask
+        }
+        return nil
+    }
+
+    /// Gives a tile a number, in the place of the one that it had.
+    mutating func set(_ key: TileKey, _ number: Int) {
+        if (count + 1) * 2 > numbers.count { grow() }
+        var place = Int(truncatingIfNeeded: key.hash) & mask
+        while numbers[place] >= 0 {
+            if keys[place] == key {
+                numbers[place] = Int32(number)
+                return
+            }
+            place = (place + 1) & mask
+        }
+        keys[place] = key
+        numbers[place] = Int32(number)
+        count += 1
+    }
+
+    /// Forgets a tile.
+    mutating func remove(_ key: TileKey) {
+        var hole = Int(truncatingIfNeeded: key.hash) & mask
+        while numbers[hole] >= 0, keys[hole] != key { hole = (hole + 1) & mask }
+        guard numbers[hole] >= 0 else { return }
+        count -= 1
+        var probe = (hole + 1) & mask
+        // What stands after the hole moves up unless it already is at or after its own place.
+        while numbers[probe] >= 0 {
+            let home = Int(truncatingIfNeeded: keys[probe].hash) & mask
+            if (probe - home) & mask >= (probe - hole) & mask {
+                keys[hole] = keys[probe]
+                numbers[hole] = numbers[probe]
+                hole = probe
+            }
+            probe = (probe + 1) & mask
+        }
+        numbers[hole] = -1
+    }
+
+    /// Forgets all tiles and keeps the memory.
+    mutating func removeAll() {
+        guard count > 0 else { return }
+        for place in numbers.indices { numbers[place] = -1 }
+        count = 0
+    }
+
+    private mutating func grow() {
+        var larger = TileIndex(capacity: numbers.count * 2)
+        for place in numbers.indices where numbers[place] >= 0 { larger.set(keys[place], Int(numbers[place])) }
+        self = larger
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import CacheBenchKit
+import Synchronization
+
+/// `cachebench compare`: policies side by side on the same traces.
+struct CompareCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Replay the same traces with several policies and budgets, and say how much of the gap each closes.",
+        discussion: """
+            Every policy is replayed with the eviction that it is meant for: the library's own with its own order, the \
+            oracle with Belady's, the others with LRU. The gap lies between no prefetch and the oracle, with the same \
+            budget, workers and latency.
+
+            Examples:
+              cachebench compare --compressed-tier off traces/
+              cachebench compare --budgets 4screens --policies tilecache,skewport --format json traces/
+            """
+    )
+
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.")
+    var traces: [String]
+
+    @Option(
+        help: "Memory limits, separated by commas; they replace --memory-limit.",
+        transform: { text in
+            try list(text, "memory limits separated by commas (2screens,64MiB)") { MemoryLimit($0) }
+        }
+    )
+    var budgets: [MemoryLimit] = [.screens(2), .screens(4), .screens(12)]
+
+    @Option(
+        help: ArgumentHelp(
+            "What to compare, separated by commas: \(PrefetchKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "policies"
+        ),
+        transform: { text in
+            try list(text, "policies separated by commas") { PrefetchKind(rawValue: $0) }
+        }
+    )
+    var policies: [PrefetchKind] = PrefetchKind.allCases
+
+    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var output: OutputArguments
+
+    func validate() throws {
+        try replay.validateTogether()
+        if replay.options.clock != .virtual {
+            throw ValidationError("compare needs --clock virtual: only it knows the oracle")
+        }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(output)
+            let comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
+            let report: CompareReport
+            do {
+                report = try comparison.run(paths: try TraceList.paths(traces))
+            } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
+                throw Failure(Failure.sentence(error))
+            }
+            switch output.format {
+            case .table: try writer.write(CompareText.text(report))
+            case .json: try writer.write(CompareText.json(report))
+            }
+        }
+    }
+}
+
+/// The values of a list separated by commas.
+private func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
+    let words = text.split(separator: ",").map(String.init)
+    let values = words.compactMap(parse)
+    guard !values.isEmpty, values.count == words.count else { throw ValidationError("Expected \(expected).") }
+    return values
+}

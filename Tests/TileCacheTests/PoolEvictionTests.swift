@@ -1,0 +1,177 @@
+import Testing
+
+@testable import TileCache
+
+/// What goes for what, in examples small enough to work out by hand.
+@Suite struct PoolEvictionTests {
+    private func byValue(_ configuration: inout PoolConfiguration) { configuration.eviction = .value }
+
+    @Test func theLeastRecentlyUsedGoesFirst() {
+        let small = TilePool(tiles: 3)
+        small.load(0, 1, 2)
+        small.touch(0)
+        small.load(3)
+        #expect(small.resident == [0, 2, 3])
+        small.touch(2)
+        small.load(4, 5)
+        #expect(small.resident == [2, 4, 5])
+        #expect(small.counters.removals[RemovalCause.capacity.rawValue] == 3)
+    }
+
+    @Test func theLowestValueGoesFirst() {
+        let small = TilePool(tiles: 3, byValue)
+        small.load(0, 1, 2)
+        small.install([small.wish(0, 3), small.wish(1, 1), small.wish(2, 2), small.wish(9, 2.5)])
+        small.runPlan()
+        #expect(small.resident == [0, 2, 9])
+    }
+
+    @Test(arguments: [Float(0.5), 1])
+    func nothingGoesForWhatIsWorthLessOrAsMuch(worth: Float) {
+        let small = TilePool(tiles: 2, byValue)
+        small.load(0, 1)
+        small.install([small.wish(0, 3), small.wish(1, 1), small.wish(9, worth)])
+        small.runPlan()
+        #expect(small.resident == [0, 1])
+        #expect(small.counters.refusals == 1)
+    }
+
+    @Test func unmentionedTilesAreWorthWhatTheirAgeLeaves() {
+        let small = TilePool(tiles: 3, byValue)
+        small.load(0, 1, 2)
+        small.touch(0)
+        // Tile 1 is the oldest: used 6 ms ago, it is worth 1 / (1 + 6).
+        small.now = small.pool.table[small.pool.find(key(1))].lastUse + 6_000_000
+        let recency = RecencyWorth(scale: 1, halfAge: 1e6)
+        small.install([small.wish(2, 0.16), small.wish(9, 0.15)], recency: recency)
+        small.runPlan()
+        #expect(small.resident == [0, 2, 9])
+        // What a plan values less than age leaves goes before what is older.
+        small.install([small.wish(2, 0.01), small.wish(8, 0.5)], recency: recency)
+        small.runPlan()
+        #expect(small.resident == [0, 8, 9])
+    }
+
+    @Test func whatAPlanHasJustLoadedKeepsThePlansValue() {
+        let small = TilePool(tiles: 2, byValue)
+        small.install([small.wish(9, 5), small.wish(8, 4), small.wish(7, 3)])
+        small.runPlan()
+        #expect(small.resident == [8, 9])
+    }
+
+    @Test func aTileWishedForTwiceIsWorthTheLargerValue() {
+        let small = TilePool(tiles: 2, byValue)
+        small.load(0, 1)
+        small.install([small.wish(0, 5), small.wish(1, 1), small.wish(0, 0.5), small.wish(9, 2)])
+        small.runPlan()
+        #expect(small.resident == [0, 9])
+    }
+
+    @Test(arguments: [PoolConfiguration.Eviction.recency, .value])
+    func aPrefetchNeverTakesTheRoomOfANeededTile(eviction: PoolConfiguration.Eviction) {
+        let small = TilePool(tiles: 3) { $0.eviction = eviction }
+        var needs = ViewNeeds()
+        small.need([0, 1, 2], &needs)
+        small.load(0, 1, 2)
+        small.install([small.wish(9, .greatestFiniteMagnitude)])
+        small.runPlan()
+        #expect(small.resident == [0, 1, 2])
+        small.need([1, 2], &needs)
+        small.install([small.wish(9, .greatestFiniteMagnitude)])
+        small.runPlan()
+        #expect(small.resident == [1, 2, 9])
+    }
+
+    @Test(arguments: [PoolConfiguration.Eviction.recency, .value])
+    func ademandTakesTheRoomOfPrefetchedTiles(eviction: PoolConfiguration.Eviction) {
+        let small = TilePool(tiles: 3) { $0.eviction = eviction }
+        small.install([small.wish(7, 1e30), small.wish(8, 1e30), small.wish(9, 1e30)])
+        small.runPlan()
+        #expect(small.resident == [7, 8, 9])
+        var needs = ViewNeeds()
+        small.need([0, 1], &needs)
+        small.install([
+            small.demand(key(0)), small.demand(key(1)), small.wish(7, 1e30), small.wish(8, 2e30), small.wish(9, 3e30),
+        ])
+        _ = small.beginLoad().map { small.end($0) }
+        _ = small.beginLoad().map { small.end($0) }
+        #expect(small.resident == [0, 1, 9])
+        #expect(small.counters.prefetchWasted == 2)
+    }
+
+    /// In order of use all through, whichever tier a tile is in: what is left is what was loaded last.
+    @Test(arguments: [0.25, 0.5, 1])
+    func theSecondTierDropsTheColdestAndKeepsToItsShare(share: Double) {
+        let small = TilePool(tiles: 40) {
+            $0.compressedTier = true
+            $0.compressedShare = share
+        }
+        for column in 0..<300 { small.load(column) }
+        let kept = small.resident.count
+        #expect(small.resident == Set(300 - kept..<300))
+        #expect(small.decoded == Set(300 - small.decoded.count..<300))
+        #expect(kept > 40)
+        // Four slots beyond the share are the band in which pages are not turned into slots.
+        #expect(small.usedPages <= Int(40 * share) + 5)
+        #expect(small.committedBytes <= small.byteLimit)
+    }
+
+    /// A single colour takes no page, so it is not among those that could make room for pages.
+    @Test func coldSingleColoursDoNotShieldWhatIsBehindThem() {
+        let small = TilePool(tiles: 40) {
+            $0.compressedTier = true
+            $0.compressedShare = 0.25
+        }
+        small.compressed = .solid(7)
+        for column in 0..<50 { small.load(column) }
+        small.compressed = .block(4000)
+        for column in 50..<250 {
+            small.load(column)
+            #expect(small.usedPages <= 11)
+        }
+    }
+
+    @Test func aTileLargerThanTheLimitIsRefusedAndCostsNothing() {
+        let small = TilePool(tiles: 4)
+        let large = small.pool.addLayer(tileBytes: 5 * TilePool.tileBytes)
+        small.load(0, 1, 2, 3)
+        small.load(key(0, layer: large))
+        #expect(small.resident == [0, 1, 2, 3])
+        #expect(small.residency(of: key(0, layer: large)) == .none)
+        #expect(small.counters.refusals == 1)
+        small.load(4)
+        #expect(small.resident == [1, 2, 3, 4])
+    }
+
+    @Test func aLargerTileTakesTheRoomOfSeveral() {
+        let small = TilePool(tiles: 4)
+        let large = small.pool.addLayer(tileBytes: 3 * TilePool.tileBytes)
+        small.load(0, 1, 2, 3)
+        small.load(key(0, layer: large))
+        #expect(small.resident == [3])
+        #expect(small.residency(of: key(0, layer: large)) == .decoded)
+        small.load(4)
+        #expect(small.resident == [3, 4] || small.resident == [4])
+        #expect(small.committedBytes <= small.byteLimit)
+    }
+
+    @Test func leasedPixelsOutliveTheNewerOnesThatReplaceThem() throws {
+        let small = TilePool(tiles: 3)
+        small.load(0)
+        let number = small.pool.find(key(0))
+        let slot = small.pool.table[number].slot
+        small.pool.lease(number)
+        small.pool.invalidate(layer: 0, dropsAtOnce: false) { _ in true }
+        small.load(0)
+        let entry = small.pool.table[number]
+        #expect(entry.residency == .decoded && entry.slot != slot && !entry.flags.contains(.stale))
+        #expect(small.usedSlots == 2)
+        // The old pixels' slot goes to nobody, however tight it gets.
+        for column in 1..<9 { small.load(column) }
+        #expect(!small.decoded.isEmpty && small.decoded.count == 2)
+        for column in small.decoded { #expect(small.entry(column)?.slot != slot) }
+        small.pool.release(number, slotClass: 0, slot: slot)
+        small.load(9)
+        #expect(small.decoded.count == 3)
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import TileCache
+
+/// Orders of events that are rare, each of which once did harm or could.
+@Suite struct PoolHazardTests {
+    /// A compression that outlives its entry must not be taken for the one of the entry that follows it.
+    @Test func anOvertakenCompressionNeverNamesTheNextOne() throws {
+        let small = TilePool(tiles: 4) { $0.compressedTier = true }
+        small.load(0)
+        let old = small.pool.beginDemotion(small.pool.find(key(0)))
+        small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
+        #expect(small.entry(0) == nil)
+        small.load(0)
+        let new = small.pool.beginDemotion(small.pool.find(key(0)))
+        _ = small.pool.finishDemotion(old, .solid(1), now: 0)
+        #expect(small.residency(of: key(0)) == .demoting)
+        _ = small.pool.finishDemotion(new, .solid(2), now: 0)
+        #expect(small.entry(0)?.solidValue == 2)
+        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.isEmpty
+        #expect(isAtRest)
+    }
+
+    /// Pages on their way to the system are in nobody's count, but their numbers are not free yet.
+    @Test func noPageIsTakenBeforeTheSystemHasItBack() {
+        let small = TilePool(tiles: 16) {
+            $0.compressedTier = true
+            $0.compressedShare = 1
+        }
+        small.compressed = .block(4096)
+        for round in 0..<4 {
+            for column in 0..<24 { small.load(round * 100 + column) }
+            small.pool.trim(toBytes: 0, now: small.now)
+            let ranges = small.pool.takePendingDecommits()
+            let leaving = ranges.filter { $0.slotClass < 0 }
+            #expect(!leaving.isEmpty)
+            small.pool.finishDecommits(ranges.filter { $0.slotClass >= 0 })
+            // Before that memory is gone others go on as well as they can.
+            for column in 30..<54 { small.load(round * 100 + column) }
+            #expect(small.committedBytes <= small.byteLimit)
+            small.pool.finishDecommits(leaving)
+        }
+    }
+
+    /// A world of nothing must not fill the table for good.
+    @Test func absentTilesMakeWayForOthers() {
+        let small = TilePool(tiles: 4)
+        let room = small.pool.table.maximumCount
+        for column in 0..<room + 10 {
+            small.install([small.demand(key(column))])
+            if let ticket = small.beginLoad() { small.end(ticket, .absent) }
+        }
+        #expect(small.counters.loadsAbsent == room + 10)
+        small.load(room + 20)
+        #expect(small.resident == [room + 20])
+    }
+
+    /// Above a lowered limit, memory that is given back leaves instead of being used again.
+    @Test func aLoweredLimitIsReachedAsLoadsEnd() {
+        let small = TilePool(tiles: 4)
+        small.install((0..<12).map { small.demand(key($0)) })
+        let tickets = (0..<4).compactMap { _ in small.beginLoad() }
+        #expect(tickets.count == 4)
+        small.pool.setByteLimit(2 * TilePool.tileBytes, now: 0)
+        #expect(small.isOverLimit)
+        for ticket in tickets {
+            small.end(ticket, .failed(isPermanent: true, retryAfter: nil))
+            _ = small.beginLoad()
+        }
+        #expect(small.committedBytes <= small.byteLimit)
+        #expect(!small.isOverLimit)
+    }
+
+    @Test func pixelsWithoutAPlaceAreNoPixels() throws {
+        let small = TilePool(tiles: 4)
+        let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
+        small.install([small.demand(key(0, layer: late))])
+        let ticket = try #require(small.beginLoad())
+        #expect(ticket.slot == -1)
+        small.end(ticket)
+        #expect(small.residency(of: key(0, layer: late)) == .none)
+        #expect(small.counters.loadsFinished == 0 && small.usedSlots == 0)
+    }
+
+    @Test func anOutdatedLoadReservesNothing() throws {
+        let small = TilePool(tiles: 4)
+        let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
+        small.install([small.demand(key(0, layer: late))])
+        let ticket = try #require(small.beginLoad())
+        small.pool.invalidate(layer: late, dropsAtOnce: false) { _ in true }
+        let room = small.pool.reserve(ticket.load, now: 0)
+        #expect(room == .none)
+        small.end(ticket, .refused)
+        #expect(small.counters.loadsOutdated == 1 && small.entryCount == 0)
+    }
+}

@@ -1,0 +1,112 @@
+@testable import TileCache
+
+/// A pool for examples worked out by hand: its limit is given in tiles of one page each, and whatever has begun can be
+/// ended in a line.
+final class TilePool {
+    static let tileBytes = 4096
+
+    var pool: PoolState
+    var now: Int64 = 0
+    /// What every compression gives.
+    var compressed = DemotionResult.block(1024)
+
+    init(tiles: Int, _ configure: (inout PoolConfiguration) -> Void = { _ in }) {
+        var configuration = PoolConfiguration(byteLimit: tiles * Self.tileBytes)
+        configuration.grantsBookkeeping = true
+        configuration.compressedTier = false
+        configure(&configuration)
+        pool = PoolState(configuration: configuration)
+        _ = pool.addLayer(tileBytes: Self.tileBytes)
+    }
+
+    func wish(_ column: Int, _ value: Float) -> PlanEntry {
+        PlanEntry(key: key(column), value: value, reason: .prefetch)
+    }
+
+    func demand(_ key: TileKey) -> PlanEntry { PlanEntry(key: key, reason: .demand, wantsDecoded: true) }
+
+    func install(_ entries: [PlanEntry], recency: RecencyWorth = RecencyWorth()) {
+        pool.install(Plan(entries: entries, recency: recency))
+    }
+
+    /// Starts the next load of the plan, with all the compressing, decompressing and letting go that it takes.
+    func beginLoad() -> LoadTicket? {
+        while let job = pool.nextJob(now: now) {
+            pool.finishDecommits(pool.takePendingDecommits())
+            switch job {
+            case .load(let ticket): return ticket
+            case .demote(let ticket): demote(ticket)
+            case .promote(let ticket): pool.finishPromotion(ticket, isIntact: true)
+            }
+        }
+        pool.finishDecommits(pool.takePendingDecommits())
+        return nil
+    }
+
+    func demote(_ ticket: CodecTicket) {
+        if let stored = pool.finishDemotion(ticket, compressed, now: now) { pool.finishStore(stored) }
+    }
+
+    func end(_ ticket: LoadTicket, _ result: LoadResult = .pixels) {
+        _ = pool.finishLoad(ticket.load, result, now: now)
+    }
+
+    /// Does all that the plan asks for, one load after the other; a millisecond passes with each.
+    func runPlan() {
+        while let ticket = beginLoad() {
+            now += 1_000_000
+            end(ticket)
+        }
+    }
+
+    /// Loads tiles that a view needed for a moment, one after the other.
+    func load(_ columns: Int...) { for column in columns { load(key(column)) } }
+
+    func load(_ key: TileKey) {
+        install([demand(key)])
+        runPlan()
+        now += 1_000_000
+    }
+
+    func touch(_ column: Int) {
+        now += 1_000_000
+        pool.touch(pool.find(key(column)), now: now)
+    }
+
+    /// Lets a view need tiles.
+    func need(_ columns: [Int], _ needs: inout ViewNeeds) {
+        var counts = DemandCounts()
+        var zoom = DemandCounts()
+        pool.update(&needs, tiles: columns.map { key($0) }, level: 3, pan: &counts, zoom: &zoom, now: now)
+    }
+
+    // What the tests look at: expectations cannot take hold of the pool itself, which is no copyable value.
+    var byteLimit: Int { pool.configuration.byteLimit }
+    var committedBytes: Int { pool.committedBytes }
+    var counters: PoolCounters { pool.counters }
+    var usedSlots: Int { pool.slots[0].usedCount }
+    var usedPages: Int { pool.pages.usedCount }
+    var loadCount: Int { pool.loadCount }
+    var isOverLimit: Bool { pool.isOverLimit }
+    var entryCount: Int { pool.table.count }
+
+    func residency(of key: TileKey) -> Residency { pool.residency(of: key) }
+
+    func entry(_ column: Int) -> Entry? {
+        let number = pool.find(key(column))
+        return number < 0 ? nil : pool.table[number]
+    }
+
+    /// Columns of resident tiles of layer 0.
+    var resident: Set<Int> { columns { $0.isResident } }
+    var decoded: Set<Int> { columns { $0.isDecoded } }
+
+    private func columns(where isIncluded: (Residency) -> Bool) -> Set<Int> {
+        var columns: Set<Int> = []
+        pool.table.forEach { number in
+            let entry = pool.table[number]
+            if entry.key.layer == 0, isIncluded(entry.residency) { columns.insert(entry.key.coordinate.column) }
+        }
+        return columns
+    }
+}
