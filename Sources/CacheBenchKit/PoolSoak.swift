@@ -95,8 +95,11 @@ package struct PoolSoak: Sendable {
             step += 1
             let own = Int(random.next() % 2)
             // Mostly pans, now and then back or to another place: what was compressed is asked for again.
-            if random.next() % 40 == 0 {
+            switch random.next() % 40 {
+            case 0:
                 center[own] = WorldPoint(x: Double(random.next() % 16) * 65_000, y: Double(random.next() % 4) * 250_000)
+            case 1...2: center[own].x -= 1500
+            default: break
             }
             center[own].x += Double(random.next() % 512) - 128
             center[own].y += Double(random.next() % 256) - 128

@@ -59,14 +59,14 @@ struct NaiveTrace {
 
     /// The needed tiles, row by row from the top left; with a margin, those of the viewport grown by so many tiles.
     func tiles(_ view: Sample, margin: Double = 0) -> [NaiveTile] {
-        let grown = 2 * margin * world.span(world.idealLevel(scale: view.scale)) * view.scale
-        return naiveNeededTiles(
-            centerX: view.x,
-            centerY: view.y,
-            width: viewport.width + grown,
-            height: viewport.height + grown,
-            scale: view.scale,
-            world: world
-        ).needed
+        let shape = NaiveView(
+            x: view.x,
+            y: view.y,
+            width: viewport.width,
+            height: viewport.height,
+            scale: view.scale
+        )
+        let tile = world.span(world.idealLevel(scale: view.scale))
+        return naiveNeeded(margin == 0 ? shape : shape.grown(by: margin * tile), in: world)
     }
 }
