@@ -87,7 +87,8 @@ public struct TilePyramid: Hashable, Sendable {
     /// Makes a pyramid from a table of levels.
     ///
     /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where the world is empty or not finite, a level is empty, the
-    ///   levels are not ordered from coarse to fine, or there are too many of them, columns or rows.
+    ///   levels are not ordered from coarse to fine, there are too many of them, columns or rows, or the world wraps
+    ///   and a column lies outside of it.
     public init(worldWidth: Double, worldHeight: Double, wrapsX: Bool = false, levels: [PyramidLevel])
         throws(TileCacheError)
     {
@@ -110,6 +111,11 @@ public struct TilePyramid: Hashable, Sendable {
                 level.origin.x.isFinite, level.origin.y.isFinite
             else {
                 throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
+            }
+            // Walks around the world count on it: after as many columns as there are, the first comes again.
+            let lastColumn = level.origin.x + Double(level.columns - 1) * level.tileSpanX
+            guard !wrapsX || (level.origin.x + level.tileSpanX > 0 && lastColumn < worldWidth) else {
+                throw .invalidPyramid("level \(index) of a world that wraps has columns outside of the world")
             }
             if index > 0, level.worldPixelsPerPixel >= levels[index - 1].worldPixelsPerPixel {
                 throw .invalidPyramid("level \(index) is not finer than level \(index - 1)")
@@ -174,15 +180,7 @@ public struct TilePyramid: Hashable, Sendable {
 
     /// The part of the world that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> Rectangle {
-        let level = levels[tile.level]
-        return uncutRectangle(of: tile).intersection(
-            Rectangle(
-                minX: min(0, level.origin.x),
-                minY: min(0, level.origin.y),
-                maxX: worldWidth,
-                maxY: worldHeight
-            )
-        )
+        uncutRectangle(of: tile).intersection(Rectangle(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
     }
 
     /// The rectangle that all of a tile's drawn pixels cover, whether or not they lie in the world.
@@ -224,13 +222,13 @@ public struct TilePyramid: Hashable, Sendable {
     func range(overlapping rectangle: Rectangle, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
-            from: rectangle.minX - level.origin.x,
+            from: max(rectangle.minX, 0) - level.origin.x,
             to: min(rectangle.maxX, worldWidth) - level.origin.x,
             span: level.tileSpanX,
             count: level.columns
         )
         let rows = gridRange(
-            from: rectangle.minY - level.origin.y,
+            from: max(rectangle.minY, 0) - level.origin.y,
             to: min(rectangle.maxY, worldHeight) - level.origin.y,
             span: level.tileSpanY,
             count: level.rows

@@ -43,7 +43,7 @@ struct ViewportCover {
         guard pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return }
         let level = pyramid.levels[levelIndex]
         let rows = gridRange(
-            from: box.minY - level.origin.y,
+            from: max(box.minY, 0) - level.origin.y,
             to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
             span: level.tileSpanY,
             count: level.rows
@@ -56,7 +56,7 @@ struct ViewportCover {
                 let top = level.origin.y + Double(row) * level.tileSpanY
                 guard
                     let interval = outline.extent(
-                        from: top,
+                        from: max(top, 0),
                         to: min(top + level.tileSpanY, pyramid.worldHeight)
                     )
                 else { continue }
@@ -79,7 +79,7 @@ struct ViewportCover {
         let width = pyramid.worldWidth
         guard pyramid.wrapsX else {
             let columns = gridRange(
-                from: minX - level.origin.x,
+                from: max(minX, 0) - level.origin.x,
                 to: min(maxX, width) - level.origin.x,
                 span: level.tileSpanX,
                 count: level.columns
@@ -92,7 +92,7 @@ struct ViewportCover {
             let offset = copy * width
             if offset >= maxX { return }
             let columns = gridRange(
-                from: minX - offset - level.origin.x,
+                from: max(minX - offset, 0) - level.origin.x,
                 to: min(maxX - offset, width) - level.origin.x,
                 span: level.tileSpanX,
                 count: level.columns

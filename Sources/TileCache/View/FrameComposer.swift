@@ -51,12 +51,12 @@ struct LevelLook {
         maxY = pyramid.worldHeight
     }
 
-    /// What a tile covers in the copy of the world that begins at 0, cut at the world's right and lower edge.
+    /// What a tile covers in the copy of the world that begins at 0, cut at the world's edges.
     func worldRectangle(of key: TileKey) -> Rectangle {
         let tile = key.coordinate
         let x = originX + Double(tile.column) * spanX
         let y = originY + Double(tile.row) * spanY
-        return Rectangle(minX: x, minY: y, maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
+        return Rectangle(minX: max(x, 0), minY: max(y, 0), maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
     }
 
     /// The pixels of a tile that show a rectangle of the world, border counted.
