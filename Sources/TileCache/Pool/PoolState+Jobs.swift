@@ -349,17 +349,6 @@ extension PoolState {
         }
     }
 
-    /// The tile is gone at its source: what is left of it goes, unless somebody holds it.
-    private mutating func dropOutdated(_ number: Int32) {
-        guard table[number].leaseCount == 0,
-            table[number].residency == .decoded || table[number].residency == .compressed
-        else { return }
-        counters.removals[RemovalCause.replaced.rawValue] += 1
-        noteUnseen(number)
-        releasePixels(of: number)
-        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
-    }
-
     /// Whether no view and no plan wants a load any more.
     func isUnwanted(load id: Int32) -> Bool {
         guard let load = loads[Int(id)] else { return true }

@@ -114,17 +114,7 @@ extension CacheCore {
 
     private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
         guard case .blocking(let source)? = layer.source else { return }
-        let size = layer.sizes[ticket.key.level]
-        var pixels = TilePixels(
-            memory: UnsafeMutableRawBufferPointer(
-                start: UnsafeMutableRawPointer(bitPattern: address),
-                count: size.bytes
-            ),
-            width: size.width,
-            height: size.height,
-            format: layer.options.format,
-            alpha: layer.options.alpha
-        )
+        var pixels = layer.pixels(at: address, level: ticket.key.level)
         let start = clock()
         let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
         end(ticket, result, took: clock() - start)
@@ -166,17 +156,7 @@ extension CacheCore {
                 complete(ticket, .refused)
                 return false
             case .slot(let layer, let address):
-                let size = layer.sizes[ticket.key.level]
-                var pixels = TilePixels(
-                    memory: UnsafeMutableRawBufferPointer(
-                        start: UnsafeMutableRawPointer(bitPattern: address),
-                        count: size.bytes
-                    ),
-                    width: size.width,
-                    height: size.height,
-                    format: layer.options.format,
-                    alpha: layer.options.alpha
-                )
+                var pixels = layer.pixels(at: address, level: ticket.key.level)
                 complete(ticket, Self.result { try body(&pixels) })
                 return true
             }
@@ -310,4 +290,21 @@ func currentThreadNumber() -> UInt64 {
     #else
         UInt64(pthread_self())
     #endif
+}
+
+extension LayerRecord {
+    /// A slot's memory as a source sees it.
+    fileprivate func pixels(at address: UInt, level: Int) -> TilePixels {
+        let size = sizes[level]
+        return TilePixels(
+            memory: UnsafeMutableRawBufferPointer(
+                start: UnsafeMutableRawPointer(bitPattern: address),
+                count: size.bytes
+            ),
+            width: size.width,
+            height: size.height,
+            format: options.format,
+            alpha: options.alpha
+        )
+    }
 }
