@@ -15,12 +15,11 @@ public enum CompareText {
             ]
         ]
         for row in report.totals {
+            let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
             lines.append(
                 [
-                    row.source,
-                    row.screens.map { "\($0 == $0.rounded() ? "\(Int($0))" : "\($0)") scr" }
-                        ?? "\(row.byteLimit >> 20) MiB",
-                    row.policy, share(row.hitRate), share(row.panHitRate), share(row.zoomHitRate), share(row.waste),
+                    row.source, budget ?? "\(row.byteLimit >> 20) MiB", row.policy, share(row.hitRate),
+                    share(row.panHitRate), share(row.zoomHitRate), share(row.waste),
                     share(row.gapClosed), share(row.sharp), mega(row.blankPixelMilliseconds),
                     mega(row.fallbackPixelMilliseconds), "\(row.loadedBytes / 1_000_000)",
                 ]

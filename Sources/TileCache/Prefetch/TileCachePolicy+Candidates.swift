@@ -69,7 +69,7 @@ extension TileCachePolicy {
     static let kinMargins = [0.0, 0, 128, 256, 0]
     /// Tiles of one visit class that may be wished back, and that are looked through for it.
     static let returnsPerClass = 40
-    static let returnsLookedAt = 128
+    static let returnsLookedAt = 320
     /// What a tile that the motion reaches sooner gains over others of its bin.
     static let soonerBonus = 0.02
     /// What is left of the gain of a tile that a load could not reach in time, while loads cannot keep up.
@@ -244,9 +244,8 @@ extension TileCachePolicy {
                 maxX: center.x + width / 2 / scale,
                 maxY: center.y + height / 2 / scale
             )
-            outlook.forEachTile(at: level + offset, in: shown.grown(x: margin / scale, y: margin / scale)) {
-                key,
-                tile in
+            let around = shown.grown(x: margin / scale, y: margin / scale)
+            outlook.forEachTile(at: level + offset, in: around) { key, tile in
                 let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)

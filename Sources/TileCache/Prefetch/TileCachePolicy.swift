@@ -7,8 +7,9 @@
 ///
 /// All tables are bounded, so a session may last for weeks.
 package struct TileCachePolicy: PrefetchPolicy {
-    /// What a gain must exceed its victim's loss by: without it tiles of nearly the same worth push each other out.
-    static let margin: Float = 0.03
+    /// What a gain must exceed its victim's loss by, so that tiles of nearly the same worth do not push each other out.
+    /// 0.03 closes .02 less of the gap of `starcraft_view` at 12 screens, and .02 more at 4, for .04 less waste.
+    static let margin: Float = 0.0075
     /// Wishes of one plan; more never start before the next one.
     static let maximumWishes = 64
     /// What a compressed tile must gain to be decompressed ahead of need: more likely than not it is about to be drawn.
