@@ -102,7 +102,7 @@ extension PoolState {
 
     /// Tiles that no plan mentions of which the least worth is looked for: the oldest of each number of visits is nearly
     /// always among so many of the least recently used.
-    static let tilesWeighed = 64
+    static let tilesWeighed = 256
 
     /// The tile of a list that goes first, or -1: the least recently used or least valued one that nobody holds.
     func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {

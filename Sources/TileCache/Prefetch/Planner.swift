@@ -46,8 +46,9 @@ struct Planner: Sendable {
         for view in views {
             for (index, layer) in view.snapshot.layers.enumerated() {
                 let opinion = late.first { $0.view == view.id && $0.index == index }
-                let hopeless = Set(opinion?.plan.hopeless ?? [])
-                for key in layer.needed where hopeless.isEmpty || !hopeless.contains(key) {
+                var hopeless = TileIndex()
+                for key in opinion?.plan.hopeless ?? [] { hopeless.set(key, 0) }
+                for key in layer.needed where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
             }

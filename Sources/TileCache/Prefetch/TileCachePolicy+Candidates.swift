@@ -69,7 +69,7 @@ extension TileCachePolicy {
     static let kinMargins = [0.0, 0, 128, 256, 0]
     /// Tiles of one visit class that may be wished back, and that are looked through for it.
     static let returnsPerClass = 40
-    static let returnsLookedAt = 320
+    static let returnsLookedAt = 128
     /// What a tile that the motion reaches sooner gains over others of its bin.
     static let soonerBonus = 0.02
     /// What is left of the gain of a tile that a load could not reach in time, while loads cannot keep up.

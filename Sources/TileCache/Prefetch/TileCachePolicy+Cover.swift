@@ -21,10 +21,17 @@ extension TileCachePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let gap = zip(target.needed, context.residencies(target.needed)).filter {
-            $1 == .none && !hasResidentAncestor($0.coordinate, target, context)
+        var ancestors = ResidentAncestors(target: target, context: context)
+        var gap: [TileCoordinate] = []
+        for (key, residency) in zip(target.needed, context.residencies(target.needed)) where residency == .none {
+            guard let ancestor = ancestors.nearest(of: key.coordinate) else {
+                gap.append(key.coordinate)
+                continue
+            }
+            // What stands in now stays until what it stands in for has come.
+            if !known.contains(ancestor) { known.append(ancestor) }
         }
-        if let cover = commonAncestor(of: gap.map(\.0), from: level, target) {
+        if let cover = commonAncestor(of: gap, from: level, target) {
             plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
             if !known.contains(cover) { known.append(cover) }
         }
@@ -36,7 +43,7 @@ extension TileCachePolicy {
                 )
                 for key in fewTiles(under: ahead, from: level, outlook) where !known.contains(key) {
                     known.append(key)
-                    guard context.residency(key) == .none, !hasResidentAncestor(key.coordinate, target, context) else {
+                    guard context.residency(key) == .none, ancestors.nearest(of: key.coordinate) == nil else {
                         continue
                     }
                     plan.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
@@ -49,12 +56,21 @@ extension TileCachePolicy {
     }
 
     /// The finest tile from a level on that covers all of some tiles; of several at level 0, the first one's.
-    private func commonAncestor(of tiles: [TileKey], from level: Int, _ target: PlanTarget) -> TileKey? {
-        guard let first = tiles.first else { return nil }
+    private func commonAncestor(of tiles: [TileCoordinate], from level: Int, _ target: PlanTarget) -> TileKey? {
+        guard var first = tiles.first else { return nil }
+        var last = first
+        // An ancestor's column depends on the column alone and its row on the row, so two corners speak for all.
+        for tile in tiles {
+            first.column = min(first.column, tile.column)
+            first.row = min(first.row, tile.row)
+            last.column = max(last.column, tile.column)
+            last.row = max(last.row, tile.row)
+        }
         for level in stride(from: level, through: 0, by: -1) {
-            guard let ancestor = target.pyramid.ancestor(of: first.coordinate, at: level) else { continue }
-            let isCommon = tiles.allSatisfy { target.pyramid.ancestor(of: $0.coordinate, at: level) == ancestor }
-            if isCommon || level == 0 { return TileKey(layer: target.layer, ancestor) }
+            guard let ancestor = target.pyramid.ancestor(of: first, at: level) else { continue }
+            if level == 0 || target.pyramid.ancestor(of: last, at: level) == ancestor {
+                return TileKey(layer: target.layer, ancestor)
+            }
         }
         return nil
     }
@@ -68,14 +84,6 @@ extension TileCachePolicy {
             if tiles.count <= 1 { break }
         }
         return tiles
-    }
-
-    private func hasResidentAncestor(_ tile: TileCoordinate, _ target: PlanTarget, _ context: PlanContext) -> Bool {
-        for level in stride(from: tile.level - 1, through: 0, by: -1) {
-            guard let ancestor = target.pyramid.ancestor(of: tile, at: level) else { return false }
-            if context.residency(TileKey(layer: target.layer, ancestor)).isResident { return true }
-        }
-        return false
     }
 
     /// Needed tiles that will have left before a load could land.
@@ -92,5 +100,28 @@ extension TileCachePolicy {
             }
             if EdgeTravel.time(forShare: outlook.travel.exit(of: tile)) < least { plan.hopeless.append(key) }
         }
+    }
+}
+
+/// The nearest resident ancestors of many tiles: neighbours share theirs, so each parent is looked up once.
+private struct ResidentAncestors {
+    let target: PlanTarget
+    let context: PlanContext
+    private var parents = TileIndex()
+    private var answers: [TileKey?] = []
+
+    init(target: PlanTarget, context: PlanContext) {
+        self.target = target
+        self.context = context
+    }
+
+    mutating func nearest(of tile: TileCoordinate) -> TileKey? {
+        guard let parent = target.pyramid.parent(of: tile) else { return nil }
+        let key = TileKey(layer: target.layer, parent)
+        if let known = parents.find(key) { return answers[known] }
+        let answer = context.residency(key).isResident ? key : nearest(of: parent)
+        parents.set(key, answers.count)
+        answers.append(answer)
+        return answer
     }
 }
