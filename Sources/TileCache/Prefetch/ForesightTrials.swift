@@ -5,10 +5,10 @@ struct ForesightTrials: Sendable {
     /// The most trials at a time.
     static let capacity = 8192
     /// What one trial weighs against the prior: neighbouring tiles are needed together, so they are not as many
-    /// independent events. 0.25 and 0.5 measured the same, 1 learns noise.
+    /// independent events. At 0.5 `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
     static let weight = 0.25
-    /// How far ahead a trial looks, in demands: about one cache full, within these bounds. Beyond 60, bins of small
-    /// caches learn of visits that no tile would have survived to.
+    /// How far ahead a trial looks, in demands: about one cache full, within these bounds. With 300 `starcraft_view` at
+    /// 12 screens wastes .16 more and closes .02 less of the gap.
     static let horizon = 32...60
 
     private struct Trial {
