@@ -63,37 +63,25 @@ struct PanTraceHeaderParser {
             }
             hasVersion = true
         case "viewport":
-            guard let size = PanTraceHeader.Size(viewport: value) else {
-                throw error(
-                    .badHeader,
-                    "a viewport such as 1280x720",
-                    found: PanTraceError.quoted(value.utf8)
-                )
-            }
-            header.viewport = size
+            header.viewport = try require(
+                PanTraceHeader.Size(viewport: value),
+                "a viewport such as 1280x720",
+                found: value
+            )
         case "world":
-            guard let size = PanTraceHeader.Size(world: value) else {
-                throw error(
-                    .badHeader,
-                    "a world in whole pixels such as 131072x131072",
-                    found: PanTraceError.quoted(value.utf8)
-                )
-            }
-            header.world = size
+            header.world = try require(
+                PanTraceHeader.Size(world: value),
+                "a world in whole pixels such as 131072x131072",
+                found: value
+            )
         case "wraps_x":
-            guard let wraps = Bool(value) else {
-                throw error(.badHeader, "wraps_x: true or false", found: PanTraceError.quoted(value.utf8))
-            }
-            header.wrapsX = wraps
+            header.wrapsX = try require(Bool(value), "wraps_x: true or false", found: value)
         case "tile_size":
-            guard let size = Int(value), 1...65_536 ~= size else {
-                throw error(
-                    .badHeader,
-                    "a tile_size from 1 to 65536 pixels",
-                    found: PanTraceError.quoted(value.utf8)
-                )
-            }
-            header.tileSize = size
+            header.tileSize = try require(
+                Int(value).flatMap { 1...65_536 ~= $0 ? $0 : nil },
+                "a tile_size from 1 to 65536 pixels",
+                found: value
+            )
         case "view":
             header.viewName = value
         default:
@@ -104,6 +92,16 @@ struct PanTraceHeaderParser {
         guard known.insert(key).inserted else {
             throw error(.badHeader, "the key \(key) once", found: "it a second time")
         }
+    }
+
+    /// What a line's value was read as; where it could not be, the error says what it should have been.
+    private func require<Value>(
+        _ value: Value?,
+        _ expected: String,
+        found: String
+    ) throws(PanTraceError) -> Value {
+        guard let value else { throw error(.badHeader, expected, found: PanTraceError.quoted(found.utf8)) }
+        return value
     }
 
     private func missingVersion(found: String) -> PanTraceError {
