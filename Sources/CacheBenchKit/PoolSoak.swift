@@ -13,6 +13,9 @@ package struct PoolSoak: Sendable {
         package var byteLimit = 0
         /// The ledger, at its highest.
         package var peakBytes = 0
+        /// Changes after which the ledger was above the limit of that moment, other than by what was held when the limit
+        /// was lowered.
+        package var limitBreaches = 0
         /// Growth of the process's resident memory, at its highest.
         package var residentGrowth = 0
         /// Decoded pixels and compressed blocks before rounding, over the limit, on average while the pool was full.
@@ -134,6 +137,7 @@ package struct PoolSoak: Sendable {
         let figures = cache.statistics
         report.arrivals = figures.loadsFinished
         report.peakBytes = figures.peakBytes
+        report.limitBreaches = cache.counters.limitBreaches
         report.demotions = figures.demotions
         report.promotions = figures.promotions
         report.evictions = figures.removals[.capacity] ?? 0

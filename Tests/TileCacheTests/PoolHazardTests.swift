@@ -54,7 +54,7 @@ import Testing
         #expect(codecJobs == 0)
     }
 
-    /// Pages on their way to the system are in nobody's count, but their numbers are not free yet.
+    /// Pages on their way to the system still count, and their numbers are not free yet.
     @Test func noPageIsTakenBeforeTheSystemHasItBack() {
         let small = TilePool(tiles: 16) {
             $0.compressedTier = true
@@ -65,9 +65,9 @@ import Testing
             for column in 0..<24 { small.load(round * 100 + column) }
             small.pool.trim(toBytes: 0, now: small.now)
             let ranges = small.pool.takePendingDecommits()
-            let leaving = ranges.filter { $0.slotClass < 0 }
+            let leaving = ranges.filter { $0.range.slotClass < 0 }
             #expect(!leaving.isEmpty)
-            small.pool.finishDecommits(ranges.filter { $0.slotClass >= 0 })
+            small.pool.finishDecommits(ranges.filter { $0.range.slotClass >= 0 })
             // Before that memory is gone others go on as well as they can.
             for column in 30..<54 { small.load(round * 100 + column) }
             #expect(small.committedBytes <= small.byteLimit)

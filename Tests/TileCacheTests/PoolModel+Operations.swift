@@ -314,6 +314,7 @@ extension PoolModel {
         try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
         try perform("forgetting absences") { pool.forgetAbsences() }
         try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
+        try perform("the end of what is leaving") { while !leaving.isEmpty { letGo(0) } }
         try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")
         try require(pool.committedBytes == pool.bookkeepingBytes, "the ledger is not empty")
         try perform("settling") { pool.settleLimit(now: now) }

@@ -43,7 +43,7 @@ final class PoolModel {
     var slotStamps: [MemoryRange: Int] = [:]
     var pageStamps: [Int32: [Int]] = [:]
     /// Memory on its way back to the system.
-    var leaving: [MemoryRange] = []
+    var leaving: [LeavingMemory] = []
     var lastStamp = 0
 
     /// The stamp of the pixels that each resident tile must have.
@@ -79,7 +79,7 @@ final class PoolModel {
 
     func write(_ stamp: Int, to range: MemoryRange) throws {
         try require(range.number >= 0, "a slot without a number")
-        try require(!leaving.contains(range), "\(range) was handed out on its way to the system")
+        try require(!isLeaving(range), "\(range) was handed out on its way to the system")
         slotStamps[range] = stamp
     }
 
@@ -87,7 +87,7 @@ final class PoolModel {
         for unit in units(of: block, bytes) {
             let page = Int32(unit / 8)
             try require(
-                !leaving.contains(MemoryRange(slotClass: -1, number: page)),
+                !isLeaving(MemoryRange(slotClass: -1, number: page)),
                 "page \(page) was handed out on its way to the system"
             )
             pageStamps[page, default: Array(repeating: 0, count: 8)][unit % 8] = stamp
@@ -107,18 +107,21 @@ final class PoolModel {
         Set(units(of: block, bytes).map { pageStamps[Int32($0 / 8)]?[$0 % 8] ?? -1 })
     }
 
+    func isLeaving(_ range: MemoryRange) -> Bool { leaving.contains { $0.range == range } }
+
     /// Takes what was let go, as whoever called last has to, and returns some of it to the system.
     private func letGo() throws {
-        for range in pool.takePendingDecommits() {
-            try require(!leaving.contains(range), "\(range) was handed out twice to be let go")
-            leaving.append(range)
+        for memory in pool.takePendingDecommits() {
+            let range = memory.range
+            try require(!isLeaving(range), "\(range) was handed out twice to be let go")
+            leaving.append(memory)
             if range.slotClass < 0 { pageStamps[range.number] = nil } else { slotStamps[range] = nil }
         }
         try require(pool.takePendingDecommits().isEmpty, "the same memory was to be let go twice")
-        while !leaving.isEmpty, random.oneIn(2) {
-            pool.finishDecommits([leaving.remove(at: random.below(leaving.count))])
-        }
+        while !leaving.isEmpty, random.oneIn(2) { letGo(random.below(leaving.count)) }
     }
+
+    func letGo(_ index: Int) { pool.finishDecommits([leaving.remove(at: index)]) }
 
     // MARK: - Operations and their bounds
 
@@ -357,6 +360,8 @@ final class PoolModel {
             "\(pageStamps.count) pages have memory"
         )
         bytes += pageStamps.count * PageAllocator.pageBytes
+        // What has not gone yet is still there; only what was taken in its place does not count twice.
+        bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

@@ -51,6 +51,8 @@ package struct PoolCounters: Sendable, Hashable {
     package var removals = [Int](repeating: 0, count: RemovalCause.allCases.count)
     /// Wishes that found no room.
     package var refusals = 0
+    /// Changes after which more than the limit was in use, other than by a lower limit: there must be none.
+    package var limitBreaches = 0
     package var peakBytes = 0
     package var peakDecodedBytes = 0
     package var peakCompressedBytes = 0

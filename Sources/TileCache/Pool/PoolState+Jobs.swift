@@ -85,6 +85,7 @@ extension PoolState {
         guard bytes > planBytes else { return true }
         guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
         planBytes = bytes
+        coverTaken()
         valued.reserveCapacity(wishes)
         return true
     }

@@ -17,7 +17,7 @@ extension PoolState {
         settleLimit(now: now)
         // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
         // would not fit an empty pool.
-        guard !isOverLimit, fitsLimit(layer: layer) else {
+        guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
             counters.refusals += 1
             return .none
         }
@@ -29,6 +29,8 @@ extension PoolState {
             if availableBytes >= bytes {
                 let fresh = slots[slotClass].takeFresh()
                 if fresh >= 0 {
+                    coverTaken()
+                    isOverLimit = committedBytes > configuration.byteLimit
                     notePeaks()
                     return .slot(fresh)
                 }
@@ -196,39 +198,58 @@ extension PoolState {
 
     /// Lets memory that nothing uses go until `bytes` are free; whether any could go.
     mutating func letUnusedGo(_ bytes: Int, sparing spared: Int) -> Bool {
-        var freed = 0
+        let before = pendingBytes
         for slotClass in slots.indices where slotClass != spared {
-            while freed < bytes {
+            while pendingBytes - before < bytes {
                 let slot = slots[slotClass].beginDecommit()
                 if slot < 0 { break }
-                pendingDecommits.append(MemoryRange(slotClass: Int32(slotClass), number: slot))
-                freed += slots[slotClass].slotBytes
+                letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
             }
         }
-        while freed < bytes {
+        while pendingBytes - before < bytes {
             let page = pages.beginDecommit()
             if page < 0 { break }
-            pendingDecommits.append(MemoryRange(slotClass: -1, number: page))
-            freed += PageAllocator.pageBytes
+            letGo(MemoryRange(slotClass: -1, number: page), bytes: PageAllocator.pageBytes)
         }
-        return freed > 0
+        return pendingBytes > before
     }
 
-    /// The memory that whoever called last must return to the system before it touches what it was given.
-    mutating func takePendingDecommits() -> [MemoryRange] {
+    private mutating func letGo(_ range: MemoryRange, bytes: Int) {
+        pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
+        leavingBytes += bytes
+        pendingBytes += bytes
+    }
+
+    /// The memory that whoever called last must return to the system before it touches what it was given. From here on
+    /// nobody may take anything in its place until it is gone.
+    mutating func takePendingDecommits() -> [LeavingMemory] {
         guard !pendingDecommits.isEmpty else { return [] }
-        defer { pendingDecommits.removeAll() }
-        return pendingDecommits
+        var leaving = pendingDecommits
+        for index in leaving.indices where pledgedBytes > 0 {
+            let pledged = min(leaving[index].countedBytes, pledgedBytes)
+            leaving[index].countedBytes -= pledged
+            pledgedBytes -= pledged
+        }
+        pendingDecommits.removeAll()
+        pendingBytes = 0
+        return leaving
     }
 
-    /// The memory is gone; its numbers may be used again.
-    mutating func finishDecommits(_ ranges: [MemoryRange]) {
-        for range in ranges {
+    /// The memory is gone; its numbers may be used again, and its bytes for something else. Whether the pool came under
+    /// a lowered limit by it.
+    @discardableResult
+    mutating func finishDecommits(_ leaving: [LeavingMemory]) -> Bool {
+        for memory in leaving {
+            leavingBytes -= memory.countedBytes
+            let range = memory.range
             if range.slotClass < 0 {
                 pages.finishDecommit(range.number)
             } else {
                 slots[Int(range.slotClass)].finishDecommit(range.number)
             }
         }
+        let wasOverLimit = isOverLimit
+        if wasOverLimit { isOverLimit = committedBytes > configuration.byteLimit }
+        return wasOverLimit && !isOverLimit
     }
 }

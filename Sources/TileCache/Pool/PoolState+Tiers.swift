@@ -80,6 +80,7 @@ extension PoolState {
                 return nil
             }
             let block = pages.allocate(bytes: bytes)
+            coverTaken()
             table[number].block = block
             table[number].blockBytes = Int32(bytes)
             table[number].residency = .storing

@@ -31,8 +31,9 @@ extension PoolState {
     /// Gives up tiles, the coldest first, until no more than `bytes` are in use, and lets unused memory go. Tiles that
     /// are held stay; needed but unheld ones go last.
     mutating func trim(toBytes bytes: Int, now: Int64) {
-        while committedBytes > bytes {
-            if letUnusedGo(committedBytes - bytes, sparing: -1) { continue }
+        // What is on its way to the system already need not be let go again.
+        while committedBytes - leavingBytes > bytes {
+            if letUnusedGo(committedBytes - leavingBytes - bytes, sparing: -1) { continue }
             let cold = coldest(of: compressed, worth: .infinity, now: now)
             let victim = cold >= 0 ? cold : coldest(of: decoded, worth: .infinity, now: now)
             if victim >= 0 {

@@ -14,11 +14,18 @@ struct Load: Sendable {
     var wasLate = false
 }
 
-/// Memory that must go back to the system before whoever was given its bytes touches anything.
+/// A slot or a page.
 struct MemoryRange: Hashable, Sendable {
     /// The class of slots, or -1 for pages.
     var slotClass: Int32
     var number: Int32
+}
+
+/// Memory that must go back to the system before whoever was given its bytes touches anything.
+struct LeavingMemory: Hashable, Sendable {
+    var range: MemoryRange
+    /// Bytes that still count until the memory is gone: in the place of the others something has been taken already.
+    var countedBytes: Int
 }
 
 /// The pool without its memory and its lock: numbers of slots and pages, bytes, order. Pure, so that the replay under a
@@ -66,7 +73,14 @@ struct PoolState: ~Copyable {
     var drawVersion: UInt64 = 0
     /// How the limit is divided between the tiers.
     var split: TierSplit
-    var pendingDecommits: [MemoryRange] = []
+    /// What this hold of the lock lets go, until `takePendingDecommits`.
+    var pendingDecommits: [LeavingMemory] = []
+    /// Bytes on their way to the system in whose place nothing has been taken yet.
+    var leavingBytes = 0
+    /// Of those, the ones that this hold of the lock lets go: it may take as much, for it touches nothing before they are gone.
+    var pendingBytes = 0
+    /// What this hold of the lock has taken in the place of what it lets go.
+    var pledgedBytes = 0
     var counters = PoolCounters()
     /// Bytes that an idle limit change still has to free: pins held it up.
     var isOverLimit = false
@@ -107,6 +121,7 @@ struct PoolState: ~Copyable {
                 reservesLate: reservesLate
             )
         )
+        coverTaken()
         isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
         return layers.count - 1
@@ -136,12 +151,23 @@ struct PoolState: ~Copyable {
             + configuration.workers * MemoryLayout<Load?>.stride
             + planBytes + configuration.fixedBytes
     }
-    /// Everything with memory behind it: what must never exceed the limit.
+    /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.
     var committedBytes: Int {
-        slotCommittedBytes + pages.committedBytes + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+        slotCommittedBytes + pages.committedBytes + leavingBytes
+            + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
     }
-    /// Bytes that may still be committed.
-    var availableBytes: Int { configuration.byteLimit - committedBytes }
+    /// Bytes that this hold of the lock may still commit.
+    var availableBytes: Int { configuration.byteLimit - committedBytes + pendingBytes }
+
+    /// Notes that something was taken: what goes beyond the limit stands in the place of what this hold of the lock lets
+    /// go, and is counted once.
+    mutating func coverTaken() {
+        let pledge = min(committedBytes - configuration.byteLimit, pendingBytes)
+        guard pledge > 0 else { return }
+        leavingBytes -= pledge
+        pendingBytes -= pledge
+        pledgedBytes += pledge
+    }
 
     /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages: what the limit is for.
     var payloadBytes: Int {
@@ -155,7 +181,10 @@ struct PoolState: ~Copyable {
     }
 
     mutating func notePeaks() {
-        assert(isOverLimit || committedBytes <= configuration.byteLimit, "the pool has more than it was given")
+        if !isOverLimit, committedBytes > configuration.byteLimit {
+            assertionFailure("the pool has more than it was given")
+            counters.limitBreaches += 1
+        }
         counters.peakBytes = max(counters.peakBytes, committedBytes)
         counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - inFlightBytes)
         counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)
@@ -213,6 +242,7 @@ struct PoolState: ~Copyable {
         }
         guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
         let inserted = table.insert(key)
+        coverTaken()
         notePeaks()
         return inserted
     }

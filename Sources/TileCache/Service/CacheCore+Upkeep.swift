@@ -200,6 +200,7 @@ extension CoreState {
         codecTileBytes = new.maximumTileBytes
         codecs = made
         pool.configuration.fixedBytes = made.count * new.scratchByteCount
+        pool.coverTaken()
         pool.configuration.maximumCodecJobs = made.count
     }
 

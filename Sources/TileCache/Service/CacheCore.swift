@@ -36,17 +36,18 @@ final class CacheCore: Sendable {
 
     /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
-        var ranges: [MemoryRange] = []
+        var leaving: [LeavingMemory] = []
         let result = lock.withLock { state in
             let result = body(&state)
-            ranges = state.pool.takePendingDecommits()
+            leaving = state.pool.takePendingDecommits()
             return result
         }
-        if !ranges.isEmpty { letGo(ranges) }
+        if !leaving.isEmpty { letGo(leaving) }
         return result
     }
 
-    private func letGo(_ ranges: [MemoryRange]) {
+    private func letGo(_ leaving: [LeavingMemory]) {
+        let ranges = leaving.map(\.range)
         let (slotRegions, pageRegion, slotBytes) = lock.withLock { state in
             (state.slotRegions, state.pageRegion, state.pool.slots.map(\.slotBytes))
         }
@@ -66,7 +67,9 @@ final class CacheCore: Sendable {
             )
             first = last + 1
         }
-        lock.withLock { $0.pool.finishDecommits(ranges) }
+        // Under a lowered limit nobody took memory until now.
+        let isUnderLimit = lock.withLock { $0.pool.finishDecommits(leaving) }
+        if isUnderLimit { requestPlan() }
     }
 
     // MARK: - Planning
