@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "TileCache", targets: ["TileCache"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
+        .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],
     dependencies: [

@@ -1,7 +1,8 @@
 import Foundation
 package import TileCache
 
-/// Measures the compressed tier's codec against LZ4 on the unfiltered pixels of the same tiles, in the same run.
+/// Measures the compressed tier's codec against LZ4 on the unfiltered pixels of the same tiles, and against copying them, in
+/// the same run.
 ///
 /// Figures are medians over rounds in which both sides take turns, so that a slow spell of the machine hits both.
 /// Speeds are 10^6 bytes of pixels a second; filters, checks and the recognition of plain tiles are part of the time.
@@ -38,6 +39,8 @@ package struct CodecBenchmark {
         package var rawRatio: Double
         package var rawCompress: Double
         package var rawDecompress: Double
+        /// Copying the pixels.
+        package var memcpy: Double
     }
 
     /// Over all picture classes together; speeds relative to raw LZ4.
@@ -45,6 +48,9 @@ package struct CodecBenchmark {
         package var ratio: Double?
         package var compressToRaw: Double?
         package var decompressToRaw: Double?
+        /// Speeds relative to copying the pixels.
+        package var compressToMemcpy: Double?
+        package var decompressToMemcpy: Double?
         /// What two threads get done in a time, relative to one; `spin` is the same for a loop that needs no memory,
         /// which says whether two cores were there.
         package var twoThreads: Scaling?
@@ -136,7 +142,8 @@ package struct CodecBenchmark {
                 decompress: speed(run.times.map(\.decompress)),
                 rawRatio: bytes / Double(run.rawStoredBytes),
                 rawCompress: speed(run.times.map(\.rawCompress)),
-                rawDecompress: speed(run.times.map(\.rawDecompress))
+                rawDecompress: speed(run.times.map(\.rawDecompress)),
+                memcpy: speed(run.times.map(\.copy))
             )
         }
         return Report(codec: rows, codecTotal: try total(workers, largest: largest, scalingRounds: scalingRounds))
@@ -165,6 +172,8 @@ package struct CodecBenchmark {
             ratio: Double(bytes) / Double(stored),
             compressToRaw: ratio(\.rawCompress, \.compress),
             decompressToRaw: ratio(\.rawDecompress, \.decompress),
+            compressToMemcpy: ratio(\.copy, \.compress),
+            decompressToMemcpy: ratio(\.copy, \.decompress),
             twoThreads: scaling
         )
     }

@@ -10,6 +10,7 @@ struct CodecRun {
         var decompress = 0.0
         var rawCompress = 0.0
         var rawDecompress = 0.0
+        var copy = 0.0
     }
 
     /// A compressed tile, copied out of the codec.
@@ -67,6 +68,11 @@ struct CodecRun {
         round.compress = seconds { for tile in tiles { _ = CodecRun.compress(tile, with: codec) } }
         round.decompress = try seconds { for index in tiles.indices { try restore(index) } }
         if !rawFirst { measureRaw(&round) }
+        round.copy = seconds {
+            for tile in tiles {
+                target.withUnsafeMutableBytes { pixels in tile.pixels.withUnsafeBytes { pixels.copyMemory(from: $0) } }
+            }
+        }
         times.append(round)
     }
 

@@ -33,7 +33,8 @@ public struct LookupBenchmark: Sendable {
     private let cache: TileCache
     private let layer: LayerID
     private let view: TileView
-    private let viewport = Viewport(center: WorldPoint(x: 1920, y: 1216), width: 1790, height: 1020)
+    /// Eight columns and five rows of tiles, also when it moves right by some pixels.
+    private let viewport = Viewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
 
     /// Makes a cache whose view has 40 tiles in sight, all of them resident.
     public init() throws {
@@ -101,22 +102,41 @@ public struct LookupBenchmark: Sendable {
 
     private func twoThreads(_ tiles: [TileCoordinate]) -> Double {
         let count = 20_000
+        let steps = Self.stepsOfTwoMicroseconds()
         @Sendable func work(_ start: Int) {
-            var x: UInt64 = 88_172_645_463_325_252 &+ UInt64(start)
+            var x = UInt64(start) + 1
             for index in 0..<count {
                 _ = cache.withTile(tiles[(index + start) % tiles.count], of: layer) { $0.count }
-                // About 2 us of other work.
-                for _ in 0..<1500 {
-                    x ^= x << 13
-                    x ^= x >> 7
-                    x ^= x << 17
-                }
+                x = Self.spin(x, steps: steps)
             }
             Self.sink(x)
         }
         let one = seconds { work(0) }
         let two = seconds { DispatchQueue.concurrentPerform(iterations: 2) { work($0 * 7) } }
         return 2 * one / two
+    }
+
+    /// Work that needs no memory.
+    private static func spin(_ seed: UInt64, steps: Int) -> UInt64 {
+        var x = seed
+        for _ in 0..<steps {
+            x ^= x << 13
+            x ^= x >> 7
+            x ^= x << 17
+        }
+        return x
+    }
+
+    /// How much of it takes 2 us on this machine now: the quickest of some tries, which nobody interrupted.
+    private static func stepsOfTwoMicroseconds() -> Int {
+        let steps = 20_000
+        let shortest: Int64 =
+            (0..<20).map { number in
+                let start = MonotonicTime.now.nanoseconds
+                sink(spin(UInt64(number) + 1, steps: steps))
+                return MonotonicTime.now.nanoseconds - start
+            }.min() ?? 1
+        return max(steps * 2000 / Int(max(shortest, 1)), 1)
     }
 
     @inline(never) private static func sink(_ value: UInt64) { if value == 42 { print("") } }

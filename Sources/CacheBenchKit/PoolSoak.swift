@@ -16,6 +16,8 @@ package struct PoolSoak: Sendable {
         /// Changes after which the ledger was above the limit of that moment, other than by what was held when the limit
         /// was lowered.
         package var limitBreaches = 0
+        /// Of the ledger, tables and scratch memory at the end.
+        package var bookkeepingBytes = 0
         /// Growth of the process's resident memory, at its highest.
         package var residentGrowth = 0
         /// Decoded pixels and compressed blocks before rounding, over the limit, on average while the pool was full.
@@ -92,7 +94,7 @@ package struct PoolSoak: Sendable {
         let views = [cache.makeView(layers: [small]), cache.makeView(layers: [large])]
         var center = [WorldPoint(x: 5e5, y: 5e5), WorldPoint(x: 3e5, y: 7e5)]
         var held: [(tile: LeasedTile, until: Int)] = []
-        var fullness: [Double] = []
+        var fullness = (sum: 0.0, count: 0)
         var step = 0
         while cache.statistics.loadsFinished < arrivals {
             step += 1
@@ -127,7 +129,8 @@ package struct PoolSoak: Sendable {
                 let figures = cache.statistics
                 // Under pressure: nothing of the limit is left for another tile, and it has not just been changed.
                 if figures.byteLimit == byteLimit, figures.byteLimit - figures.usedBytes < 1 << 20 {
-                    fullness.append(Double(cache.payloadBytes) / Double(byteLimit))
+                    fullness.sum += Double(cache.payloadBytes) / Double(byteLimit)
+                    fullness.count += 1
                 }
             }
             var pause = timespec(tv_sec: 0, tv_nsec: 300_000)
@@ -142,7 +145,8 @@ package struct PoolSoak: Sendable {
         report.promotions = figures.promotions
         report.evictions = figures.removals[.capacity] ?? 0
         report.residentGrowth = memory.growth ?? 0
-        report.payloadShare = fullness.isEmpty ? 0 : fullness.reduce(0, +) / Double(fullness.count)
+        report.payloadShare = fullness.count == 0 ? 0 : fullness.sum / Double(fullness.count)
+        report.bookkeepingBytes = figures.bookkeepingBytes
         cache.shutdown()
         return report
     }

@@ -16,12 +16,16 @@ public struct ThroughputReport: Codable, Sendable {
     public var lookup: LookupReport
     /// A frame of resident tiles.
     public var frame: FrameReport
+    /// A plan of the default policy for a 4K view.
+    public var plan: PlanBenchmark.Figures
+    /// Hits on a tile trace.
+    public var trace: TraceHits
 }
 
 /// Measures the codec, the pool, look-ups and frames.
 public struct Throughput: Sendable {
     private let directory: String?
-    private let rounds: Int
+    let rounds: Int
 
     /// Prepares a run.
     ///
@@ -35,7 +39,7 @@ public struct Throughput: Sendable {
 
     /// Runs everything, a few seconds to a minute.
     public func run() throws -> ThroughputReport {
-        let tiles = try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
+        let tiles = try tiles()
         let codec = try CodecBenchmark { tiles }.run(rounds: rounds)
         let lookups = try LookupBenchmark()
         return ThroughputReport(
@@ -43,8 +47,15 @@ public struct Throughput: Sendable {
             codecTotal: codec.codecTotal,
             pool: try PoolBenchmark(tiles)?.run(rounds: rounds),
             lookup: lookups.lookup(),
-            frame: lookups.frame()
+            frame: lookups.frame(),
+            plan: try PlanBenchmark().run(),
+            trace: try TraceHits.measure(compressionRatio: codec.codecTotal.ratio ?? 2)
         )
+    }
+
+    /// What is measured with.
+    func tiles() throws -> [CodecBenchmark.Tile] {
+        try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
     }
 
     /// Tiles of both styles of the built-in world.
@@ -80,24 +91,27 @@ public struct Throughput: Sendable {
 extension ThroughputReport {
     /// A table for people, 80 columns.
     public var text: String {
+        func percent(_ rate: Double?) -> Double? { rate.map { $0 * 100 } }
         func cell(_ value: Double?, _ digits: Int = 0, width: Int = 9) -> String {
             guard let value else { return String(repeating: " ", count: width - 1) + "-" }
             let text = String(format: "%.\(digits)f", value)
             return String(repeating: " ", count: max(width - text.count, 1)) + text
         }
-        var lines = ["class            ratio compress   decomp  LZ4: ratio compress   decomp   MB/s"]
+        var lines = ["class            ratio compress   decomp  LZ4: ratio compress   decomp   memcpy"]
         for row in codec {
             lines.append(
                 row.class.prefix(13).padding(toLength: 13, withPad: " ", startingAt: 0) + cell(row.ratio, 2)
                     + cell(row.compress) + cell(row.decompress) + cell(row.rawRatio, 2, width: 12)
-                    + cell(row.rawCompress) + cell(row.rawDecompress)
+                    + cell(row.rawCompress) + cell(row.rawDecompress) + cell(row.memcpy)
             )
         }
         lines += [
+            "(MB/s)",
             "",
             "all pictures      " + cell(codecTotal.ratio, 2) + " : 1",
             "  compress        " + cell(codecTotal.compressToRaw, 2) + " of raw LZ4's speed",
-            "  decompress      " + cell(codecTotal.decompressToRaw, 2) + " of raw LZ4's speed",
+            "  decompress      " + cell(codecTotal.decompressToRaw, 2) + " of raw LZ4's speed,"
+                + cell(codecTotal.decompressToMemcpy, 2, width: 5) + " of memcpy's",
             "  two threads     " + cell(codecTotal.twoThreads?.compress, 2) + " of one, decompress"
                 + cell(codecTotal.twoThreads?.decompress, 2, width: 5) + " (the machine"
                 + cell(codecTotal.twoThreads?.spin, 2, width: 5) + ")",
@@ -108,6 +122,12 @@ extension ThroughputReport {
             "  two threads     " + cell(lookup.twoThreads, 2) + " of one, 2 us of work in between",
             "frame             " + cell(frame.microseconds, 2) + " us for \(frame.tiles) tiles with leases",
             "update            " + cell(frame.updateMicroseconds, 2) + " us",
+            "plan              " + cell(plan.meanMicroseconds, 1) + " us, p99" + cell(plan.p99Microseconds, 1)
+                + " us, for \(plan.maximumNeededTiles) tiles",
+            "trace: hits       " + cell(percent(trace.hitRate), 1) + " % of \(trace.demands) demands in "
+                + MemoryLimit.bytes(trace.byteLimit).description,
+            "  decoded only    " + cell(percent(trace.decodedOnlyHitRate), 1) + " %, NSCache"
+                + cell(percent(trace.nsCacheHitRate), 1, width: 7) + " %",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

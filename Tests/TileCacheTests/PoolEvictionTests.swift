@@ -175,4 +175,27 @@ import Testing
         small.load(9)
         #expect(small.decoded.count == 3)
     }
+
+    /// Tiles of a single colour take nothing that others could use, and outlive them; only for the tables' sake do they go.
+    @Test func singleColoursAreKeptWhileTheyAreFree() {
+        let small = TilePool(tiles: 4) {
+            $0.compressedTier = true
+            $0.compressedShare = 0.25
+        }
+        small.compressed = .solid(7)
+        for column in 0..<40 { small.load(column) }
+        #expect(small.resident == Set(0..<40) && small.usedPages == 0)
+        small.compressed = .block(3000)
+        for column in 100..<160 { small.load(column) }
+        // The last four were still decoded, and came out as blocks.
+        let kept = small.resident
+        #expect(kept.isSuperset(of: 0..<36) && kept.count < 46)
+        small.compressed = .solid(7)
+        let room = small.pool.table.maximumCount
+        for column in 1000..<1000 + room { small.load(column) }
+        let isBounded = small.entryCount <= room
+        // The oldest have gone, the newest are there.
+        let hasNewest = small.residency(of: key(0)) == .none && small.residency(of: key(999 + room)).isResident
+        #expect(isBounded && hasNewest)
+    }
 }

@@ -46,7 +46,7 @@ import Testing
         #expect(small.residency(of: key(0)) == (isReplaced ? .decoded : .none))
         #expect(small.entry(0)?.leaseCount ?? 0 == 0)
         #expect(small.usedPages == 1)
-        if isPromoting { small.pool.finishPromotion(ticket, isIntact: true) } else { small.pool.finishStore(ticket) }
+        if isPromoting { small.pool.finishPromotion(ticket) } else { small.pool.finishStore(ticket) }
         #expect(small.usedPages == 0)
         #expect(small.usedSlots == (isReplaced ? 1 : 0))
         #expect(small.residency(of: key(0)) == (isReplaced ? .decoded : .none))
@@ -86,6 +86,60 @@ import Testing
         #expect(small.counters.loadsAbsent == room + 10)
         small.load(room + 20)
         #expect(small.resident == [room + 20])
+    }
+
+    /// What a trim lets go counts until the system has it back; nobody takes its bytes before.
+    @Test func leavingMemoryIsNotFreeYet() {
+        let small = TilePool(tiles: 8)
+        small.load(0, 1, 2, 3, 4, 5, 6, 7)
+        small.pool.trim(toBytes: 2 * TilePool.tileBytes, now: small.now)
+        let leaving = small.pool.takePendingDecommits()
+        #expect(leaving.count == 6)
+        #expect(small.committedBytes == 8 * TilePool.tileBytes)
+        small.load(8)
+        // A tile went for it, though six are on their way.
+        #expect(small.resident.count == 2 && small.committedBytes == 8 * TilePool.tileBytes)
+        small.pool.finishDecommits(leaving)
+        #expect(small.committedBytes == 2 * TilePool.tileBytes)
+        small.load(9)
+        #expect(small.resident.count == 3 && small.committedBytes == 3 * TilePool.tileBytes)
+    }
+
+    /// A lower limit is reached when the memory has gone, not when it was decided that it goes.
+    @Test func aLowerLimitIsReachedWhenMemoryHasGone() {
+        let small = TilePool(tiles: 8)
+        small.load(0, 1, 2, 3, 4, 5, 6, 7)
+        small.pool.setByteLimit(4 * TilePool.tileBytes, now: small.now)
+        let leaving = small.pool.takePendingDecommits()
+        #expect(small.isOverLimit && small.committedBytes == 8 * TilePool.tileBytes)
+        small.install([small.demand(key(20))])
+        let job = small.pool.nextJob(now: small.now)
+        #expect(job == nil)
+        let isUnderLimit = small.pool.finishDecommits(leaving)
+        #expect(isUnderLimit && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
+        small.load(20)
+        #expect(small.resident.count == 4)
+    }
+
+    /// A needed tile takes the room of payloads that only save a compression.
+    @Test func payloadsMakeWayForNeededTiles() throws {
+        let small = TilePool(tiles: 3) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.need([0, 1, 2], &needs)
+        for column in 0..<2 {
+            small.install([small.demand(key(column))])
+            let ticket = try #require(small.beginLoad())
+            let block = small.pool.reserveEncoded(ticket.load, bytes: 500, checksum: 1, now: small.now)
+            #expect(block != nil)
+            small.end(ticket)
+        }
+        // Two tiles and a page that their payloads share.
+        #expect(small.usedSlots == 2 && small.usedPages == 1)
+        small.install([small.demand(key(2))])
+        small.runPlan()
+        #expect(small.decoded == [0, 1, 2] && small.usedPages == 0)
+        let limit = small.byteLimit
+        #expect(small.committedBytes == limit)
     }
 
     /// Above a lowered limit, memory that is given back leaves instead of being used again.

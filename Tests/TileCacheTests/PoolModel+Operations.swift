@@ -9,7 +9,9 @@ extension PoolModel {
         case 0..<80: try installPlan()
         case 80..<390: try begin()
         case 390..<580: try endLoad()
-        case 580..<650: try reserve()
+        case 580..<620: try reserve()
+        case 620..<642: try offerEncoded()
+        case 642..<650: try holdEncoded()
         case 650..<830: try endCodecWork()
         case 830..<865: try lease()
         case 865..<903: try release()
@@ -162,6 +164,38 @@ extension PoolModel {
         }
     }
 
+    /// A source hands over its encoded bytes as it writes the pixels.
+    private func offerEncoded() throws {
+        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encodedBytes == 0 }
+        guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        let layer = pool.layers[flight.key.layer]
+        let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
+        try perform("\(bytes) encoded bytes of \(flight.key.layer):\(flight.key.coordinate)") {
+            let block = pool.reserveEncoded(id, bytes: bytes, checksum: UInt64(flight.stamp), now: now)
+            guard let block else { return }
+            try require(!flight.isOutdated, "an outdated load takes pages")
+            try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
+            try write(flight.stamp, to: block, bytes: bytes)
+            flights[id]?.encoded = block
+            flights[id]?.encodedBytes = bytes
+        }
+    }
+
+    /// A source says how much it holds in its own memory.
+    private func holdEncoded() throws {
+        guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        let bytes = random.oneIn(4) ? 0 : random.below(20_000)
+        try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
+            switch pool.holdEncoded(id, bytes: bytes, now: now) {
+            case .held:
+                flights[id]?.heldBytes = bytes
+                try require(!flight.isOutdated, "an outdated load holds bytes")
+            case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
+            case .refused: try require(bytes > flight.heldBytes || flight.isOutdated, "less was refused")
+            }
+        }
+    }
+
     private func endCodecWork() throws {
         guard !works.isEmpty else { return }
         let work = works.remove(at: random.below(works.count))
@@ -206,7 +240,7 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
-                pool.finishPromotion(work.ticket, isIntact: isIntact)
+                pool.finishPromotion(work.ticket, isIntact ? .pixels : random.element(of: [.damaged, .undecodable]))
             }
         }
     }
@@ -294,8 +328,10 @@ extension PoolModel {
         try perform("drawing \(key.layer):\(key.coordinate)") {
             let number = pool.find(key)
             pool.touch(number, now: now)
-            let isDecoded = pool.table[number].residency.isDecoded
-            try require((isDecoded ? pool.decoded : pool.compressed).head == number, "it is not the most recent")
+            let entry = pool.table[number]
+            let isSolid = entry.residency.isCompressed && entry.flags.contains(.solid)
+            let list = entry.residency.isDecoded ? pool.decoded : isSolid ? pool.solid : pool.compressed
+            try require(list.head == number, "it is not the most recent")
         }
     }
 

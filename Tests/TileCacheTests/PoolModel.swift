@@ -15,6 +15,10 @@ final class PoolModel {
         var stamp: Int
         var ticket: LoadTicket
         var isOutdated = false
+        /// What its source handed over, and what it says that it holds.
+        var encoded = PageAllocator.Block()
+        var encodedBytes = 0
+        var heldBytes = 0
     }
 
     struct CodecWork {
@@ -282,21 +286,33 @@ final class PoolModel {
                 )
             }
         } else {
-            try require(entry.blockBytes == 0 && !entry.flags.contains(.solid), "\(name) has a block")
+            try require(!entry.flags.contains(.solid), "\(name) is of a single colour")
+        }
+        if entry.flags.contains(.encoded) {
+            try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another payload's checksum")
+            try require(
+                stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
+                "\(name): others' bytes in its payload"
+            )
+        } else if !entry.residency.isCompressed {
+            try require(entry.blockBytes == 0, "\(name) has a block")
         }
     }
 
     private func checkLists() throws {
         guard let decoded = pool.decoded.numbers(in: pool.table),
-            let compressed = pool.compressed.numbers(in: pool.table)
+            let compressed = pool.compressed.numbers(in: pool.table), let solid = pool.solid.numbers(in: pool.table)
         else { throw Problem(description: "after \(step): a list is torn") }
-        var expected: (decoded: Set<Int32>, compressed: Set<Int32>) = ([], [])
+        var expected: (decoded: Set<Int32>, compressed: Set<Int32>, solid: Set<Int32>) = ([], [], [])
         pool.table.forEach {
-            if pool.table[$0].residency.isDecoded { expected.decoded.insert($0) }
-            if pool.table[$0].residency.isCompressed { expected.compressed.insert($0) }
+            let entry = pool.table[$0]
+            if entry.residency.isDecoded { expected.decoded.insert($0) }
+            guard entry.residency.isCompressed else { return }
+            if entry.flags.contains(.solid) { expected.solid.insert($0) } else { expected.compressed.insert($0) }
         }
         try require(Set(decoded) == expected.decoded, "the decoded list")
         try require(Set(compressed) == expected.compressed, "the compressed list")
+        try require(Set(solid) == expected.solid, "the list of single colours")
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
@@ -324,6 +340,13 @@ final class PoolModel {
             let range = slot(flight.ticket.slotClass, flight.ticket.slot)
             try own(range, "a load")
             try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
+            try own(flight.encoded, flight.encodedBytes)
+            if flight.encodedBytes > 0 {
+                try require(
+                    stamps(in: flight.encoded, flight.encodedBytes) == [flight.stamp],
+                    "a load's payload was written by another"
+                )
+            }
         }
         var orphans: [MemoryRange: Int32] = [:]
         for lease in leases {
@@ -362,6 +385,7 @@ final class PoolModel {
         bytes += pageStamps.count * PageAllocator.pageBytes
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
+        bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: 1...6)
     func randomTrafficKeepsEveryPromise(seed: Int) throws {
         let model = model(seed: seed)
-        for step in 0..<1200 {
+        for step in 0..<1500 {
             do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
         }
         // Traffic in which nothing much happened would prove nothing.
@@ -15,6 +15,8 @@ import Testing
         #expect(counters.loadsFinished > 40 && counters.loadsAbsent > 0 && counters.loadsOutdated > 0)
         #expect(counters.removals[RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)
         if model.pool.configuration.compressedTier { #expect(counters.demotions > 5 && counters.promotions > 0) }
+        if model.pool.configuration.compressedTier { #expect(counters.encodedKept > 3) }
+        #expect(counters.limitBreaches == 0)
         try model.windDown()
     }
 

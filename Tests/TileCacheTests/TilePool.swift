@@ -36,7 +36,7 @@ final class TilePool {
             switch job {
             case .load(let ticket): return ticket
             case .demote(let ticket): demote(ticket)
-            case .promote(let ticket): pool.finishPromotion(ticket, isIntact: true)
+            case .promote(let ticket): pool.finishPromotion(ticket)
             }
         }
         pool.finishDecommits(pool.takePendingDecommits())

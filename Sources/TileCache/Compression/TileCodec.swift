@@ -36,7 +36,8 @@ package final class TileCodec {
     /// All memory that the codec holds.
     package let scratchByteCount: Int
 
-    private let scratch: UnsafeMutableRawPointer
+    /// Addresses of its own: what the allocator once had at this size it would keep for other uses, uncounted.
+    private let scratch: MemoryRegion
     /// Pixels that are filtered, but not yet or no longer compressed.
     private let planes: UnsafeMutablePointer<UInt8>
     /// Where a block is built: a header and LZ4's worst case.
@@ -60,18 +61,14 @@ package final class TileCodec {
         let planesBytes = aligned(maximumTileBytes)
         blockCapacity = TileBlock.headerByteCount + Int(LZ4_compressBound(Int32(maximumTileBytes)))
         scratchByteCount = stateBytes + planesBytes + aligned(blockCapacity)
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, 64, scratchByteCount) == 0, let memory else {
-            throw .memory(bytes: scratchByteCount)
-        }
-        scratch = memory
+        guard let scratch = MemoryRegion(byteCount: scratchByteCount) else { throw .memory(bytes: scratchByteCount) }
+        self.scratch = scratch
+        let memory = scratch.base
         lz4State = memory
         planes = (memory + stateBytes).assumingMemoryBound(to: UInt8.self)
         block = memory + stateBytes + planesBytes
         self.maximumTileBytes = maximumTileBytes
     }
-
-    deinit { free(scratch) }
 
     /// Compresses a tile whose rows are packed; what is returned is valid until the next call.
     /// A tile that is larger than this codec's, or not of the size that its format says, is left raw.

@@ -20,7 +20,7 @@ enum Residency: UInt8 {
 
 /// What else is known of a tile.
 struct EntryFlags: OptionSet {
-    let rawValue: UInt8
+    let rawValue: UInt16
     /// An invalidation came after these pixels; they are drawn until the new ones land.
     static let stale = EntryFlags(rawValue: 1)
     /// Drawn as the exact tile at least once since its load.
@@ -35,8 +35,13 @@ struct EntryFlags: OptionSet {
     static let failed = EntryFlags(rawValue: 32)
     /// The compressed form is one pixel value in `solidValue` and takes no page.
     static let solid = EntryFlags(rawValue: 64)
-    /// The compressed form is what the source delivered (JPEG, WebP).
+    /// The block is what the source delivered (JPEG, WebP); it stays while the tile is decoded.
     static let encoded = EntryFlags(rawValue: 128)
+    /// That block is smaller than what compression makes of the tile.
+    static let encodedIsSmaller = EntryFlags(rawValue: 256)
+
+    /// What is said of pixels, and goes with them.
+    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .solid, .encoded, .encodedIsSmaller]
 }
 
 /// All that the pool knows of one tile.
@@ -78,7 +83,7 @@ struct Entry {
     var lastDemand: UInt32 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
-    /// The pixel of a single-colour tile.
+    /// The pixel of a single-colour tile, or the checksum of what the source delivered.
     var solidValue: UInt64 = 0
 
     init(key: TileKey) { self.key = key }

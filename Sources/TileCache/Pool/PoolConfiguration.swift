@@ -47,4 +47,6 @@ struct PoolLayer: Sendable {
     let isCompressible: Bool
     /// Whether a slot is taken when the source is ready to write, and not when the load starts.
     let reservesLate: Bool
+    /// What compression makes of its tiles, an exponential mean in bytes; 0 until one has been compressed.
+    var meanBlockBytes = 0
 }

@@ -10,7 +10,7 @@ public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
     case invalidated
     /// `trim(toBytes:)`, a lower limit or memory pressure.
     case trimmed
-    /// The compressed block did not pass its checksum.
+    /// The compressed block did not pass its checksum, or the source could not decode what it had handed over.
     case damaged
 
     /// The name in reports.
@@ -48,6 +48,10 @@ package struct PoolCounters: Sendable, Hashable {
     package var demotedBlockBytes = 0
     package var storedRaw = 0
     package var damagedBlocks = 0
+    /// Payloads that sources handed over and that were kept.
+    package var encodedKept = 0
+    /// Of those, the ones that their source could not decode.
+    package var undecodable = 0
     package var removals = [Int](repeating: 0, count: RemovalCause.allCases.count)
     /// Wishes that found no room.
     package var refusals = 0

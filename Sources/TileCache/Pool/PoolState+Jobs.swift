@@ -263,6 +263,7 @@ extension PoolState {
         loadCount -= 1
         if !load.isDemand { prefetchLoadCount -= 1 }
         if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
+        heldBytes -= load.heldBytes
 
         var landing = Landing(isNeeded: table[number].needCount > 0)
         landing.isOutdated = load.generation == 0
@@ -271,6 +272,7 @@ extension PoolState {
             land(load, in: number, now: now)
         } else {
             if load.slot >= 0 { slots[layers[layer].slotClass].giveBack(load.slot) }
+            if load.encodedBytes > 0 { pages.free(load.encoded, bytes: Int(load.encodedBytes)) }
             if !landing.isOutdated { note(result, load, in: number, now: now) }
             if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
             if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
@@ -293,6 +295,7 @@ extension PoolState {
         table[number].lastUse = now
         table[number].attempts = 0
         table[number].flags = table[number].flags.intersection(.floor)
+        adoptEncoded(of: load, in: number)
         // One that was late already counts as late, not as useful or wasted.
         if !load.isDemand, !load.wasLate { table[number].flags.insert(.prefetched) }
         decoded.pushFront(number, in: table)
@@ -318,7 +321,7 @@ extension PoolState {
         }
         table[number].work = 0
         releasePixels(of: number)
-        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
+        table[number].flags.subtract(.ofPixels)
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {

@@ -142,6 +142,8 @@ extension PoolState {
         }
         if entry.residency.isCompressed {
             counts.compressedHits += 1
+            // A tile of a single colour would have been kept in any case.
+            guard !entry.flags.contains(.solid) else { return true }
             let oldest = compressed.tail
             split.hit(compressed: true, age: now - entry.lastUse, oldest: now - table[oldest].lastUse)
             return true

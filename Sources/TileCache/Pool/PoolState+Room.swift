@@ -38,7 +38,7 @@ extension PoolState {
             }
             if letUnusedGo(bytes - availableBytes, sparing: slotClass) { continue }
             switch giveUp(worth: worth, now: now, wantedClass: slotClass) {
-            case .dropped:
+            case .freed:
                 let reused = slots[slotClass].takeCommitted()
                 if reused >= 0 { return .slot(reused) }
             case .demote(let victim): return .demote(victim)
@@ -60,17 +60,34 @@ extension PoolState {
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
             let victim = coldest(of: compressed, worth: .infinity, now: 0)
             let other = victim >= 0 ? victim : coldest(of: decoded, worth: .infinity, now: 0)
-            guard other >= 0 else { return false }
-            drop(other, cause: .capacity)
+            if other >= 0 {
+                drop(other, cause: .capacity)
+            } else if !shedEncoded(bytes - availableBytes) {
+                return false
+            }
         }
         return true
+    }
+
+    /// Frees bytes that a load takes beside its slot.
+    mutating func makeBytes(_ bytes: Int, worth: Float, slotClass: Int, now: Int64) -> Held {
+        while availableBytes < bytes {
+            guard !isOverLimit else { return .refused }
+            if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
+            switch giveUp(worth: worth, now: now, wantedClass: slotClass) {
+            case .freed: continue
+            case .demote(let victim): return .demote(victim)
+            case .none: return .refused
+            }
+        }
+        return .held
     }
 
     /// Bytes that compressed tiles may take where decoded ones want them too.
     var compressedLimit: Int { Int(Double(configuration.byteLimit) * split.compressedShare) }
 
     private enum GivenUp {
-        case dropped
+        case freed
         case demote(Int32)
         case none
     }
@@ -80,18 +97,21 @@ extension PoolState {
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
         if cold >= 0, pages.usedBytes > compressedLimit + 4 * slots[wantedClass].slotBytes {
             drop(cold, cause: .capacity)
-            return .dropped
+            return .freed
         }
         let victim = coldest(of: decoded, worth: worth, now: now)
         if victim >= 0 {
+            if canDemote(victim), demoteToEncoded(victim) { return .freed }
             if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
             drop(victim, cause: .capacity)
-            return .dropped
+            return .freed
         }
         if cold >= 0 {
             drop(cold, cause: .capacity)
-            return .dropped
+            return .freed
         }
+        // A needed tile comes before the payloads of tiles that are decoded as well.
+        if worth == .infinity, shedEncoded(slots[wantedClass].slotBytes) { return .freed }
         return .none
     }
 
@@ -171,7 +191,7 @@ extension PoolState {
         counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         releasePixels(of: number)
-        table[number].flags.subtract([.seen, .prefetched, .stale, .solid, .encoded])
+        table[number].flags.subtract(.ofPixels)
         forgetIfIdle(number)
     }
 
@@ -187,7 +207,7 @@ extension PoolState {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
         if entry.residency.isDecoded { decoded.remove(number, in: table) }
-        if entry.residency.isCompressed { compressed.remove(number, in: table) }
+        if entry.residency.isCompressed { withCompressedList(of: number) { $0.remove(number, in: $1) } }
         if entry.slot >= 0 { slots[layers[entry.key.layer].slotClass].giveBack(entry.slot) }
         if entry.blockBytes > 0 { pages.free(entry.block, bytes: Int(entry.blockBytes)) }
         table[number].slot = -1

@@ -11,8 +11,18 @@ struct CodecTicket: Hashable, Sendable {
     var blockBytes: Int
     /// The pixel of a single-colour tile, which needs no block.
     var solidValue: UInt64?
-    /// The block is what the source delivered.
-    var isEncoded = false
+    /// The checksum of the block where it is what the source delivered.
+    var encodedChecksum: UInt64?
+}
+
+/// What became of a promotion.
+enum PromotionResult: Hashable, Sendable {
+    /// The pixels stand in their slot.
+    case pixels
+    /// The block is not what was stored.
+    case damaged
+    /// The source could not decode what it had handed over.
+    case undecodable
 }
 
 /// What compressing a tile gave.
@@ -59,21 +69,36 @@ extension PoolState {
         table[number].leaseCount -= 1
         table[number].residency = .decoded
         if table[number].isPinned || table[number].flags.contains(.stale) { return nil }
-        counters.demotions += 1
+        let layer = ticket.key.layer
+        switch result {
+        case .incompressible: noteBlock(bytes: layers[layer].tileBytes, layer: layer)
+        case .block(let bytes): noteBlock(bytes: bytes, layer: layer)
+        case .solid: break
+        }
+        if table[number].flags.contains(.encoded) {
+            if keepsEncoded(over: result, of: number) {
+                table[number].flags.insert(.encodedIsSmaller)
+                noteDemotion(number, blockBytes: Int(table[number].blockBytes))
+                moveToCompressed(number)
+                return nil
+            }
+            dropEncoded(of: number)
+        }
         switch result {
         case .incompressible:
+            counters.demotions += 1
             counters.storedRaw += 1
             drop(number, cause: .incompressible)
             return nil
         case .solid(let value):
-            moveToCompressed(number)
+            counters.demotions += 1
             table[number].flags.insert(.solid)
             table[number].solidValue = value
+            moveToCompressed(number)
             table[number].residency = .compressed
             return nil
         case .block(let bytes):
-            counters.demotedRawBytes += layers[ticket.key.layer].tileBytes
-            counters.demotedBlockBytes += bytes
+            noteDemotion(number, blockBytes: bytes)
             moveToCompressed(number)
             guard makePages(for: bytes, of: number, now: now) else {
                 drop(number, cause: .capacity)
@@ -89,6 +114,15 @@ extension PoolState {
             stored?.block = block
             stored?.blockBytes = bytes
             return stored
+        }
+    }
+
+    /// Whether what the source delivered is the smaller form.
+    private func keepsEncoded(over result: DemotionResult, of number: Int32) -> Bool {
+        switch result {
+        case .solid: false
+        case .incompressible: true
+        case .block(let bytes): Int(table[number].blockBytes) <= bytes
         }
     }
 
@@ -123,7 +157,7 @@ extension PoolState {
                     block: entry.block,
                     blockBytes: Int(entry.blockBytes),
                     solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-                    isEncoded: entry.flags.contains(.encoded)
+                    encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
                 )
             )
         case .demote(let victim):
@@ -136,7 +170,7 @@ extension PoolState {
     }
 
     /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
-    mutating func finishPromotion(_ ticket: CodecTicket, isIntact: Bool) {
+    mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         codecJobs -= 1
         let number = ticket.entry
         guard isCurrent(ticket) else {
@@ -146,19 +180,22 @@ extension PoolState {
         }
         table[number].leaseCount -= 1
         table[number].residency = .compressed
-        guard isIntact else {
+        guard result == .pixels else {
             slots[ticket.slotClass].giveBack(ticket.slot)
-            counters.damagedBlocks += 1
+            if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
             drop(number, cause: .damaged)
             return
         }
         counters.promotions += 1
         if table[number].needCount > 0 { drawVersion &+= 1 }
-        compressed.remove(number, in: table)
-        if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
-        table[number].block = PageAllocator.Block()
-        table[number].blockBytes = 0
-        table[number].flags.subtract([.solid, .encoded])
+        withCompressedList(of: number) { $0.remove(number, in: $1) }
+        // What the source delivered stays: the way back down costs nothing then.
+        if ticket.encodedChecksum == nil {
+            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            table[number].block = PageAllocator.Block()
+            table[number].blockBytes = 0
+            table[number].flags.remove(.solid)
+        }
         table[number].slot = ticket.slot
         table[number].residency = .decoded
         decoded.pushFront(number, in: table)
@@ -196,12 +233,17 @@ extension PoolState {
     }
 
     /// Gives a decoded tile's slot up and lists the entry as compressed.
-    private mutating func moveToCompressed(_ number: Int32) {
+    mutating func moveToCompressed(_ number: Int32) {
         decoded.remove(number, in: table)
         slots[layers[table[number].key.layer].slotClass].giveBack(table[number].slot)
         table[number].slot = -1
         table[number].residency = .compressed
-        compressed.pushFront(number, in: table)
+        withCompressedList(of: number) { $0.pushFront(number, in: $1) }
+    }
+
+    /// Lends the list that a compressed tile is on.
+    mutating func withCompressedList(of number: Int32, _ body: (inout RecencyList, borrowing EntryTable) -> Void) {
+        if table[number].flags.contains(.solid) { body(&solid, table) } else { body(&compressed, table) }
     }
 
     private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
@@ -212,7 +254,7 @@ extension PoolState {
 
     /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
     /// memory of free slots is turned into pages.
-    private mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
+    mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
         let worth = worthOfKeeping(number, now: now)
         while true {
             // Asked anew each time: the block that was given up may have taken the shared page along.

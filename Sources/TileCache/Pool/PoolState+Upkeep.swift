@@ -40,8 +40,10 @@ extension PoolState {
                 drop(victim, cause: .trimmed)
                 continue
             }
+            if shedEncoded(committedBytes - leavingBytes - bytes) { continue }
             let needed = unheld(of: decoded)
-            let other = needed >= 0 ? needed : unheld(of: compressed)
+            var other = needed >= 0 ? needed : unheld(of: compressed)
+            if other < 0 { other = unheld(of: solid) }
             guard other >= 0 else { return }
             drop(other, cause: .trimmed)
         }

@@ -12,6 +12,12 @@ struct Load: Sendable {
     var value: Float
     /// A counted demand met the load while it was in flight.
     var wasLate = false
+    /// Encoded bytes that the source holds in its own memory and has told of.
+    var heldBytes = 0
+    /// What the source has handed over as the tile's compressed form, and its checksum.
+    var encoded = PageAllocator.Block()
+    var encodedBytes: Int32 = 0
+    var encodedChecksum: UInt64 = 0
 }
 
 /// A slot or a page.
@@ -38,8 +44,11 @@ struct PoolState: ~Copyable {
     var table: EntryTable
     /// Tiles with pixels ready to draw, most recently used first.
     var decoded = RecencyList()
-    /// Compressed tiles, most recently used first.
+    /// Compressed tiles that take pages, most recently used first.
     var compressed = RecencyList()
+    /// Compressed tiles of a single colour, most recently used first. They take nothing but an entry each: room for
+    /// others does not come of giving them up.
+    var solid = RecencyList()
     var slots: [SlotAllocator] = []
     var pages: PageAllocator
 
@@ -49,6 +58,8 @@ struct PoolState: ~Copyable {
     var loadCount = 0
     var prefetchLoadCount = 0
     var inFlightBytes = 0
+    /// Encoded bytes that sources hold in their own memory.
+    var heldBytes = 0
     var codecJobs = 0
     /// The last name given to a compression or decompression. One sequence for all entries: an entry's number and key
     /// may come back while work for its predecessor is still under way.
@@ -153,7 +164,7 @@ struct PoolState: ~Copyable {
     }
     /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.
     var committedBytes: Int {
-        slotCommittedBytes + pages.committedBytes + leavingBytes
+        slotCommittedBytes + pages.committedBytes + leavingBytes + heldBytes
             + (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
     }
     /// Bytes that this hold of the lock may still commit.
@@ -212,7 +223,7 @@ struct PoolState: ~Copyable {
         }
         switch table[number].residency {
         case .decoded, .demoting: decoded.moveToFront(number, in: table)
-        case .compressed, .storing, .promoting: compressed.moveToFront(number, in: table)
+        case .compressed, .storing, .promoting: withCompressedList(of: number) { $0.moveToFront(number, in: $1) }
         case .none: break
         }
     }
@@ -235,9 +246,9 @@ struct PoolState: ~Copyable {
         let number = table.find(key)
         if number >= 0 { return number }
         if table.isFull || !canGrowTable { forgetAbsences() }
-        if table.isFull {
-            // Full of tiles that take nothing but an entry each: single colours.
-            let cold = coldest(of: compressed, worth: .infinity, now: 0)
+        // Tables must not grow at the cost of all others for tiles that take nothing else.
+        if table.isFull || (table.nextGrowth > 0 && solid.count > table.count / 2) {
+            let cold = coldest(of: solid, worth: .infinity, now: 0)
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
         guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }

@@ -92,15 +92,15 @@ extension CacheCore {
                 return (ticket, codecWork(for: ticket, &state))
             }
             guard let (ticket, work) = begun else { return }
-            let isIntact = decompress(ticket, work)
+            let result = decompress(ticket, work)
             let woken = perform { state -> [Int] in
-                state.pool.finishPromotion(ticket, isIntact: isIntact)
+                state.pool.finishPromotion(ticket, result)
                 state.returnCodec(work.codec)
                 // A worker may have gone idle for want of the codec.
                 return state.takeIdleWorkers()
             }
             wake(woken)
-            if !isIntact { requestPlan() }
+            if result != .pixels { requestPlan() }
             done += 1
         }
     }
@@ -154,10 +154,13 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// A needed tile of a view that is resident, but compressed.
+    /// A needed tile of a view that is resident, but compressed; those that only their source can decode are left to the
+    /// workers.
     func firstCompressedNeed(ofView view: ViewRecord) -> Int32? {
         for layer in view.model.layers {
-            for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
+            for number in layer.needs.entries where number >= 0 {
+                let entry = pool.table.pointer(number)
+                guard entry.pointee.residency == .compressed, !entry.pointee.flags.contains(.encoded) else { continue }
                 return number
             }
         }

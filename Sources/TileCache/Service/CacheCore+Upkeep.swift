@@ -155,6 +155,8 @@ extension CacheCore {
             figures.promotions = counters.promotions
             figures.incompressible = counters.storedRaw
             figures.damagedBlocks = counters.damagedBlocks
+            figures.encodedPayloads = counters.encodedKept
+            figures.undecodablePayloads = counters.undecodable
             figures.compressionRatio =
                 counters.demotedBlockBytes == 0
                 ? nil : Double(counters.demotedRawBytes) / Double(counters.demotedBlockBytes)
@@ -164,13 +166,13 @@ extension CacheCore {
             figures.peakBytes = counters.peakBytes
             figures.decodedBytes = state.pool.slotUsedBytes
             figures.compressedBytes = state.pool.pages.usedBytes
-            figures.inFlightBytes = state.pool.inFlightBytes
+            figures.inFlightBytes = state.pool.inFlightBytes + state.pool.heldBytes
             figures.bookkeepingBytes = state.pool.bookkeepingBytes
             figures.peakDecodedBytes = counters.peakDecodedBytes
             figures.peakCompressedBytes = counters.peakCompressedBytes
             figures.peakInFlightBytes = counters.peakInFlightBytes
             figures.decodedTiles = state.pool.decoded.count
-            figures.compressedTiles = state.pool.compressed.count
+            figures.compressedTiles = state.pool.compressed.count + state.pool.solid.count
             let unseen = state.pool.unseen
             figures.unseenTiles = unseen.all
             figures.unseenPrefetchedTiles = unseen.prefetched

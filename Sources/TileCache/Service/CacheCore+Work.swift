@@ -96,25 +96,37 @@ extension CacheCore {
             codec: state.codecs.removeLast(),
             layer: state.layers[ticket.key.layer],
             slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
-            parts: parts(of: ticket, state)
+            parts: parts(of: ticket.block, bytes: ticket.blockBytes, state)
         )
     }
 
-    private func parts(of ticket: CodecTicket, _ state: borrowing CoreState) -> [PagePart] {
+    func parts(of block: PageAllocator.Block, bytes: Int, _ state: borrowing CoreState) -> [PagePart] {
         var parts: [PagePart] = []
-        guard ticket.blockBytes > 0 else { return parts }
+        guard bytes > 0 else { return parts }
         let base = state.pageRegion.base
-        state.pool.pages.forEachPart(of: ticket.block, bytes: ticket.blockBytes) { offset, count in
+        state.pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
             parts.append(PagePart(address: UInt(bitPattern: base + offset), count: count))
         }
         return parts
+    }
+
+    func copy(_ block: UnsafeRawPointer, to parts: [PagePart]) {
+        var offset = 0
+        for part in parts {
+            UnsafeMutableRawPointer(bitPattern: part.address)!.copyMemory(from: block + offset, byteCount: part.count)
+            offset += part.count
+        }
     }
 
     // MARK: - Loads
 
     private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
         guard case .blocking(let source)? = layer.source else { return }
-        var pixels = layer.pixels(at: address, level: ticket.key.level)
+        var pixels = layer.pixels(
+            at: address,
+            level: ticket.key.level,
+            keeper: EncodedKeeper(core: self, ticket: ticket)
+        )
         let start = clock()
         let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
         end(ticket, result, took: clock() - start)
@@ -156,7 +168,11 @@ extension CacheCore {
                 complete(ticket, .refused)
                 return false
             case .slot(let layer, let address):
-                var pixels = layer.pixels(at: address, level: ticket.key.level)
+                var pixels = layer.pixels(
+                    at: address,
+                    level: ticket.key.level,
+                    keeper: EncodedKeeper(core: self, ticket: ticket)
+                )
                 complete(ticket, Self.result { try body(&pixels) })
                 return true
             }
@@ -226,15 +242,10 @@ extension CacheCore {
                 state.returnCodec(work.codec)
                 return nil
             }
-            return (stored, parts(of: stored, state))
+            return (stored, parts(of: stored.block, bytes: stored.blockBytes, state))
         }
-        guard let (stored, parts) = stored else { return }
-        var offset = 0
-        for part in parts {
-            UnsafeMutableRawPointer(bitPattern: part.address)!
-                .copyMemory(from: block.baseAddress! + offset, byteCount: part.count)
-            offset += part.count
-        }
+        guard let (stored, parts) = stored, let source = block.baseAddress else { return }
+        copy(source, to: parts)
         lock.withLock { state in
             state.pool.finishStore(stored)
             state.returnCodec(work.codec)
@@ -243,20 +254,20 @@ extension CacheCore {
 
     /// Decompresses a tile and tells whoever needs it.
     func promote(_ ticket: CodecTicket, _ work: CodecWork) {
-        let isIntact = decompress(ticket, work)
+        let result = decompress(ticket, work)
         let isNeeded = perform { state -> Bool in
-            state.pool.finishPromotion(ticket, isIntact: isIntact)
+            state.pool.finishPromotion(ticket, result)
             state.returnCodec(work.codec)
             let number = state.pool.find(ticket.key)
             return number >= 0 && state.pool.table[number].needCount > 0
         }
         if isNeeded { notify(needing: ticket.key) }
         // The tile has to be loaded again, and only a plan does that.
-        if !isIntact { requestPlan() }
+        if result != .pixels { requestPlan() }
     }
 
-    /// Decompresses a tile into its slot; whether the block was whole.
-    func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> Bool {
+    /// Decompresses a tile into its slot, or lets its source decode it.
+    func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> PromotionResult {
         let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: work.slotAddress),
@@ -264,10 +275,11 @@ extension CacheCore {
         )
         if let value = ticket.solidValue {
             SolidTile.fill(pixels, with: value)
-            return true
+            return .pixels
         }
         let block = work.codec.value.gather(work.parts.map { (UnsafeRawPointer(bitPattern: $0.address)!, $0.count) })
-        guard let block else { return false }
+        guard let block else { return .damaged }
+        if let checksum = ticket.encodedChecksum { return decode(block, checksum, of: ticket, work) }
         do {
             try work.codec.value.decompress(
                 block,
@@ -276,9 +288,9 @@ extension CacheCore {
                 height: size.height,
                 format: work.layer.options.format
             )
-            return true
+            return .pixels
         } catch {
-            return false
+            return .damaged
         }
     }
 }
@@ -294,7 +306,7 @@ func currentThreadNumber() -> UInt64 {
 
 extension LayerRecord {
     /// A slot's memory as a source sees it.
-    fileprivate func pixels(at address: UInt, level: Int) -> TilePixels {
+    func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil) -> TilePixels {
         let size = sizes[level]
         return TilePixels(
             memory: UnsafeMutableRawBufferPointer(
@@ -304,7 +316,8 @@ extension LayerRecord {
             width: size.width,
             height: size.height,
             format: options.format,
-            alpha: options.alpha
+            alpha: options.alpha,
+            keeper: keeper
         )
     }
 }

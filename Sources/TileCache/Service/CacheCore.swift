@@ -195,11 +195,14 @@ final class CacheCore: Sendable {
     /// Stops everything; whether all work had ended within the time.
     func shutDown(within nanoseconds: Int64) -> Bool {
         // The sources are let go outside of the lock: what they do at their end is somebody else's code.
-        let (requests, sources) = lock.withLock { state -> ([TileRequest], [AnySource?]) in
+        let (requests, sources) = lock.withLock { state -> ([TileRequest], [LayerRecord]) in
             state.isShutDown = true
             state.idleWorkers.removeAll()
-            let sources = state.layers.map(\.source)
-            for index in state.layers.indices { state.layers[index].source = nil }
+            let sources = state.layers
+            for index in state.layers.indices {
+                state.layers[index].source = nil
+                state.layers[index].decoder = nil
+            }
             return (state.requests.values.compactMap(\.value), sources)
         }
         defer { withExtendedLifetime(sources) {} }

@@ -4,6 +4,13 @@ import Dispatch
 enum AnySource: Sendable {
     case blocking(any BlockingTileSource)
     case asynchronous(any TileSource)
+
+    var decoder: (any TileDecoder)? {
+        switch self {
+        case .blocking(let source): source as? any TileDecoder
+        case .asynchronous(let source): source as? any TileDecoder
+        }
+    }
 }
 
 /// All that the service knows of a layer.
@@ -18,6 +25,8 @@ struct LayerRecord: Sendable {
     let id: LayerID
     /// `nil` once the cache has been shut down: a source may hold requests, and those hold the cache.
     var source: AnySource?
+    /// The same source where it takes back its own encoded bytes.
+    var decoder: (any TileDecoder)?
     let pyramid: TilePyramid
     let options: LayerOptions
     let tileBytes: Int
@@ -35,6 +44,7 @@ struct LayerRecord: Sendable {
     ) {
         self.id = id
         self.source = source
+        decoder = source.decoder
         self.pyramid = pyramid
         self.options = options
         self.tileBytes = tileBytes

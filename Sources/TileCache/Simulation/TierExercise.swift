@@ -8,6 +8,11 @@ extension TileCache {
 
     /// Compresses a decoded tile that nobody holds or needs; whether it was moved.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
+        let isDone = core.lock.withLock { state -> Bool in
+            let number = state.pool.find(TileKey(layer: layer.index, tile))
+            return number >= 0 && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
+        }
+        if isDone { return true }
         let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
             guard number >= 0, !state.codecs.isEmpty, state.pool.table[number].residency == .decoded,

@@ -158,7 +158,7 @@ package final class VirtualCache {
                 let bytes = Int((raw / options.compressionRatio).rounded(.up))
                 if let stored = pool.finishDemotion(ticket, .block(bytes), now: now) { pool.finishStore(stored) }
             case .promote(let ticket):
-                pool.finishPromotion(ticket, isIntact: true)
+                pool.finishPromotion(ticket)
             }
             confirmDecommits()
         }

@@ -46,6 +46,18 @@ public final class TileRequest: Sendable {
         if callNow { handler() }
     }
 
+    /// Says how many encoded bytes the source holds for this request in memory of its own, so that they count against the
+    /// limit until the request is completed. A later call replaces what an earlier one said.
+    ///
+    /// - Parameter bytes: 0 or more.
+    /// - Returns: whether there is room for them. Where there is none, or the request is over, nothing is counted anew,
+    ///   and the source should hold no more than before.
+    @discardableResult
+    public func holdsEncoded(bytes: Int) -> Bool {
+        guard !state.withLock({ $0.isComplete }) else { return false }
+        return core.holdEncoded(bytes, for: ticket)
+    }
+
     /// Completes the request with pixels that `body` writes straight into the cache's memory, or with its word that the
     /// tile does not exist.
     ///

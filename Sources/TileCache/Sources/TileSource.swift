@@ -55,15 +55,18 @@ public struct TilePixels: ~Copyable {
     /// Bytes from one row to the next.
     public let bytesPerRow: Int
     private let memory: UnsafeMutableRawBufferPointer
+    private let keeper: EncodedKeeper?
 
     init(
         memory: UnsafeMutableRawBufferPointer,
         width: Int,
         height: Int,
         format: PixelFormat,
-        alpha: AlphaMode
+        alpha: AlphaMode,
+        keeper: EncodedKeeper? = nil
     ) {
         self.memory = memory
+        self.keeper = keeper
         self.width = width
         self.height = height
         self.format = format
@@ -79,6 +82,18 @@ public struct TilePixels: ~Copyable {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(memory)
+    }
+
+    /// Hands over the encoded form of these pixels, to be kept as the tile's compressed form. The bytes are copied now,
+    /// into memory that counts against the limit, and dropped again if the load does not end with pixels.
+    ///
+    /// - Parameter encoded: what the layer's source, a ``TileDecoder``, can turn into exactly these pixels again.
+    /// - Returns: whether they are kept for now. They are not where the source is no decoder, the layer or the cache
+    ///   keeps nothing compressed, they are empty or hardly smaller than the pixels or far larger than what compression
+    ///   makes of such tiles, there is no room, or some have been handed over for this load already.
+    @discardableResult
+    public mutating func keepEncoded(_ encoded: UnsafeRawBufferPointer) -> Bool {
+        keeper.map { $0.core.keepEncoded(encoded, of: $0.ticket) } ?? false
     }
 
     /// Copies pixels that lie elsewhere with a row stride of their own.

@@ -46,6 +46,10 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var incompressible = 0
     /// Compressed blocks that did not pass their checksum; their tiles were loaded again.
     public internal(set) var damagedBlocks = 0
+    /// Encoded payloads that sources handed over and that landed with their tiles.
+    public internal(set) var encodedPayloads = 0
+    /// Payloads that their source could not decode; their tiles were loaded again.
+    public internal(set) var undecodablePayloads = 0
     /// Decoded bytes over block bytes of all tiles compressed; `nil` where there was none.
     public internal(set) var compressionRatio: Double?
     /// Tiles that left, by cause.
@@ -61,7 +65,7 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var decodedBytes = 0
     /// Bytes of pages that hold compressed tiles.
     public internal(set) var compressedBytes = 0
-    /// Bytes that loads in flight have reserved.
+    /// Bytes that loads in flight have reserved, and encoded bytes that sources say they hold.
     public internal(set) var inFlightBytes = 0
     /// Bytes of tables and scratch memory.
     public internal(set) var bookkeepingBytes = 0

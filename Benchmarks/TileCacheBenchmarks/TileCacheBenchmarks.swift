@@ -1,0 +1,52 @@
+import Benchmark
+import CacheBenchKit
+import Foundation
+
+/// One benchmark for each part of `cachebench throughput`, by the same code; `TILECACHE_TILES` names a directory of tiles
+/// to measure with, the built-in world's unless given.
+///
+/// Each figure is a metric of its own. Ratios to what stands beside the part (LZ4, memcpy, NSCache) hardly depend on the
+/// machine, and have tighter thresholds than times.
+let benchmarks: @Sendable () -> Void = {
+    let throughput = Throughput(directory: ProcessInfo.processInfo.environment["TILECACHE_TILES"], rounds: 5)
+    for part in Throughput.Part.allCases {
+        let names = FigureMetric.names(of: part)
+        var thresholds: [BenchmarkMetric: BenchmarkThresholds] = [:]
+        for metric in names {
+            thresholds[metric] = BenchmarkThresholds(relative: [.p90: FigureMetric.tolerance(of: metric)])
+        }
+        Benchmark(
+            part.rawValue,
+            configuration: .init(
+                metrics: names,
+                warmupIterations: 1,
+                scalingFactor: .one,
+                maxDuration: .seconds(60),
+                maxIterations: 5,
+                thresholds: thresholds
+            )
+        ) { benchmark in
+            do {
+                for (metric, figure) in zip(names, try throughput.figures(of: part)) {
+                    benchmark.measurement(metric, figure)
+                }
+            } catch {
+                benchmark.error("\(error)")
+            }
+        }
+    }
+}
+
+/// Figures as metrics of the benchmark library, which wants to know them beforehand.
+enum FigureMetric {
+    static func names(of part: Throughput.Part) -> [BenchmarkMetric] { part.figureNames.map(metric) }
+
+    static func metric(_ name: String) -> BenchmarkMetric {
+        .custom(name, polarity: isRatio(name) ? .prefersLarger : .prefersSmaller, useScalingFactor: false)
+    }
+
+    /// In per cent: what is measured against something beside it, and what only the clock says.
+    static func tolerance(of metric: BenchmarkMetric) -> Double { isRatio(metric.rawDescription) ? 25 : 100 }
+
+    private static func isRatio(_ name: String) -> Bool { name.hasSuffix("(%)") }
+}

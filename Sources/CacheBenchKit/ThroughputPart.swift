@@ -1,0 +1,59 @@
+extension Throughput {
+    /// What can be measured apart.
+    public enum Part: String, CaseIterable, Sendable {
+        /// The codec against LZ4 on unfiltered pixels and against copying them.
+        case codec
+        /// Storing into and fetching out of the pool against the codec alone.
+        case pool
+        /// Finding a resident tile, against `NSCache`.
+        case lookup
+        /// A frame of 40 resident tiles, with leases.
+        case frame
+        /// A plan of the default policy for a 4K view.
+        case plan
+
+        /// The names of its figures, with their units; more is better where that is per cent.
+        public var figureNames: [String] {
+            switch self {
+            case .codec:
+                [
+                    "compress, of LZ4 (%)", "decompress, of LZ4 (%)", "compress, of memcpy (%)",
+                    "decompress, of memcpy (%)",
+                ]
+            case .pool: ["store, of the codec (%)", "fetch, of the codec (%)"]
+            case .lookup: ["look-up (ns)", "NSCache, of that (%)", "two threads, of one (%)"]
+            case .frame: ["frame (ns)", "update (ns)"]
+            case .plan: ["mean (ns)", "p99 (ns)"]
+            }
+        }
+    }
+
+    /// Measures one part; those with a comparison measure both sides in turns.
+    ///
+    /// - Returns: as many whole numbers as the part has names of figures, in their order: what benchmark libraries take.
+    public func figures(of part: Part) throws -> [Int] {
+        func percent(_ ratio: Double?) -> Int { Int(((ratio ?? 0) * 100).rounded()) }
+        switch part {
+        case .codec:
+            let total = try CodecBenchmark { try tiles() }.run(rounds: rounds, scalingRounds: 0).codecTotal
+            return [
+                total.compressToRaw, total.decompressToRaw, total.compressToMemcpy, total.decompressToMemcpy,
+            ].map(percent)
+        case .pool:
+            let report = try PoolBenchmark(tiles())?.run(rounds: rounds)
+            return [percent(report?.storeToCodec), percent(report?.fetchToCodec)]
+        case .lookup:
+            let report = try LookupBenchmark().lookup(rounds: rounds)
+            return [
+                Int(report.nanoseconds.rounded()), percent(report.nsCacheNanoseconds / report.nanoseconds),
+                percent(report.twoThreads),
+            ]
+        case .frame:
+            let report = try LookupBenchmark().frame(rounds: rounds)
+            return [report.microseconds, report.updateMicroseconds].map { Int(($0 * 1000).rounded()) }
+        case .plan:
+            let figures = try PlanBenchmark(frames: 600).run()
+            return [figures.meanMicroseconds, figures.p99Microseconds].map { Int(($0 * 1000).rounded()) }
+        }
+    }
+}

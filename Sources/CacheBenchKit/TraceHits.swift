@@ -1,0 +1,112 @@
+import Foundation
+public import TileCache
+
+/// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.
+///
+/// Nothing is fetched ahead and a load takes no time, so that only what is kept makes the difference. A demand is a tile
+/// that a frame needs and the frame before did not; the first frame's are left out.
+public struct TraceHits: Codable, Sendable, Hashable {
+    /// Demands counted.
+    public var demands: Int
+    /// The limit of each, in bytes: for the `NSCache` the sum of the tiles' bytes.
+    public var byteLimit: Int
+    /// How much smaller compressed tiles are taken to be.
+    public var compressionRatio: Double
+    /// Demands that found their tile decoded or compressed.
+    public var hits: Int
+    /// Hits over demands; `null` where there was none.
+    @Nullable public var hitRate: Double?
+    /// The same without the compressed tier.
+    public var decodedOnlyHits: Int
+    /// Hits without the compressed tier over demands.
+    @Nullable public var decodedOnlyHitRate: Double?
+    /// Demands that found their tile in the `NSCache`.
+    public var nsCacheHits: Int
+    /// Hits of the `NSCache` over demands.
+    @Nullable public var nsCacheHitRate: Double?
+
+    /// Plays the session through all three.
+    ///
+    /// - Parameters:
+    ///   - byteLimit: of each; 32 MiB unless given.
+    ///   - compressionRatio: 1 to 1000; what was measured on tiles like the renderer's.
+    /// - Throws: `TileCacheError`, ``PanTraceError`` or ``ReplayError``.
+    public static func measure(byteLimit: Int = 32 << 20, compressionRatio: Double) throws -> TraceHits {
+        var options = ReplayOptions()
+        options.memoryLimit = .bytes(byteLimit)
+        options.prefetch = .none
+        options.loadLatency = 0
+        options.compressionRatio = min(max(compressionRatio, 1), 1000)
+        let both = try demands(options)
+        options.compressedTier = false
+        let decodedOnly = try demands(options)
+        let keys = try self.keys()
+        let nsCacheHits = self.nsCacheHits(on: keys, byteLimit: byteLimit)
+        let counted = keys.count { $0.isCounted }
+        func rate(_ hits: Int) -> Double? { counted == 0 ? nil : Double(hits) / Double(counted) }
+        return TraceHits(
+            demands: counted,
+            byteLimit: byteLimit,
+            compressionRatio: options.compressionRatio,
+            hits: both.hits,
+            hitRate: rate(both.hits),
+            decodedOnlyHits: decodedOnly.hits,
+            decodedOnlyHitRate: rate(decodedOnly.hits),
+            nsCacheHits: nsCacheHits,
+            nsCacheHitRate: rate(nsCacheHits)
+        )
+    }
+
+    private static func demands(_ options: ReplayOptions) throws -> (hits: Int, total: Int) {
+        let session = BuiltInSession()
+        let input = ReplayInput(
+            name: "built-in",
+            source: "built-in",
+            scene: try PanTraceScene(session.header, overrides: options.overrides, name: "built-in"),
+            samples: session.stream
+        )
+        let demands = try Replay(options).run([{ input }]).total.demands
+        return (demands.decodedHits + demands.compressedHits, demands.total)
+    }
+
+    private struct Demand {
+        var tile: TileCoordinate
+        var isCounted: Bool
+    }
+
+    /// The session's demands in the order of time, then of the screen.
+    private static func keys() throws -> [Demand] {
+        let session = BuiltInSession()
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: BuiltInSession.worldSize,
+            worldHeight: BuiltInSession.worldSize,
+            wrapsX: true
+        )
+        var frames = FrameCursor(session.stream, viewport: BuiltInSession.viewport)
+        let needs = try FutureNeeds(pyramid: pyramid, selection: LevelSelection()) {
+            try frames.next().map { ($0.time, $0.viewport) }
+        }
+        return needs.beginnings.map { Demand(tile: $0.tile, isCounted: $0.time > 0) }
+    }
+
+    private static func nsCacheHits(on demands: [Demand], byteLimit: Int) -> Int {
+        final class Key: NSObject {
+            let tile: TileCoordinate
+            init(_ tile: TileCoordinate) { self.tile = tile }
+            override var hash: Int { tile.hashValue }
+            override func isEqual(_ object: Any?) -> Bool { (object as? Key)?.tile == tile }
+        }
+        let cache = NSCache<Key, NSNumber>()
+        cache.totalCostLimit = byteLimit
+        var hits = 0
+        for demand in demands {
+            let key = Key(demand.tile)
+            if cache.object(forKey: key) != nil {
+                if demand.isCounted { hits += 1 }
+            } else {
+                cache.setObject(1, forKey: key, cost: 256 * 256 * 4)
+            }
+        }
+        return hits
+    }
+}

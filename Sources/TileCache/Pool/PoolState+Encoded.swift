@@ -1,0 +1,134 @@
+/// Tiles whose source hands its own encoded bytes (JPEG, WebP) over: a payload that lies in pages beside the decoded
+/// pixels and takes the place of an LZ4 block where it is the smaller of the two.
+extension PoolState {
+    /// Takes pages for what the source of a load hands over; `nil` where it would not be kept or has no room. Only memory
+    /// that nothing uses, and tiles whose own payload stays, make way for it.
+    ///
+    /// - Parameter checksum: of the bytes, so that damage is noticed when they are decoded.
+    mutating func reserveEncoded(
+        _ id: Int32,
+        bytes: Int,
+        checksum: UInt64,
+        now: Int64
+    ) -> PageAllocator.Block? {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0, load.slot >= 0,
+            load.encodedBytes == 0
+        else { return nil }
+        let layer = layers[table[load.entry].key.layer]
+        guard configuration.compressedTier, layer.isCompressible, bytes > 0, bytes <= Int32.max,
+            TileCodec.keeps(blockByteCount: bytes, of: layer.tileBytes)
+        else { return nil }
+        // Far larger than what compression makes of such tiles: not worth its memory until that is found out for certain.
+        if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
+        let worth = load.isDemand ? Float.infinity : load.value - plan.margin
+        while !makePages(for: bytes, of: load.entry, now: now) {
+            let victim = coldest(of: decoded, worth: worth, now: now)
+            guard victim >= 0, demoteToEncoded(victim) else { return nil }
+        }
+        let block = pages.allocate(bytes: bytes)
+        loads[Int(id)]?.encoded = block
+        loads[Int(id)]?.encodedBytes = Int32(bytes)
+        loads[Int(id)]?.encodedChecksum = checksum
+        coverTaken()
+        notePeaks()
+        return block
+    }
+
+    /// Gives a landed tile the payload of its load.
+    mutating func adoptEncoded(of load: Load, in number: Int32) {
+        guard load.encodedBytes > 0 else { return }
+        table[number].block = load.encoded
+        table[number].blockBytes = load.encodedBytes
+        table[number].solidValue = load.encodedChecksum
+        table[number].flags.insert(.encoded)
+        counters.encodedKept += 1
+    }
+
+    /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
+    /// comparison, or half of what that usually comes to.
+    func prefersEncoded(_ number: Int32) -> Bool {
+        let entry = table[number]
+        guard entry.flags.contains(.encoded) else { return false }
+        return entry.flags.contains(.encodedIsSmaller)
+            || Int(entry.blockBytes) * 2 <= layers[entry.key.layer].meanBlockBytes
+    }
+
+    /// Gives up the pixels of a tile whose payload is its compressed form; whether it is such a one. Nothing is
+    /// compressed or copied for it.
+    mutating func demoteToEncoded(_ number: Int32) -> Bool {
+        guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
+            return false
+        }
+        noteDemotion(number, blockBytes: Int(table[number].blockBytes))
+        moveToCompressed(number)
+        return true
+    }
+
+    /// Gives a tile's payload up.
+    mutating func dropEncoded(of number: Int32) {
+        guard table[number].flags.contains(.encoded) else { return }
+        pages.free(table[number].block, bytes: Int(table[number].blockBytes))
+        table[number].block = PageAllocator.Block()
+        table[number].blockBytes = 0
+        table[number].flags.subtract([.encoded, .encodedIsSmaller])
+    }
+
+    /// Gives up payloads of decoded tiles, coldest first, for what is needed and finds no other room; whether there
+    /// were any. Their tiles lose nothing but a smaller form later on.
+    mutating func shedEncoded(_ bytes: Int) -> Bool {
+        let wanted = (bytes + PageAllocator.pageBytes - 1) / PageAllocator.pageBytes
+        let before = pages.unusedCount
+        var number = decoded.tail
+        while number >= 0, pages.unusedCount - before < wanted {
+            dropEncoded(of: number)
+            number = table[number].previous
+        }
+        return pages.unusedCount > before
+    }
+
+    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before.
+    mutating func holdEncoded(_ id: Int32, bytes: Int, now: Int64) -> Held {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0, bytes >= 0 else {
+            return .refused
+        }
+        let growth = bytes - load.heldBytes
+        if growth > 0 {
+            let entry = table[load.entry]
+            let isNeeded = load.isDemand || entry.needCount > 0
+            let worth = isNeeded ? Float.infinity : load.value - plan.margin
+            let slotClass = layers[entry.key.layer].slotClass
+            switch makeBytes(growth, worth: worth, slotClass: slotClass, now: now) {
+            case .held: break
+            case let other: return other
+            }
+        }
+        loads[Int(id)]?.heldBytes = bytes
+        heldBytes += growth
+        coverTaken()
+        notePeaks()
+        return .held
+    }
+
+    /// The answer to a wish to hold bytes.
+    enum Held: Hashable {
+        /// They are counted.
+        case held
+        /// First compress this tile; then ask again.
+        case demote(Int32)
+        /// There is no room; nothing is counted.
+        case refused
+    }
+
+    /// Counts a tile that gives its slot up for a smaller form.
+    mutating func noteDemotion(_ number: Int32, blockBytes: Int) {
+        counters.demotions += 1
+        counters.demotedRawBytes += layers[table[number].key.layer].tileBytes
+        counters.demotedBlockBytes += blockBytes
+    }
+
+    /// Learns what compression makes of a layer's tiles: an exponential mean over about eight.
+    mutating func noteBlock(bytes: Int, layer: Int) {
+        let mean = layers[layer].meanBlockBytes
+        layers[layer].meanBlockBytes = mean == 0 ? bytes : mean + (bytes - mean) / 8
+    }
+}

@@ -1,0 +1,83 @@
+import CTileKernels
+import Dispatch
+import Synchronization
+
+/// What a source's encoded bytes need to find their load.
+struct EncodedKeeper: Sendable {
+    let core: CacheCore
+    let ticket: LoadTicket
+}
+
+/// Encoded bytes of sources: taken in, counted, decoded.
+extension CacheCore {
+    /// Copies a payload into pages of its own; whether it is kept.
+    func keepEncoded(_ encoded: UnsafeRawBufferPointer, of ticket: LoadTicket) -> Bool {
+        let checksum = Self.checksum(of: encoded, for: ticket.key)
+        let pages = perform { state -> [PagePart]? in
+            guard !state.isShutDown, state.layers[ticket.key.layer].decoder != nil else { return nil }
+            let block = state.pool.reserveEncoded(
+                ticket.load,
+                bytes: encoded.count,
+                checksum: checksum,
+                now: clock()
+            )
+            return block.map { parts(of: $0, bytes: encoded.count, state) }
+        }
+        guard let pages, let source = encoded.baseAddress else { return false }
+        copy(source, to: pages)
+        return true
+    }
+
+    /// Counts what a source holds for a load; whether there was room.
+    func holdEncoded(_ bytes: Int, for ticket: LoadTicket) -> Bool {
+        activity.enter()
+        defer { activity.leave() }
+        while true {
+            let step = perform { state -> Holding in
+                switch state.pool.holdEncoded(ticket.load, bytes: bytes, now: clock()) {
+                case .held: return .held
+                case .refused: return .refused
+                case .demote(let victim):
+                    guard !state.codecs.isEmpty else { return .refused }
+                    let demotion = state.pool.beginDemotion(victim)
+                    return .demote(demotion, codecWork(for: demotion, &state))
+                }
+            }
+            switch step {
+            case .held: return true
+            case .refused: return false
+            case .demote(let demotion, let work): demote(demotion, work)
+            }
+        }
+    }
+
+    private enum Holding: Sendable {
+        case held
+        case refused
+        case demote(CodecTicket, CodecWork)
+    }
+
+    /// Lets the source decode a payload into its slot.
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        _ checksum: UInt64,
+        of ticket: CodecTicket,
+        _ work: CodecWork
+    ) -> PromotionResult {
+        guard Self.checksum(of: encoded, for: ticket.key) == checksum else { return .damaged }
+        guard let decoder = work.layer.decoder else { return .undecodable }
+        var pixels = work.layer.pixels(at: work.slotAddress, level: ticket.key.level)
+        do {
+            try decoder.decode(encoded, of: ticket.key.coordinate, into: &pixels)
+            return .pixels
+        } catch {
+            return .undecodable
+        }
+    }
+
+    /// The key is part of it, so that no tile's payload passes for another's.
+    private static func checksum(of encoded: UnsafeRawBufferPointer, for key: TileKey) -> UInt64 {
+        let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        return tk_checksum(tk_path_automatic, bytes, encoded.count, key.hash)
+    }
+}

@@ -1,0 +1,196 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Sources that hand over their encoded bytes as the compressed form of their tiles.
+@Suite(.timeLimit(.minutes(5))) struct EncodedPayloadTests {
+    private struct Scene {
+        let cache: TileCache
+        let layer: LayerID
+        let view: TileView
+        let home = Viewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128)
+        let away = Viewport(center: WorldPoint(x: 3000, y: 3000), width: 128, height: 128)
+
+        init(_ source: any BlockingTileSource, byteLimit: ByteCount = .mebibytes(8)) throws {
+            cache = try TileCache(byteLimit: byteLimit)
+            layer = try cache.addLayer(
+                source,
+                pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
+            )
+            view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+        }
+
+        /// Looks at one place until everything is sharp.
+        func look(at viewport: Viewport) -> Bool {
+            eventually {
+                view.update(viewport)
+                return view.frame().missingTileCount == 0
+            }
+        }
+
+        /// Looks at the first place, then at another, and compresses what the first one showed.
+        func visitAndDemote() -> [TileCoordinate] {
+            guard look(at: home) else { return [] }
+            let tiles = view.frame().map(\.tile.identity.tile)
+            guard look(at: away) else { return [] }
+            return tiles.filter { cache.demote($0, of: layer) }
+        }
+    }
+
+    @Test func aSmallerPayloadTakesThePlaceOfCompression() throws {
+        let source = RunLengthSource()
+        let scene = try Scene(source)
+        let tiles = scene.visitAndDemote()
+        #expect(tiles.count == 4)
+        #expect(scene.cache.statistics.encodedPayloads == source.loads.count)
+        #expect(scene.cache.statistics.demotions == 4)
+        // 64 x 64 pixels in runs of 16, five bytes each.
+        #expect(scene.cache.statistics.compressionRatio == 16384.0 / 1280)
+        #expect(source.decodes.isEmpty)
+        for round in 1...3 {
+            #expect(scene.look(at: scene.home))
+            for placement in scene.view.frame() { #expect(placement.isExact && source.drew(placement.tile)) }
+            #expect(tiles.allSatisfy { source.decodes[$0] == round && source.loads[$0] == 1 })
+            #expect(scene.look(at: scene.away))
+            for tile in tiles { #expect(scene.cache.demote(tile, of: scene.layer)) }
+        }
+        #expect(!source.threads.contains(currentThreadNumber()))
+        // The second of two payloads for one load is not taken.
+        #expect(source.kept.enumerated().allSatisfy { $0.element == $0.offset.isMultiple(of: 2) })
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func aLargerPayloadGivesWayToCompression() throws {
+        let source = RunLengthSource(padding: 3000)
+        let scene = try Scene(source)
+        #expect(scene.visitAndDemote().count == 4)
+        let ratio = try #require(scene.cache.statistics.compressionRatio)
+        #expect(ratio > 16384.0 / 4280)
+        #expect(scene.look(at: scene.home))
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(source.decodes.isEmpty && source.loads.values.allSatisfy { $0 == 1 })
+    }
+
+    @Test func aPayloadThatCannotBeDecodedIsLoadedAgain() throws {
+        let source = RunLengthSource()
+        let scene = try Scene(source)
+        let tiles = scene.visitAndDemote()
+        source.failDecodes(2)
+        #expect(scene.look(at: scene.home))
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(tiles.reduce(0) { $0 + (source.loads[$1] ?? 0) } == 6)
+        #expect(scene.cache.statistics.undecodablePayloads == 2 && scene.cache.statistics.damagedBlocks == 0)
+        #expect(scene.cache.statistics.removals[.damaged] == 2)
+    }
+
+    @Test func aDamagedPayloadNeverReachesItsDecoder() throws {
+        let source = RunLengthSource()
+        let scene = try Scene(source)
+        let tiles = scene.visitAndDemote()
+        let damaged = try #require(tiles.first)
+        scene.cache.core.lock.withLock { state in
+            let entry = state.pool.table[state.pool.find(TileKey(layer: 0, damaged))]
+            state.pool.pages.forEachPart(of: entry.block, bytes: Int(entry.blockBytes)) { offset, count in
+                (state.pageRegion.base + offset).storeBytes(of: 99, toByteOffset: count / 2, as: UInt8.self)
+            }
+        }
+        #expect(scene.look(at: scene.home))
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(source.loads[damaged] == 2 && source.decodes[damaged] == nil)
+        #expect(scene.cache.statistics.damagedBlocks == 1 && scene.cache.statistics.undecodablePayloads == 0)
+    }
+
+    /// An invalidation while a payload is being decoded: neither the old pixels nor the old payload come back.
+    @Test(arguments: [true, false])
+    func anInvalidationOvertakesADecode(keepsStale: Bool) throws {
+        let source = RunLengthSource(isGated: true)
+        let scene = try Scene(source)
+        let tiles = scene.visitAndDemote()
+        #expect(tiles.count == 4)
+        scene.view.update(scene.home)
+        #expect(eventually { source.decodes.count >= 1 })
+        source.version = 1
+        scene.cache.invalidate(scene.layer, keepsStale: keepsStale)
+        source.open(100)
+        #expect(
+            eventually {
+                scene.view.update(scene.home)
+                let frame = scene.view.frame()
+                return frame.missingTileCount == 0 && frame.allSatisfy { !$0.tile.isStale }
+            }
+        )
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(tiles.allSatisfy { source.loads[$0] == 2 })
+        #expect(scene.cache.shutdown())
+    }
+
+    /// Where every byte is needed for pixels the payloads go, and the view is sharp all the same.
+    @Test func neededPixelsComeBeforePayloads() throws {
+        let source = RunLengthSource(padding: 1000)
+        // 9 x 9 tiles of 16 KiB at most, and the tables and scratch memory of an empty cache.
+        let empty = try Scene(source, byteLimit: .mebibytes(8)).cache.statistics.usedBytes
+        let scene = try Scene(source, byteLimit: .bytes(empty + 84 * 16384))
+        let wide = Viewport(center: WorldPoint(x: 1024, y: 1024), width: 512, height: 512)
+        for shift in 0..<8 {
+            var viewport = wide
+            viewport.center.x += Double(shift) * 200
+            #expect(scene.look(at: viewport))
+            for placement in scene.view.frame() { #expect(placement.isExact && source.drew(placement.tile)) }
+        }
+        #expect(scene.view.shortfallBytes == 0)
+        let figures = scene.cache.statistics
+        #expect(figures.peakBytes <= figures.byteLimit)
+        #expect(scene.cache.counters.limitBreaches == 0)
+    }
+
+    @Test func onlyDecodersKeepPayloads() throws {
+        struct Hopeful: BlockingTileSource {
+            let answers: Answers
+
+            func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+                fill(&pixels, with: 7)
+                let isKept = [UInt8](repeating: 1, count: 64).withUnsafeBytes { pixels.keepEncoded($0) }
+                answers.kept.withLock { $0 = $0 || isKept }
+                return .pixels
+            }
+        }
+        final class Answers: Sendable { let kept = Lock(false) }
+        let answers = Answers()
+        let scene = try Scene(Hopeful(answers: answers))
+        #expect(scene.look(at: scene.home))
+        #expect(!answers.kept.withLock { $0 })
+        #expect(scene.cache.statistics.encodedPayloads == 0)
+    }
+
+    /// What a source says that it holds counts until its request ends.
+    @Test func heldBytesCountUntilTheRequestEnds() throws {
+        let source = QueuedSource()
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(source, pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64))
+        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                view.update(Viewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128))
+                requests += source.take()
+                return requests.count >= 2
+            }
+        )
+        let before = cache.statistics.usedBytes
+        #expect(requests[0].holdsEncoded(bytes: 100_000))
+        #expect(requests[1].holdsEncoded(bytes: 50_000))
+        #expect(requests[0].holdsEncoded(bytes: 30_000))
+        #expect(cache.statistics.inFlightBytes == 80_000)
+        #expect(cache.statistics.usedBytes == before + 80_000)
+        #expect(!requests[1].holdsEncoded(bytes: 8 << 20))
+        #expect(!requests[1].holdsEncoded(bytes: -1))
+        #expect(cache.statistics.inFlightBytes == 80_000)
+        source.answer(requests[0])
+        requests[1].cancel()
+        #expect(!requests[0].holdsEncoded(bytes: 1))
+        #expect(eventually { cache.statistics.inFlightBytes == 0 })
+        cache.shutdown()
+    }
+}
