@@ -1,0 +1,102 @@
+/// How content moves that nobody touches: it is thrown, springs back from an edge, or both, in each direction on its
+/// own. All of it is known when it begins.
+struct ScrollMotion: Sendable {
+    private let start: Int64
+    private let horizontal: Axis
+    private let vertical: Axis
+
+    /// Where it ends.
+    var endOffset: ScrollVector { ScrollVector(x: horizontal.target, y: vertical.target) }
+    /// When it ends, in nanoseconds.
+    var end: Int64 { start + Int64((max(horizontal.duration, vertical.duration) * 1e9).rounded(.up)) }
+
+    /// Lets content go; `nil` where it stays where it is.
+    ///
+    /// - Parameters:
+    ///   - offset: as it is shown, in screen pixels.
+    ///   - velocity: of the offset, in screen pixels per second.
+    ///   - limits: where it may come to rest.
+    ///   - scale: in screen pixels per content unit.
+    ///   - rate: `nil` where content does not go on when it is let go.
+    ///   - time: in nanoseconds.
+    init?(
+        from offset: ScrollVector,
+        velocity: ScrollVector,
+        limits: ScrollLimits,
+        scale: Double,
+        rate: Deceleration.Rate?,
+        at time: Int64
+    ) {
+        let (columns, rows) = (limits.horizontal(at: scale), limits.vertical(at: scale))
+        let speed = ScrollVector(
+            x: rate != nil && limits.moves(columns) ? velocity.x : 0,
+            y: rate != nil && limits.moves(rows) ? velocity.y : 0
+        )
+        let glide = Deceleration(from: offset, velocity: speed, rate: rate ?? .normal)
+        start = time
+        horizontal = Axis(glide, .horizontal, from: offset.x, velocity: speed.x, within: columns)
+        vertical = Axis(glide, .vertical, from: offset.y, velocity: speed.y, within: rows)
+        if max(horizontal.duration, vertical.duration) <= 0, endOffset == offset { return nil }
+    }
+
+    /// Brings content to a place by springs.
+    init?(from offset: ScrollVector, to target: ScrollVector, velocity: ScrollVector, at time: Int64) {
+        if offset == target, velocity.length < 1 { return nil }
+        start = time
+        horizontal = Axis(Spring(from: offset.x, to: target.x, velocity: velocity.x))
+        vertical = Axis(Spring(from: offset.y, to: target.y, velocity: velocity.y))
+    }
+
+    func offset(at time: Int64) -> ScrollVector {
+        let seconds = Double(max(0, time - start)) / 1e9
+        return ScrollVector(x: horizontal.position(after: seconds), y: vertical.position(after: seconds))
+    }
+
+    /// One direction: first thrown, then sprung.
+    private struct Axis: Sendable {
+        private var glide: (motion: Deceleration, part: ScrollVector.Part)?
+        private var glideEnd = 0.0
+        private var spring: Spring?
+        let target: Double
+        let duration: Double
+
+        init(_ spring: Spring) {
+            self.spring = spring
+            (target, duration) = (spring.target, spring.duration)
+        }
+
+        init(
+            _ motion: Deceleration,
+            _ part: ScrollVector.Part,
+            from start: Double,
+            velocity: Double,
+            within range: ClosedRange<Double>
+        ) {
+            guard range.contains(start) else {
+                let spring = Spring(from: start, to: start.clamped(to: range), velocity: velocity)
+                self.spring = spring
+                (target, duration) = (spring.target, spring.duration)
+                return
+            }
+            glide = (motion, part)
+            let natural = motion.end[part]
+            let edge = natural.clamped(to: range)
+            guard edge != natural, let crossing = motion.time(toReach: edge, along: part) else {
+                target = edge
+                duration = velocity == 0 ? 0 : motion.duration
+                glideEnd = duration
+                return
+            }
+            let speed = motion.velocity(after: crossing)[part]
+            let spring = Spring(from: edge, to: edge, velocity: speed)
+            self.spring = spring
+            (target, glideEnd, duration) = (edge, crossing, crossing + spring.duration)
+        }
+
+        func position(after seconds: Double) -> Double {
+            if seconds >= duration { return target }
+            if let spring, seconds >= glideEnd { return spring.position(after: seconds - glideEnd) }
+            return glide.map { $0.motion.offset(after: seconds)[$0.part] } ?? target
+        }
+    }
+}

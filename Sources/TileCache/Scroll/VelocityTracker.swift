@@ -1,0 +1,44 @@
+/// How fast a finger was when it let go, from the places it was at.
+///
+/// The slope of the line that fits the last 100 ms best; nothing where the finger rested before it was lifted.
+struct VelocityTracker: Hashable, Sendable {
+    /// Older places say nothing about how fast a finger is now, in nanoseconds.
+    static let window: Int64 = 100_000_000
+    /// A finger of which nothing was heard for longer than this has stopped, in nanoseconds.
+    static let restTime: Int64 = 40_000_000
+    private static let capacity = 32
+
+    private var places: [Place] = []
+
+    private struct Place: Hashable, Sendable {
+        var time: Int64
+        var point: ScrollVector
+    }
+
+    mutating func add(_ point: ScrollVector, at time: Int64) {
+        if places.last?.time == time { places.removeLast() }
+        if places.count == Self.capacity { places.removeFirst() }
+        places.append(Place(time: time, point: point))
+    }
+
+    /// In screen pixels per second, at the moment of letting go.
+    func velocity(at time: Int64) -> ScrollVector {
+        guard let last = places.last, time - last.time <= Self.restTime else { return .zero }
+        let recent = places.drop { last.time - $0.time > Self.window }
+        guard recent.count > 1 else { return .zero }
+        let count = Double(recent.count)
+        var (meanTime, mean) = (0.0, ScrollVector.zero)
+        for place in recent {
+            meanTime += Double(place.time - last.time) / 1e9 / count
+            mean = mean + (place.point - last.point) * (1 / count)
+        }
+        var (spread, slope) = (0.0, ScrollVector.zero)
+        for place in recent {
+            let away = Double(place.time - last.time) / 1e9 - meanTime
+            spread += away * away
+            slope = slope + (place.point - last.point - mean) * away
+        }
+        let velocity = slope * (1 / spread)
+        return velocity.isFinite ? velocity : .zero
+    }
+}
