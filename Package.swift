@@ -15,6 +15,8 @@ let package = Package(
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
+        .library(name: "tilecache", type: .dynamic, targets: ["TileCacheC"]),
+        .library(name: "tilecache-static", type: .static, targets: ["TileCacheC"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -31,6 +33,9 @@ let package = Package(
             dependencies: ["CLZ4", "CTileKernels"],
             swiftSettings: settings
         ),
+        // The C interface; Scripts/install makes libtilecache of it.
+        .target(name: "CTileCache"),
+        .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",

@@ -9,11 +9,11 @@
 
     /// The lock for builds under ThreadSanitizer, which does not see the futex hand-over of `Synchronization.Mutex`
     /// on Linux and reports races that are none.
-    struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>
 
-        init(_ initial: consuming sending Value) {
+        package init(_ initial: consuming sending Value) {
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             pthread_mutex_init(mutex, nil)
@@ -28,7 +28,7 @@
             mutex.deallocate()
         }
 
-        borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(mutex)
@@ -37,8 +37,8 @@
         }
     }
 #else
-    import Synchronization
+    package import Synchronization
 
     /// A value and the lock that guards it; recursive locking traps.
-    typealias Lock = Mutex
+    package typealias Lock = Mutex
 #endif

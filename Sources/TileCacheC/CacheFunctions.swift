@@ -1,0 +1,171 @@
+public import CTileCache
+internal import Synchronization
+internal import TileCache
+
+/// What handles of one cache share: its layers by number, and whether it has been shut down.
+final class CacheRecord: Sendable {
+    private struct State {
+        var layers: [tilecache_layer: LayerID] = [:]
+        var isShutDown = false
+    }
+
+    private let state = Lock(State())
+
+    func add(_ layer: LayerID) { state.withLock { $0.layers[tilecache_layer(layer.index)] = layer } }
+
+    func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
+        let (layer, count) = state.withLock { ($0.layers[number], $0.layers.count) }
+        guard let layer else { throw .argument("layer \(number) is not one of the cache's \(count) layers") }
+        return layer
+    }
+
+    var layerCount: Int { state.withLock { $0.layers.count } }
+
+    func noteShutdown() { state.withLock { $0.isShutDown = true } }
+
+    func checkIsRunning() throws(Failure) {
+        if state.withLock({ $0.isShutDown }) { throw Failure(.isShutDown) }
+    }
+}
+
+/// What `tilecache_cache` stands for.
+final class CacheHandle: Sendable {
+    let cache: TileCache
+    let record = CacheRecord()
+
+    init(_ cache: TileCache) { self.cache = cache }
+}
+
+func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandle {
+    try object(handle, as: CacheHandle.self, "cache")
+}
+
+extension tilecache_configuration: VersionedStructure {
+    static var defaults: tilecache_configuration {
+        let defaults = TileCache.Configuration(byteLimit: .mebibytes(64))
+        return tilecache_configuration(
+            struct_size: MemoryLayout<tilecache_configuration>.size,
+            byte_limit: Int64(defaults.byteLimit.bytes),
+            maximum_byte_limit: 0,
+            workers: Int32(defaults.workers),
+            reserved_workers: -1,
+            uses_compressed_tier: defaults.usesCompressedTier ? 1 : 0,
+            fits_level_to_budget: defaults.fitsLevelToBudget ? 1 : 0,
+            compressed_share: -1,
+            effort: defaults.effort,
+            expected_load_latency: defaults.expectedLoadLatency,
+            retry_delay: defaults.retryDelay
+        )
+    }
+
+    /// The library checks most of it; what it would clamp is refused here.
+    func configuration() throws(Failure) -> TileCache.Configuration {
+        guard byte_limit > 0 else { throw .configuration("byte_limit must be 1 or more, not \(byte_limit)") }
+        guard maximum_byte_limit >= 0 else {
+            throw .configuration("maximum_byte_limit must be 0 or more, not \(maximum_byte_limit)")
+        }
+        guard reserved_workers >= -1 else {
+            throw .configuration("reserved_workers must be -1 or more, not \(reserved_workers)")
+        }
+        guard compressed_share == -1 || (compressed_share >= 0 && compressed_share <= 1) else {
+            throw .configuration("compressed_share must be -1, or 0 to 1, not \(compressed_share)")
+        }
+        guard expected_load_latency >= 0, retry_delay >= 1 else {
+            throw .configuration("expected_load_latency must be 0 or more and retry_delay 1 or more")
+        }
+        var result = TileCache.Configuration(
+            byteLimit: .bytes(Int(clamping: byte_limit)),
+            workers: Int(workers),
+            reservedWorkers: reserved_workers == -1 ? nil : Int(reserved_workers)
+        )
+        if maximum_byte_limit > 0 { result.maximumByteLimit = .bytes(Int(clamping: maximum_byte_limit)) }
+        result.usesCompressedTier = uses_compressed_tier != 0
+        result.fitsLevelToBudget = fits_level_to_budget != 0
+        result.compressedShare = compressed_share == -1 ? nil : compressed_share
+        result.effort = effort
+        result.expectedLoadLatency = expected_load_latency
+        result.retryDelay = retry_delay
+        return result
+    }
+}
+
+extension Failure {
+    fileprivate static func configuration(_ message: String) -> Failure { Failure(.invalidConfiguration(message)) }
+}
+
+/// See `tilecache.h`, as for all functions of this module.
+@c(tilecache_configuration_init)
+public func tileCacheConfigurationInit(
+    _ configuration: UnsafeMutablePointer<tilecache_configuration>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(configuration, size: structSize, "configuration")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_create)
+public func tileCacheCreate(
+    _ configuration: UnsafePointer<tilecache_configuration>?,
+    _ cache: UnsafeMutablePointer<OpaquePointer?>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        guard let cache else { throw .isNull("cache") }
+        let settings = try readOrDefaults(configuration, "configuration").configuration()
+        cache.pointee = makeHandle(CacheHandle(try library { () throws(TileCacheError) in try TileCache(settings) }))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_destroy)
+public func tileCacheDestroy(_ cache: OpaquePointer?) {
+    guard let handle = giveBack(cache, as: CacheHandle.self) else { return }
+    handle.record.noteShutdown()
+    handle.cache.shutdown(timeout: 0)
+}
+
+/// See `tilecache.h`.
+@c(tilecache_shutdown)
+public func tileCacheShutdown(_ cache: OpaquePointer?, _ timeout: Int64) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard timeout >= 0 else { throw .argument("timeout must be 0 or more nanoseconds, not \(timeout)") }
+        handle.record.noteShutdown()
+        guard handle.cache.shutdown(timeout: timeout) else {
+            throw .timedOut("loads or callbacks were still under way after \(timeout) nanoseconds")
+        }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_set_byte_limit)
+public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard bytes > 0 else { throw .argument("bytes must be 1 or more, not \(bytes)") }
+        handle.cache.byteLimit = .bytes(Int(clamping: bytes))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_get_byte_limit)
+public func tileCacheGetByteLimit(_ cache: OpaquePointer?, _ bytes: UnsafeMutablePointer<Int64>?) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard let bytes else { throw .isNull("bytes") }
+        bytes.pointee = Int64(handle.cache.byteLimit.bytes)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_trim)
+public func tileCacheTrim(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
+        handle.cache.trim(toBytes: Int(clamping: bytes))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_now)
+public func tileCacheNow() -> Int64 { MonotonicTime.now.nanoseconds }

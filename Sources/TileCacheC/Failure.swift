@@ -1,0 +1,74 @@
+internal import CTileCache
+internal import TileCache
+
+/// What a call ends with where it cannot do what it says: a status and a sentence for `tilecache_last_error`.
+struct Failure: Error {
+    let status: tilecache_status
+    let message: String
+
+    private init(_ status: Int, _ message: String) {
+        self.status = tilecache_status(status)
+        self.message = message
+    }
+
+    init(_ error: TileCacheError) {
+        let status =
+            switch error {
+            case .invalidPyramid: TILECACHE_ERROR_INVALID_PYRAMID
+            case .invalidConfiguration: TILECACHE_ERROR_INVALID_CONFIGURATION
+            case .invalidLayer: TILECACHE_ERROR_INVALID_LAYER
+            case .outOfMemory: TILECACHE_ERROR_OUT_OF_MEMORY
+            case .isShutDown: TILECACHE_ERROR_SHUT_DOWN
+            }
+        self.init(Int(status), error.description)
+    }
+
+    static func argument(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_INVALID_ARGUMENT), message) }
+    static func isNull(_ name: String) -> Failure { .argument("\(name) must not be NULL") }
+    static func unsupported(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_UNSUPPORTED), message) }
+    static func timedOut(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_TIMED_OUT), message) }
+    static func notResident(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NOT_RESIDENT), message) }
+    static func noRoom(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NO_ROOM), message) }
+    static var alreadyCompleted: Failure {
+        Failure(Int(TILECACHE_ERROR_ALREADY_COMPLETED), "the request has been completed before")
+    }
+}
+
+/// Runs the body of a call, keeps its error's sentence for this thread and returns its status.
+func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
+    do throws(Failure) {
+        try body()
+        return tilecache_status(TILECACHE_OK)
+    } catch {
+        var message = error.message
+        message.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { ctilecache_set_last_error($0.baseAddress, $0.count) }
+        }
+        return error.status
+    }
+}
+
+/// Runs a call of the library and says its error in the words of this interface.
+func library<Result>(_ body: () throws(TileCacheError) -> Result) throws(Failure) -> Result {
+    do throws(TileCacheError) { return try body() } catch { throw Failure(error) }
+}
+
+/// The object behind a handle.
+func object<Object: AnyObject>(
+    _ handle: OpaquePointer?,
+    as type: Object.Type,
+    _ name: String
+) throws(Failure) -> Object {
+    guard let handle else { throw .isNull(name) }
+    return Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+}
+
+/// A handle that owns an object until `giveBack` ends it.
+func makeHandle<Object: AnyObject>(_ object: Object) -> OpaquePointer {
+    OpaquePointer(Unmanaged.passRetained(object).toOpaque())
+}
+
+/// Ends a handle and returns what it owned; `nil` for NULL.
+func giveBack<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
+    handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
+}

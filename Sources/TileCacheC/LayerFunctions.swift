@@ -1,0 +1,239 @@
+public import CTileCache
+internal import TileCache
+
+extension tilecache_pyramid: VersionedStructure {
+    static var defaults: tilecache_pyramid {
+        var pyramid = tilecache_pyramid()
+        pyramid.tile_size = 256
+        pyramid.level_size = MemoryLayout<tilecache_level>.size
+        return pyramid
+    }
+
+    func pyramid() throws(Failure) -> TilePyramid {
+        guard levels != nil else { return try powerOfTwo() }
+        guard (1...TilePyramid.maximumLevelCount).contains(level_count) else {
+            throw .pyramid("1 to \(TilePyramid.maximumLevelCount) levels are expected, not \(UInt(bitPattern: level_count))")
+        }
+        let table = try readArray(
+            levels,
+            count: level_count,
+            elementBytes: level_size,
+            zero: tilecache_level(),
+            "pyramid->levels"
+        )
+        var made: [PyramidLevel] = []
+        for (index, level) in table.enumerated() {
+            let sides = [level.width, level.height, level.tile_width, level.tile_height]
+            // Beyond this nothing that the library computes of them could overflow, or be a level.
+            guard sides.allSatisfy({ (1...1 << 60).contains($0) }), level.tile_width <= 1 << 30,
+                level.tile_height <= 1 << 30, (0...1 << 20).contains(level.border)
+            else {
+                throw .pyramid("level \(index) is empty, or its tiles or its border are too large")
+            }
+            made.append(
+                PyramidLevel(
+                    width: Int(clamping: level.width),
+                    height: Int(clamping: level.height),
+                    tileWidth: Int(clamping: level.tile_width),
+                    tileHeight: Int(clamping: level.tile_height),
+                    worldPixelsPerPixel: level.world_pixels_per_pixel,
+                    origin: WorldPoint(x: level.origin_x, y: level.origin_y),
+                    border: Int(clamping: level.border)
+                )
+            )
+        }
+        let levels = made
+        return try library { () throws(TileCacheError) in
+            try TilePyramid(worldWidth: world_width, worldHeight: world_height, wrapsX: wraps_x != 0, levels: levels)
+        }
+    }
+
+    private func powerOfTwo() throws(Failure) -> TilePyramid {
+        guard level_count == 0 else { throw .isNull("pyramid->levels") }
+        guard let width = Int(exactly: world_width), let height = Int(exactly: world_height) else {
+            throw .pyramid("a world of whole pixels is expected, not \(world_width) x \(world_height)")
+        }
+        guard (0...1 << 20).contains(border) else { throw .pyramid("a border of 0 to 2^20 is expected, not \(border)") }
+        return try library { () throws(TileCacheError) in
+            try .powerOfTwo(
+                worldWidth: width,
+                worldHeight: height,
+                tileSize: Int(clamping: tile_size),
+                wrapsX: wraps_x != 0,
+                border: Int(border)
+            )
+        }
+    }
+}
+
+extension Failure {
+    fileprivate static func pyramid(_ message: String) -> Failure { Failure(.invalidPyramid(message)) }
+}
+
+extension tilecache_layer_options: VersionedStructure {
+    static var defaults: tilecache_layer_options {
+        let defaults = LayerOptions()
+        var options = tilecache_layer_options()
+        options.format = tilecache_format(defaults.format)
+        options.alpha = tilecache_alpha(defaults.alpha)
+        options.is_compressible = defaults.isCompressible ? 1 : 0
+        return options
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_pyramid_init)
+public func tileCachePyramidInit(
+    _ pyramid: UnsafeMutablePointer<tilecache_pyramid>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(pyramid, size: structSize, "pyramid")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_layer_options_init)
+public func tileCacheLayerOptionsInit(
+    _ options: UnsafeMutablePointer<tilecache_layer_options>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(options, size: structSize, "options")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_add_layer)
+public func tileCacheAddLayer(
+    _ cache: OpaquePointer?,
+    _ source: UnsafePointer<tilecache_source>?,
+    _ pyramid: UnsafePointer<tilecache_pyramid>?,
+    _ options: UnsafePointer<tilecache_layer_options>?,
+    _ layer: UnsafeMutablePointer<tilecache_layer>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard let layer else { throw .isNull("layer") }
+        let callbacks = try read(source, "source")
+        let levels = try read(pyramid, "pyramid").pyramid()
+        let fields = try readOrDefaults(options, "options")
+        let layerOptions = LayerOptions(
+            format: try pixelFormat(fields.format, opaqueBytes: fields.opaque_bytes_per_tile),
+            alpha: try alphaMode(fields.alpha),
+            isCompressible: fields.is_compressible != 0
+        )
+        try handle.record.checkIsRunning()
+        guard handle.record.layerCount < 65_536 else { throw .argument("a cache has at most 65,536 layers") }
+        let context = CallbackContext(callbacks.context, destroy: callbacks.destroy)
+        do throws(Failure) {
+            let id = try add(callbacks, context, to: handle.cache, levels, layerOptions)
+            handle.record.add(id)
+            layer.pointee = tilecache_layer(id.index)
+        } catch {
+            context.disarm()
+            throw error
+        }
+    }
+}
+
+private func add(
+    _ callbacks: tilecache_source,
+    _ context: CallbackContext,
+    to cache: TileCache,
+    _ pyramid: TilePyramid,
+    _ options: LayerOptions
+) throws(Failure) -> LayerID {
+    switch (callbacks.load, callbacks.request) {
+    case (let load?, nil):
+        let number = LayerNumber()
+        let source = BlockingSource(load: load, context: context, layer: number)
+        let id = try library { () throws(TileCacheError) in
+            try cache.addLayer(source, pyramid: pyramid, options: options)
+        }
+        number.set(id)
+        return id
+    case (nil, let request?):
+        let source = RequestSource(request: request, context: context)
+        return try library { () throws(TileCacheError) in
+            try cache.addLayer(source, pyramid: pyramid, options: options)
+        }
+    default: throw .argument("source must have either load or request")
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_invalidate)
+public func tileCacheInvalidate(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ region: UnsafePointer<tilecache_rectangle>?,
+    _ keepsStale: Int32
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let id = try handle.record.layer(layer)
+        handle.cache.invalidate(id, region: try TileCacheC.region(region), keepsStale: keepsStale != 0)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_add_floor)
+public func tileCacheAddFloor(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ firstLevel: Int64,
+    _ lastLevel: Int64,
+    _ region: UnsafePointer<tilecache_rectangle>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let id = try handle.record.layer(layer)
+        let part = try TileCacheC.region(region)
+        guard firstLevel >= 0, firstLevel <= lastLevel else {
+            throw .argument("levels from 0 on, the last not below the first, are expected, not \(firstLevel), \(lastLevel)")
+        }
+        let levels = Int(clamping: firstLevel)...Int(clamping: lastLevel)
+        try library { () throws(TileCacheError) in try handle.cache.addFloor(id, levels: levels, region: part) }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_remove_floors)
+public func tileCacheRemoveFloors(_ cache: OpaquePointer?, _ layer: tilecache_layer) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        handle.cache.removeFloors(try handle.record.layer(layer))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_is_resident)
+public func tileCacheIsResident(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tile: tilecache_coordinate,
+    _ isResident: UnsafeMutablePointer<Int32>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let id = try handle.record.layer(layer)
+        guard let isResident else { throw .isNull("is_resident") }
+        isResident.pointee = handle.cache.isResident(TileCoordinate(tile), of: id) ? 1 : 0
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_read_tile)
+public func tileCacheReadTile(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tile: tilecache_coordinate,
+    _ read: tilecache_read_function?,
+    _ context: UnsafeMutableRawPointer?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let id = try handle.record.layer(layer)
+        guard let read else { throw .isNull("read") }
+        let coordinate = TileCoordinate(tile)
+        let found: Void? = handle.cache.withTile(coordinate, of: id) { read(context, $0.baseAddress, $0.count) }
+        guard found != nil else { throw .notResident("tile \(coordinate) of layer \(layer) is not decoded now") }
+    }
+}

@@ -1,0 +1,268 @@
+public import CTileCache
+internal import Synchronization
+internal import TileCache
+
+extension tilecache_source: VersionedStructure {
+    static var defaults: tilecache_source { tilecache_source() }
+}
+
+extension tilecache_request_info: VersionedStructure {
+    static var defaults: tilecache_request_info { tilecache_request_info() }
+}
+
+/// The number of a layer, known only when its source has been added: a blocking source is not told whose tile it loads.
+final class LayerNumber: Sendable {
+    private let number = Atomic<Int32>(0)
+
+    var value: tilecache_layer { number.load(ordering: .relaxed) }
+
+    func set(_ layer: LayerID) { number.store(tilecache_layer(layer.index), ordering: .relaxed) }
+}
+
+/// A source that is a blocking C function.
+///
+/// `@unchecked Sendable`: the pointers do not change, and the interface says that the function is called from any thread.
+struct BlockingSource: BlockingTileSource, @unchecked Sendable {
+    let load: tilecache_write_function
+    let context: CallbackContext
+    let layer: LayerNumber
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        try withExtendedLifetime(context) {
+            try callWriter(load, context.pointer, layer: layer.value, tile, &pixels)
+        }
+    }
+}
+
+/// A source that is a C function which answers later; as `BlockingSource`.
+struct RequestSource: TileSource, @unchecked Sendable {
+    let request: tilecache_request_function
+    let context: CallbackContext
+
+    func requestTile(_ request: TileRequest) {
+        withExtendedLifetime(context) {
+            self.request(context.pointer, makeHandle(RequestHandle(request, source: context)))
+        }
+    }
+}
+
+/// Lets a C function write a tile.
+func callWriter(
+    _ write: tilecache_write_function,
+    _ context: UnsafeMutableRawPointer?,
+    layer: tilecache_layer,
+    _ tile: TileCoordinate,
+    _ pixels: inout TilePixels
+) throws(TileFailure) -> TileOutcome {
+    var fields = tilecache_pixels()
+    fields.struct_size = MemoryLayout<tilecache_pixels>.size
+    fields.layer = layer
+    fields.format = tilecache_format(pixels.format)
+    fields.tile = tilecache_coordinate(tile)
+    fields.byte_count = pixels.byteCount
+    fields.bytes_per_row = pixels.bytesPerRow
+    fields.width = Int32(clamping: pixels.width)
+    fields.height = Int32(clamping: pixels.height)
+    fields.alpha = tilecache_alpha(pixels.alpha)
+    let outcome = pixels.withMutableBytes { memory in
+        fields.memory = memory.baseAddress
+        return write(context, &fields)
+    }
+    switch Int(outcome) {
+    case Int(TILECACHE_OUTCOME_PIXELS): return .pixels
+    case Int(TILECACHE_OUTCOME_ABSENT): return .absent
+    case Int(TILECACHE_OUTCOME_FAILED_PERMANENTLY): throw .permanent
+    default: throw .transient(retryAfterNanoseconds: max(fields.retry_after, 0))
+    }
+}
+
+/// What `tilecache_request` stands for.
+///
+/// It keeps the source's context alive, so that a source which answers after a shutdown still has what it answers with,
+/// and it keeps the cancel function: the request proper would let that go under its own lock.
+final class RequestHandle: Sendable {
+    let request: TileRequest
+    private let source: CallbackContext
+    private let isAnswered = Atomic(false)
+    private let cancelCallback = Lock<Callback?>(nil)
+
+    init(_ request: TileRequest, source: CallbackContext) {
+        self.request = request
+        self.source = source
+    }
+
+    /// Makes the caller the one who answers, or counts a second answer.
+    func claim() throws(Failure) {
+        guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else {
+            request.cancel()
+            throw .alreadyCompleted
+        }
+    }
+
+    /// Lets the cancel function go when the request is over.
+    func endCancellation() { _ = exchangeCallback(nil) }
+
+    func onCancel(_ callback: Callback?) {
+        _ = exchangeCallback(callback)
+        guard callback != nil else { return }
+        // Weak: the request must not own what owns it.
+        request.onCancel { [weak self] in self?.exchangeCallback(nil)?.call() }
+        if isAnswered.load(ordering: .acquiring) { endCancellation() }
+    }
+
+    /// Replaces the function; the old one goes outside of the lock.
+    private func exchangeCallback(_ callback: Callback?) -> Callback? {
+        cancelCallback.withLock { current in
+            let old = current
+            current = callback
+            return old
+        }
+    }
+}
+
+private func requestHandle(_ handle: OpaquePointer?) throws(Failure) -> RequestHandle {
+    try object(handle, as: RequestHandle.self, "request")
+}
+
+/// Answers a request once.
+private func answer(
+    _ request: OpaquePointer?,
+    _ body: (RequestHandle) throws(Failure) -> Void
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try requestHandle(request)
+        try handle.claim()
+        defer { handle.endCancellation() }
+        try body(handle)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_source_init)
+public func tileCacheSourceInit(
+    _ source: UnsafeMutablePointer<tilecache_source>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(source, size: structSize, "source")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_get_info)
+public func tileCacheRequestGetInfo(
+    _ request: OpaquePointer?,
+    _ info: UnsafeMutablePointer<tilecache_request_info>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let request = try requestHandle(request).request
+        var fields = tilecache_request_info()
+        fields.layer = tilecache_layer(request.layer.index)
+        fields.is_demand = request.isDemand ? 1 : 0
+        fields.tile = tilecache_coordinate(request.tile)
+        try write(fields, to: info, "info")
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_is_wanted)
+public func tileCacheRequestIsWanted(_ request: OpaquePointer?) -> Int32 {
+    guard let handle = try? requestHandle(request) else { return 0 }
+    return handle.request.isWanted ? 1 : 0
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_on_cancel)
+public func tileCacheRequestOnCancel(
+    _ request: OpaquePointer?,
+    _ function: tilecache_function?,
+    _ context: UnsafeMutableRawPointer?,
+    _ destroy: tilecache_function?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try requestHandle(request)
+        handle.onCancel(function.map { Callback($0, CallbackContext(context, destroy: destroy)) })
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_complete)
+public func tileCacheRequestComplete(
+    _ request: OpaquePointer?,
+    _ write: tilecache_write_function?,
+    _ context: UnsafeMutableRawPointer?
+) -> tilecache_status {
+    guard let write else { return attempt { () throws(Failure) in throw .isNull("write") } }
+    return answer(request) { handle throws(Failure) in
+        let request = handle.request
+        let isCalled = request.complete { pixels in
+            try callWriter(write, context, layer: tilecache_layer(request.layer.index), request.tile, &pixels)
+        }
+        guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_complete_copying)
+public func tileCacheRequestCompleteCopying(
+    _ request: OpaquePointer?,
+    _ pixels: UnsafeRawPointer?,
+    _ byteCount: Int,
+    _ bytesPerRow: Int
+) -> tilecache_status {
+    answer(request) { handle throws(Failure) in
+        let request = handle.request
+        guard let pixels, byteCount > 0, bytesPerRow >= 0 else {
+            request.fail(.transient(retryAfterNanoseconds: 0))
+            throw .argument("pixels must not be NULL, and byte_count must be larger than 0")
+        }
+        var failure: TileFailure?
+        let isCalled = request.complete { target in
+            do throws(TileFailure) {
+                try target.copy(
+                    from: UnsafeRawBufferPointer(start: pixels, count: byteCount),
+                    bytesPerRow: bytesPerRow == 0 ? nil : bytesPerRow
+                )
+                return .pixels
+            } catch {
+                failure = error
+                throw error
+            }
+        }
+        guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
+        if case .wrongSize(let expected, let delivered)? = failure {
+            throw .argument("\(delivered) bytes, \(bytesPerRow) a row, are not the tile's \(expected)")
+        }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_complete_absent)
+public func tileCacheRequestCompleteAbsent(_ request: OpaquePointer?) -> tilecache_status {
+    answer(request) { handle in handle.request.completeAbsent() }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_fail)
+public func tileCacheRequestFail(
+    _ request: OpaquePointer?,
+    _ isPermanent: Int32,
+    _ retryAfter: Int64
+) -> tilecache_status {
+    guard isPermanent != 0 || retryAfter >= 0 else {
+        return attempt { () throws(Failure) in
+            throw .argument("retry_after must be 0 or more nanoseconds, not \(retryAfter)")
+        }
+    }
+    return answer(request) { handle in
+        handle.request.fail(isPermanent != 0 ? .permanent : .transient(retryAfterNanoseconds: retryAfter))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_cancel)
+public func tileCacheRequestCancel(_ request: OpaquePointer?) -> tilecache_status {
+    answer(request) { handle in handle.request.cancel() }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_release)
+public func tileCacheRequestRelease(_ request: OpaquePointer?) { _ = giveBack(request, as: RequestHandle.self) }

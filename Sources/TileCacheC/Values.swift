@@ -1,0 +1,142 @@
+internal import CTileCache
+internal import TileCache
+
+extension TileCoordinate {
+    init(_ tile: tilecache_coordinate) {
+        self.init(level: Int(clamping: tile.level), column: Int(clamping: tile.column), row: Int(clamping: tile.row))
+    }
+}
+
+extension tilecache_coordinate {
+    init(_ tile: TileCoordinate) { self.init(level: Int64(tile.level), column: Int64(tile.column), row: Int64(tile.row)) }
+}
+
+extension tilecache_rectangle {
+    init(_ rectangle: Rectangle) {
+        self.init(min_x: rectangle.minX, min_y: rectangle.minY, max_x: rectangle.maxX, max_y: rectangle.maxY)
+    }
+}
+
+extension tilecache_identity {
+    init(_ identity: TileIdentity) {
+        self.init(
+            layer: tilecache_layer(identity.layer.index),
+            generation: identity.generation,
+            tile: tilecache_coordinate(identity.tile)
+        )
+    }
+}
+
+extension tilecache_tile {
+    init(_ tile: LeasedTile) {
+        let bytes = tile.withUnsafeBytes { $0 }
+        self.init(
+            identity: tilecache_identity(tile.identity),
+            pixels: bytes.baseAddress,
+            byte_count: bytes.count,
+            bytes_per_row: tile.bytesPerRow,
+            width: Int32(clamping: tile.width),
+            height: Int32(clamping: tile.height),
+            format: tilecache_format(tile.format),
+            is_stale: tile.isStale ? 1 : 0
+        )
+    }
+}
+
+extension tilecache_format {
+    init(_ format: PixelFormat) {
+        let value =
+            switch format {
+            case .rgba8: TILECACHE_FORMAT_RGBA8
+            case .bgra8: TILECACHE_FORMAT_BGRA8
+            case .gray8: TILECACHE_FORMAT_GRAY8
+            case .gray16: TILECACHE_FORMAT_GRAY16
+            case .rgba16: TILECACHE_FORMAT_RGBA16
+            case .float32: TILECACHE_FORMAT_FLOAT32
+            case .opaque: TILECACHE_FORMAT_OPAQUE
+            }
+        self.init(value)
+    }
+}
+
+func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure) -> PixelFormat {
+    switch Int(format) {
+    case Int(TILECACHE_FORMAT_RGBA8): return .rgba8
+    case Int(TILECACHE_FORMAT_BGRA8): return .bgra8
+    case Int(TILECACHE_FORMAT_GRAY8): return .gray8
+    case Int(TILECACHE_FORMAT_GRAY16): return .gray16
+    case Int(TILECACHE_FORMAT_RGBA16): return .rgba16
+    case Int(TILECACHE_FORMAT_FLOAT32): return .float32
+    case Int(TILECACHE_FORMAT_OPAQUE):
+        guard opaqueBytes > 0 else {
+            throw .argument("options->opaque_bytes_per_tile must be 1 or more, not \(opaqueBytes)")
+        }
+        return .opaque(bytesPerTile: Int(clamping: opaqueBytes))
+    default: throw .argument("options->format must be a TILECACHE_FORMAT, not \(format)")
+    }
+}
+
+func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
+    switch Int(alpha) {
+    case Int(TILECACHE_ALPHA_STRAIGHT): return .straight
+    case Int(TILECACHE_ALPHA_PREMULTIPLIED): return .premultiplied
+    case Int(TILECACHE_ALPHA_IGNORED): return .ignored
+    default: throw .argument("options->alpha must be a TILECACHE_ALPHA, not \(alpha)")
+    }
+}
+
+extension tilecache_alpha {
+    init(_ alpha: AlphaMode) {
+        let value =
+            switch alpha {
+            case .straight: TILECACHE_ALPHA_STRAIGHT
+            case .premultiplied: TILECACHE_ALPHA_PREMULTIPLIED
+            case .ignored: TILECACHE_ALPHA_IGNORED
+            }
+        self.init(value)
+    }
+}
+
+/// A region of the world; `nil` for NULL.
+func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> Rectangle? {
+    guard let rectangle = pointer?.pointee else { return nil }
+    let edges = [rectangle.min_x, rectangle.min_y, rectangle.max_x, rectangle.max_y]
+    guard edges.allSatisfy({ $0.isFinite }), rectangle.min_x < rectangle.max_x, rectangle.min_y < rectangle.max_y else {
+        throw .argument("region must have finite edges, each maximum above its minimum, not \(edges)")
+    }
+    return Rectangle(minX: rectangle.min_x, minY: rectangle.min_y, maxX: rectangle.max_x, maxY: rectangle.max_y)
+}
+
+extension tilecache_viewport: VersionedStructure {
+    static var defaults: tilecache_viewport {
+        var viewport = tilecache_viewport()
+        viewport.scale = 1
+        return viewport
+    }
+}
+
+func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> Viewport {
+    let fields = try read(pointer, name)
+    let viewport = Viewport(
+        center: WorldPoint(x: fields.center_x, y: fields.center_y),
+        width: fields.width,
+        height: fields.height,
+        scale: fields.scale,
+        rotation: fields.rotation
+    )
+    return viewport
+}
+
+/// A viewport that can be drawn.
+func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> Viewport {
+    let viewport = try readViewport(pointer, name)
+    guard viewport.isDrawable else {
+        throw .argument("\(name) must have finite numbers and a size and a scale larger than 0")
+    }
+    return viewport
+}
+
+/// A moment; `nil` for `TILECACHE_TIME_NOW`. Kept to where differences of times cannot overflow.
+func moment(_ nanoseconds: Int64) -> MonotonicTime? {
+    nanoseconds == .min ? nil : MonotonicTime(nanoseconds: min(max(nanoseconds, -(1 << 61)), 1 << 61))
+}

@@ -1,0 +1,247 @@
+public import CTileCache
+internal import Dispatch
+internal import TileCache
+
+/// What `tilecache_view` stands for.
+final class ViewHandle: Sendable {
+    let view: TileView
+    let record: CacheRecord
+
+    init(_ view: TileView, of record: CacheRecord) {
+        self.view = view
+        self.record = record
+        // The main queue, which is the default, runs in no C program.
+        view.callbackQueue = DispatchQueue(label: "TileCache.view")
+    }
+}
+
+private func viewHandle(_ handle: OpaquePointer?) throws(Failure) -> ViewHandle {
+    try object(handle, as: ViewHandle.self, "view")
+}
+
+/// Refuses what a trace's write function must not do: it runs under the recorder's lock.
+func checkIsNotWritingTrace() throws(Failure) {
+    guard ctilecache_is_writing_trace() == 0 else {
+        throw .argument("a recorder's write function must not call recorders or update views")
+    }
+}
+
+extension tilecache_view_options: VersionedStructure {
+    static var defaults: tilecache_view_options {
+        let selection = LevelSelection()
+        let budget = PromotionBudget()
+        return tilecache_view_options(
+            struct_size: MemoryLayout<tilecache_view_options>.size,
+            level_bias: selection.bias,
+            level_hysteresis: selection.hysteresis,
+            promotion_tiles: Int64(budget.maximumTiles),
+            promotion_nanoseconds: budget.maximumNanoseconds
+        )
+    }
+}
+
+extension tilecache_update_options: VersionedStructure {
+    static var defaults: tilecache_update_options {
+        var options = tilecache_update_options()
+        options.time = .min
+        return options
+    }
+}
+
+private func promotionBudget(tiles: Int64, nanoseconds: Int64) throws(Failure) -> PromotionBudget {
+    guard tiles >= 0, nanoseconds >= 0 else {
+        throw .argument("promotion_tiles and promotion_nanoseconds must be 0 or more, not \(tiles) and \(nanoseconds)")
+    }
+    return PromotionBudget(maximumTiles: Int(clamping: tiles), maximumNanoseconds: min(nanoseconds, 1 << 61))
+}
+
+/// See `tilecache.h`.
+@c(tilecache_viewport_init)
+public func tileCacheViewportInit(
+    _ viewport: UnsafeMutablePointer<tilecache_viewport>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(viewport, size: structSize, "viewport")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_options_init)
+public func tileCacheViewOptionsInit(
+    _ options: UnsafeMutablePointer<tilecache_view_options>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(options, size: structSize, "options")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_update_options_init)
+public func tileCacheUpdateOptionsInit(
+    _ options: UnsafeMutablePointer<tilecache_update_options>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(options, size: structSize, "options")
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_create)
+public func tileCacheViewCreate(
+    _ cache: OpaquePointer?,
+    _ layers: UnsafePointer<tilecache_layer>?,
+    _ layerCount: Int,
+    _ options: UnsafePointer<tilecache_view_options>?,
+    _ view: UnsafeMutablePointer<OpaquePointer?>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard let layers else { throw .isNull("layers") }
+        guard let view else { throw .isNull("view") }
+        let fields = try readOrDefaults(options, "options")
+        guard fields.level_bias >= -8, fields.level_bias <= 8 else {
+            throw .argument("options->level_bias must be -8 to 8, not \(fields.level_bias)")
+        }
+        guard fields.level_hysteresis >= 0, fields.level_hysteresis <= 1 else {
+            throw .argument("options->level_hysteresis must be 0 to 1, not \(fields.level_hysteresis)")
+        }
+        let budget = try promotionBudget(tiles: fields.promotion_tiles, nanoseconds: fields.promotion_nanoseconds)
+        try handle.record.checkIsRunning()
+        // Each once, so more than the cache has cannot be right: checked before any of them is read.
+        guard layerCount > 0, layerCount <= handle.record.layerCount else {
+            throw .argument("1 to \(handle.record.layerCount) layers are expected, not \(UInt(bitPattern: layerCount))")
+        }
+        var ids: [LayerID] = []
+        for index in 0..<layerCount {
+            let id = try handle.record.layer(layers[index])
+            guard !ids.contains(id) else { throw .argument("layer \(layers[index]) is given twice") }
+            ids.append(id)
+        }
+        let selection = LevelSelection(bias: fields.level_bias, hysteresis: fields.level_hysteresis)
+        let made = handle.cache.makeView(layers: ids, selection: selection)
+        made.promotionBudget = budget
+        view.pointee = makeHandle(ViewHandle(made, of: handle.record))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_destroy)
+public func tileCacheViewDestroy(_ view: OpaquePointer?) { _ = giveBack(view, as: ViewHandle.self) }
+
+/// See `tilecache.h`.
+@c(tilecache_view_update)
+public func tileCacheViewUpdate(
+    _ view: OpaquePointer?,
+    _ viewport: UnsafePointer<tilecache_viewport>?,
+    _ options: UnsafePointer<tilecache_update_options>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        let place = try readDrawable(viewport, "viewport")
+        let fields = try readOrDefaults(options, "options")
+        var destination: Destination?
+        if fields.destination != nil {
+            destination = Destination(
+                viewport: try readDrawable(fields.destination, "options->destination"),
+                time: moment(fields.destination_time) ?? .now
+            )
+        }
+        try checkIsNotWritingTrace()
+        try handle.record.checkIsRunning()
+        handle.view.update(place, at: moment(fields.time), destination: destination)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_update_needed)
+public func tileCacheViewUpdateNeeded(
+    _ view: OpaquePointer?,
+    _ tiles: UnsafePointer<tilecache_needed_tile>?,
+    _ tileCount: Int,
+    _ tileSize: Int,
+    _ time: Int64
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        let list = try readArray(
+            tiles,
+            count: tileCount,
+            elementBytes: tileSize,
+            zero: tilecache_needed_tile(),
+            "tiles"
+        )
+        try handle.record.checkIsRunning()
+        var needed: [NeededTile] = []
+        needed.reserveCapacity(list.count)
+        for tile in list {
+            guard tile.importance.isFinite else { throw .argument("a tile's importance must be finite") }
+            let id = try handle.record.layer(tile.layer)
+            needed.append(NeededTile(layer: id, tile: TileCoordinate(tile.tile), importance: tile.importance))
+        }
+        handle.view.update(needing: needed, at: moment(time))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_tiles_ready)
+public func tileCacheViewSetTilesReady(
+    _ view: OpaquePointer?,
+    _ function: tilecache_function?,
+    _ context: UnsafeMutableRawPointer?,
+    _ destroy: tilecache_function?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard let function else {
+            handle.view.onTilesReady = nil
+            return
+        }
+        let callback = Callback(function, CallbackContext(context, destroy: destroy))
+        handle.view.onTilesReady = { callback.call() }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_promotion_budget)
+public func tileCacheViewSetPromotionBudget(
+    _ view: OpaquePointer?,
+    _ promotionTiles: Int64,
+    _ promotionNanoseconds: Int64
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        handle.view.promotionBudget = try promotionBudget(tiles: promotionTiles, nanoseconds: promotionNanoseconds)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_recorder)
+public func tileCacheViewSetRecorder(_ view: OpaquePointer?, _ recorder: OpaquePointer?) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        handle.view.recorder = recorder == nil ? nil : try recorderHandle(recorder).recorder
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_get_shortfall_bytes)
+public func tileCacheViewGetShortfallBytes(
+    _ view: OpaquePointer?,
+    _ bytes: UnsafeMutablePointer<Int64>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard let bytes else { throw .isNull("bytes") }
+        bytes.pointee = Int64(handle.view.shortfallBytes)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_frame)
+public func tileCacheViewFrame(
+    _ view: OpaquePointer?,
+    _ frame: UnsafeMutablePointer<OpaquePointer?>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard let frame else { throw .isNull("frame") }
+        frame.pointee = makeHandle(FrameHandle(handle.view.frame()))
+    }
+}
