@@ -6,13 +6,46 @@ public struct LayerOptions: Hashable, Sendable {
     public var alpha: AlphaMode
     /// Whether cold tiles may be kept compressed; `true` unless given. Say `false` for contents that are known not to
     /// become smaller.
+    ///
+    /// Tiles larger than 2016 MiB, LZ4's largest input, never are.
     public var isCompressible: Bool
+    /// What part of the cache's limit the layer's tiles may take, and what part others leave them; all and none unless
+    /// given.
+    public var share: LayerShare
 
     /// Makes options.
-    public init(format: PixelFormat = .rgba8, alpha: AlphaMode = .premultiplied, isCompressible: Bool = true) {
+    public init(
+        format: PixelFormat = .rgba8,
+        alpha: AlphaMode = .premultiplied,
+        isCompressible: Bool = true,
+        share: LayerShare = .all
+    ) {
         self.format = format
         self.alpha = alpha
         self.isCompressible = isCompressible
+        self.share = share
+    }
+}
+
+/// What part of the cache's byte limit a layer's tiles may take, and what part other layers leave them.
+///
+/// Decoded tiles, compressed ones and loads in flight count together. A layer that has all its share makes room among
+/// its own tiles, and a view whose needed tiles do not fit it draws a coarser level.
+public struct LayerShare: Hashable, Sendable {
+    /// The part of the limit that the layer's tiles never exceed, larger than 0, at most 1; 1 unless given.
+    public var maximum: Double
+    /// Tiles of the layer are not given up for other layers while it has no more than this part of the limit, 0 to
+    /// `maximum`; 0 unless given. What the layer does not use others may use until it does. All layers' parts together
+    /// are at most 1.
+    public var guaranteed: Double
+
+    /// Nothing is held back and nothing guaranteed.
+    public static let all = LayerShare()
+
+    /// Names a share; ``TileCache/addLayer(_:pyramid:options:)`` checks it.
+    public init(maximum: Double = 1, guaranteed: Double = 0) {
+        self.maximum = maximum
+        self.guaranteed = guaranteed
     }
 }
 

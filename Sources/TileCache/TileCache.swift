@@ -39,6 +39,11 @@ public final class TileCache: Sendable {
         /// The first wait before a failed tile is tried again, in nanoseconds, doubled with each failure; 0.5 s unless
         /// set.
         public var retryDelay: Int64 = 500_000_000
+        /// How long a load may take, in nanoseconds, until it counts as stuck and another worker takes its worker's place,
+        /// 1 ms or more; 10 s unless set. The load goes on, and its tile is taken when it comes.
+        public var stuckLoadTime: Int64 = 10_000_000_000
+        /// How long `onTilesReady` may take, in nanoseconds, until it counts as slow; 0.1 s unless set.
+        public var slowCallbackTime: Int64 = 100_000_000
         /// Whether a view whose needed tiles do not fit the limit draws a coarser level; `true` unless set.
         public var fitsLevelToBudget = true
 
@@ -117,18 +122,25 @@ public final class TileCache: Sendable {
         policy: () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
-        let (id, count) = core.lock.withLock { state -> (Int, Int) in
+        let (place, serial, count) = core.lock.withLock { state -> (Int, Int, Int) in
             let known = layers.filter { state.layers.indices.contains($0.index) }
             let model = ViewModel(
                 layers: known.map { ViewLayer(layer: $0.index, pyramid: state.layers[$0.index].pyramid) },
                 selection: selection,
                 fitsBudget: fits
             )
-            state.views.append(ViewRecord(model: model, callbackQueue: .main))
-            return (state.views.count - 1, known.count)
+            let serial = state.viewCount
+            state.viewCount += 1
+            let record = ViewRecord(serial: serial, model: model, callbackQueue: .main)
+            guard let place = state.freeViews.popLast() else {
+                state.views.append(record)
+                return (state.views.count - 1, serial, known.count)
+            }
+            state.views[place] = record
+            return (place, serial, known.count)
         }
-        core.setPolicies((0..<count).map { _ in policy() }, ofView: id)
-        return TileView(core: core, id: id)
+        core.setPolicies((0..<count).map { _ in policy() }, ofView: serial)
+        return TileView(core: core, id: place)
     }
 
     // MARK: - Upkeep

@@ -23,13 +23,15 @@ public final class TileView: Sendable {
     ///   - time: now unless given; times that do not grow are taken as they are.
     ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
     public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
-        let now = MonotonicTime.bounded(time?.nanoseconds ?? core.clock())
-        recorder?.record(viewport, at: now)
+        // The renderer's times say how the view moves; all else goes by the cache's own clock.
+        let now = MonotonicTime.bounded(core.clock())
+        let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
+        recorder?.record(viewport, at: observed)
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
             defer { state.views[id] = view }
             view.model.destination = destination
-            guard view.model.update(viewport, now: now, pool: &state.pool) else {
+            guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
                 view.refusedViewports += 1
                 return false
             }
@@ -43,9 +45,9 @@ public final class TileView: Sendable {
     ///
     /// - Parameters:
     ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
-    ///   - time: now unless given.
+    ///   - time: now unless given; a list says nothing of how a view moves, so it is not looked at yet.
     public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
-        let now = MonotonicTime.bounded(time?.nanoseconds ?? core.clock())
+        let now = MonotonicTime.bounded(core.clock())
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
             defer { state.views[id] = view }
@@ -58,7 +60,7 @@ public final class TileView: Sendable {
     /// What to draw now for the viewport of the last update.
     public func frame() -> TileFrame { core.frame(ofView: id) }
 
-    /// Called when sharper pixels than the last frame's have landed: once for many tiles, on ``callbackQueue``, never
+    /// Called when better pixels than the last frame's have landed, stand-ins on a blank view included: once for many tiles, on ``callbackQueue``, never
     /// from within a call of this library, and never after the cache has been shut down.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.lock.withLock { $0.views[id]?.callback } }

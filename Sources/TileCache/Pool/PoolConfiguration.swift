@@ -49,4 +49,11 @@ struct PoolLayer: Sendable {
     let reservesLate: Bool
     /// What compression makes of its tiles, an exponential mean in bytes; 0 until one has been compressed.
     var meanBlockBytes = 0
+    /// How much of the limit its tiles may take, and how much nobody takes from them.
+    let share: LayerShare
+    /// Bytes of slots that hold or receive its pixels; where newer pixels have landed, what is still held of the old
+    /// ones counts for no layer.
+    var slotBytes = 0
+    /// Bytes of its compressed blocks.
+    var blockBytes = 0
 }

@@ -14,7 +14,9 @@ extension PoolState {
         guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0, load.slot >= 0,
             load.encodedBytes == 0
         else { return nil }
-        let layer = layers[table[load.entry].key.layer]
+        let own = table[load.entry].key.layer
+        let layer = layers[own]
+        if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
         guard configuration.compressedTier, layer.isCompressible, bytes > 0, bytes <= Int32.max,
             TileCodec.keeps(blockByteCount: bytes, of: layer.tileBytes)
         else { return nil }
@@ -22,10 +24,11 @@ extension PoolState {
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
         let worth = load.isDemand ? Float.infinity : load.value - plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
-            let victim = coldest(of: decoded, worth: worth, now: now)
+            let victim = coldest(of: decoded, worth: worth, now: now, for: own)
             guard victim >= 0, demoteToEncoded(victim) else { return nil }
         }
         let block = pages.allocate(bytes: bytes)
+        layers[own].blockBytes += bytes
         loads[Int(id)]?.encoded = block
         loads[Int(id)]?.encodedBytes = Int32(bytes)
         loads[Int(id)]?.encodedChecksum = checksum
@@ -67,7 +70,7 @@ extension PoolState {
     /// Gives a tile's payload up.
     mutating func dropEncoded(of number: Int32) {
         guard table[number].flags.contains(.encoded) else { return }
-        pages.free(table[number].block, bytes: Int(table[number].blockBytes))
+        free(table[number].block, bytes: Int(table[number].blockBytes), ofLayer: table[number].key.layer)
         table[number].block = PageAllocator.Block()
         table[number].blockBytes = 0
         table[number].flags.subtract([.encoded, .encodedIsSmaller])
@@ -96,8 +99,7 @@ extension PoolState {
             let entry = table[load.entry]
             let isNeeded = load.isDemand || entry.needCount > 0
             let worth = isNeeded ? Float.infinity : load.value - plan.margin
-            let slotClass = layers[entry.key.layer].slotClass
-            switch makeBytes(growth, worth: worth, slotClass: slotClass, now: now) {
+            switch makeBytes(growth, worth: worth, layer: entry.key.layer, now: now) {
             case .held: break
             case let other: return other
             }

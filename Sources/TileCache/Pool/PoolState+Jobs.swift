@@ -36,6 +36,8 @@ struct Landing: Hashable, Sendable {
     var isNeeded = false
     /// The pixels are of no use: an invalidation came in between.
     var isOutdated = false
+    /// The load had been given up as stuck: the layer may load more again.
+    var wasWrittenOff = false
 }
 
 extension PoolState {
@@ -47,8 +49,7 @@ extension PoolState {
             // Every byte is held: nothing could be loaded either.
             plan = Plan()
         }
-        planCursor = 0
-        planHasEnded = false
+        beginPlan()
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
         for wish in plan.keepValues {
@@ -101,54 +102,7 @@ extension PoolState {
         if table[number].residency.isResident { valued.append(number) }
     }
 
-    /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
-    mutating func nextJob(now: Int64) -> Job? {
-        guard loadCount < configuration.workers, !planHasEnded else { return nil }
-        while planCursor < plan.entries.count {
-            let wish = plan.entries[planCursor]
-            let number = table.find(wish.key)
-            if number >= 0, !needsWork(number, wish, now: now) {
-                planCursor += 1
-                continue
-            }
-            guard fitsLimit(layer: wish.key.layer) else {
-                // It never will, and the rest of the plan must not wait for it.
-                counters.refusals += 1
-                planCursor += 1
-                continue
-            }
-            let isDemand = wish.reason != .prefetch
-            if !isDemand, prefetchLoadCount >= configuration.workers - configuration.reservedWorkers { return nil }
-            if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
-                // Whoever has the codec goes on here when it is done.
-                guard codecJobs < configuration.maximumCodecJobs else { return nil }
-                switch beginPromotion(number, worth: worth(of: wish), now: now) {
-                case .ticket(let ticket):
-                    planCursor += 1
-                    return .promote(ticket)
-                case .demote(let victim): return .demote(beginDemotion(victim))
-                case .none: return endPlan()
-                }
-            }
-            switch beginLoad(wish, now: now) {
-            case .ticket(let ticket):
-                planCursor += 1
-                return .load(ticket)
-            case .demote(let victim): return .demote(beginDemotion(victim))
-            case .none: return endPlan()
-            }
-        }
-        return nil
-    }
-
-    /// Nothing may be given up for what is next: the rest of the plan is worth less, so nothing of it starts. The next
-    /// plan may find room again. While a codec is at work room may come of it, and its worker goes on with this plan.
-    private mutating func endPlan() -> Job? {
-        planHasEnded = codecJobs == 0
-        return nil
-    }
-
-    private func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
+    func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
         if entry.load >= 0 { return false }
         if entry.flags.contains(.absent) { return false }
@@ -162,7 +116,7 @@ extension PoolState {
     }
 
     /// What may be given up for a wish: whatever is worth less than this.
-    private func worth(of wish: PlanEntry) -> Float {
+    func worth(of wish: PlanEntry) -> Float {
         wish.reason == .prefetch ? wish.value - plan.margin : .infinity
     }
 
@@ -172,7 +126,7 @@ extension PoolState {
         case none
     }
 
-    private mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
+    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
         let isDemand = wish.reason != .prefetch
         let layer = wish.key.layer
         let number = entry(for: wish.key)
@@ -261,18 +215,23 @@ extension PoolState {
         let layer = table[number].key.layer
         table[number].load = -1
         loadCount -= 1
-        if !load.isDemand { prefetchLoadCount -= 1 }
+        if load.isWrittenOff {
+            writtenOffCount -= 1
+        } else if !load.isDemand {
+            prefetchLoadCount -= 1
+        }
         if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
         heldBytes -= load.heldBytes
 
         var landing = Landing(isNeeded: table[number].needCount > 0)
         landing.isOutdated = load.generation == 0
+        landing.wasWrittenOff = load.isWrittenOff
         if landing.isOutdated { counters.loadsOutdated += 1 }
         if result == .pixels, !landing.isOutdated {
             land(load, in: number, now: now)
         } else {
-            if load.slot >= 0 { slots[layers[layer].slotClass].giveBack(load.slot) }
-            if load.encodedBytes > 0 { pages.free(load.encoded, bytes: Int(load.encodedBytes)) }
+            if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
+            if load.encodedBytes > 0 { free(load.encoded, bytes: Int(load.encodedBytes), ofLayer: layer) }
             if !landing.isOutdated { note(result, load, in: number, now: now) }
             if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
             if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
@@ -311,6 +270,7 @@ extension PoolState {
         if entry.slot >= 0, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
             orphans[MemoryRange(slotClass: slotClass, number: entry.slot)] = entry.leaseCount
+            layers[entry.key.layer].slotBytes -= slotBytes(ofLayer: entry.key.layer)
             table[number].slot = -1
             table[number].leaseCount = 0
         }

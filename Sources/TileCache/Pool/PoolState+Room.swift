@@ -10,10 +10,10 @@ extension PoolState {
         case none
     }
 
-    /// A slot for a tile of a layer.
+    /// A slot for a tile of a layer, without the layer's account.
     ///
     /// - Parameter worth: nothing that is worth this much or more is given up for it.
-    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Room {
         settleLimit(now: now)
         // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
         // would not fit an empty pool.
@@ -22,9 +22,18 @@ extension PoolState {
             return .none
         }
         let slotClass = layers[layer].slotClass
+        let bytes = slots[slotClass].slotBytes
+        while isFull(layer: layer) {
+            switch giveUp(worth: worth, now: now, for: layer) {
+            case .freed: break
+            case .demote(let victim): return .demote(victim)
+            case .none:
+                counters.refusals += 1
+                return .none
+            }
+        }
         let reused = slots[slotClass].takeCommitted()
         if reused >= 0 { return .slot(reused) }
-        let bytes = slots[slotClass].slotBytes
         while true {
             if availableBytes >= bytes {
                 let fresh = slots[slotClass].takeFresh()
@@ -37,7 +46,7 @@ extension PoolState {
                 return .none
             }
             if letUnusedGo(bytes - availableBytes, sparing: slotClass) { continue }
-            switch giveUp(worth: worth, now: now, wantedClass: slotClass) {
+            switch giveUp(worth: worth, now: now, for: layer) {
             case .freed:
                 let reused = slots[slotClass].takeCommitted()
                 if reused >= 0 { return .slot(reused) }
@@ -70,11 +79,11 @@ extension PoolState {
     }
 
     /// Frees bytes that a load takes beside its slot.
-    mutating func makeBytes(_ bytes: Int, worth: Float, slotClass: Int, now: Int64) -> Held {
+    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Held {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
-            switch giveUp(worth: worth, now: now, wantedClass: slotClass) {
+            switch giveUp(worth: worth, now: now, for: layer) {
             case .freed: continue
             case .demote(let victim): return .demote(victim)
             case .none: return .refused
@@ -92,14 +101,15 @@ extension PoolState {
         case none
     }
 
-    private mutating func giveUp(worth: Float, now: Int64, wantedClass: Int) -> GivenUp {
-        let cold = configuration.compressedTier ? coldest(of: compressed, worth: worth, now: now) : -1
+    private mutating func giveUp(worth: Float, now: Int64, for layer: Int) -> GivenUp {
+        let cold = configuration.compressedTier ? coldest(of: compressed, worth: worth, now: now, for: layer) : -1
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
-        if cold >= 0, pages.usedBytes > compressedLimit + 4 * slots[wantedClass].slotBytes {
+        let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
+        if cold >= 0, isTierFull || hasFullCompressedShare(layer: layer) {
             drop(cold, cause: .capacity)
             return .freed
         }
-        let victim = coldest(of: decoded, worth: worth, now: now)
+        let victim = coldest(of: decoded, worth: worth, now: now, for: layer)
         if victim >= 0 {
             if canDemote(victim), demoteToEncoded(victim) { return .freed }
             if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
@@ -127,11 +137,13 @@ extension PoolState {
     static let tilesWeighed = 256
 
     /// The tile of a list that goes first, or -1: the least recently used or least valued one that nobody holds.
-    func coldest(of list: RecencyList, worth: Float, now: Int64) -> Int32 {
+    ///
+    /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
+    func coldest(of list: RecencyList, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
         var number = list.tail
         guard configuration.eviction == .value else {
             // Values play no part: the plain order decides, with valued tiles among the others.
-            while number >= 0, !isEvictable(number) { number = table[number].previous }
+            while number >= 0, !isEvictable(number, for: layer) { number = table[number].previous }
             return number
         }
         var lowest: Int32 = -1
@@ -139,7 +151,7 @@ extension PoolState {
         var weighed = 0
         var classes = 0
         while number >= 0, weighed < Self.tilesWeighed {
-            if table[number].planEpoch != planEpoch, isEvictable(number) {
+            if table[number].planEpoch != planEpoch, isEvictable(number, for: layer) {
                 // Of each class only the least recently used: what has just come unseen has its time to be seen.
                 let visitClass = ForesightBin.visitClass(Int(table[number].visits))
                 if classes & (1 << visitClass) == 0 {
@@ -159,7 +171,7 @@ extension PoolState {
         let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
         for candidate in valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth, isEvictable(candidate),
+            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth, isEvictable(candidate, for: layer),
                 entry.pointee.residency.isDecoded == wantsDecoded
             else { continue }
             lowest = candidate
@@ -178,12 +190,13 @@ extension PoolState {
     }
 
     @inline(__always)
-    private func isEvictable(_ number: Int32) -> Bool {
+    private func isEvictable(_ number: Int32, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         guard entry.pointee.needCount == 0, entry.pointee.leaseCount == 0, !entry.pointee.flags.contains(.floor) else {
             return false
         }
-        return entry.pointee.residency == .decoded || entry.pointee.residency == .compressed
+        guard entry.pointee.residency == .decoded || entry.pointee.residency == .compressed else { return false }
+        return !hasShares || mayGo(number, for: layer)
     }
 
     /// Takes a tile's pixels out of the pool.
@@ -208,8 +221,8 @@ extension PoolState {
         if entry.needCount > 0 { drawVersion &+= 1 }
         if entry.residency.isDecoded { decoded.remove(number, in: table) }
         if entry.residency.isCompressed { withCompressedList(of: number) { $0.remove(number, in: $1) } }
-        if entry.slot >= 0 { slots[layers[entry.key.layer].slotClass].giveBack(entry.slot) }
-        if entry.blockBytes > 0 { pages.free(entry.block, bytes: Int(entry.blockBytes)) }
+        if entry.slot >= 0 { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
+        if entry.blockBytes > 0 { free(entry.block, bytes: Int(entry.blockBytes), ofLayer: entry.key.layer) }
         table[number].slot = -1
         table[number].block = PageAllocator.Block()
         table[number].blockBytes = 0

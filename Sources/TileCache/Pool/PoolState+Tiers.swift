@@ -106,6 +106,7 @@ extension PoolState {
             }
             let block = pages.allocate(bytes: bytes)
             coverTaken()
+            layers[ticket.key.layer].blockBytes += bytes
             table[number].block = block
             table[number].blockBytes = Int32(bytes)
             table[number].residency = .storing
@@ -130,7 +131,7 @@ extension PoolState {
     mutating func finishStore(_ ticket: CodecTicket) {
         codecJobs -= 1
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
-            pages.free(ticket.block, bytes: ticket.blockBytes)
+            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
             return
         }
         table[ticket.entry].residency = .compressed
@@ -174,14 +175,14 @@ extension PoolState {
         codecJobs -= 1
         let number = ticket.entry
         guard isCurrent(ticket) else {
-            slots[ticket.slotClass].giveBack(ticket.slot)
-            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
+            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
             return
         }
         table[number].leaseCount -= 1
         table[number].residency = .compressed
         guard result == .pixels else {
-            slots[ticket.slotClass].giveBack(ticket.slot)
+            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
             if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
             drop(number, cause: .damaged)
             return
@@ -191,7 +192,7 @@ extension PoolState {
         withCompressedList(of: number) { $0.remove(number, in: $1) }
         // What the source delivered stays: the way back down costs nothing then.
         if ticket.encodedChecksum == nil {
-            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
             table[number].block = PageAllocator.Block()
             table[number].blockBytes = 0
             table[number].flags.remove(.solid)
@@ -235,7 +236,7 @@ extension PoolState {
     /// Gives a decoded tile's slot up and lists the entry as compressed.
     mutating func moveToCompressed(_ number: Int32) {
         decoded.remove(number, in: table)
-        slots[layers[table[number].key.layer].slotClass].giveBack(table[number].slot)
+        giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
         table[number].slot = -1
         table[number].residency = .compressed
         withCompressedList(of: number) { $0.pushFront(number, in: $1) }
@@ -265,7 +266,7 @@ extension PoolState {
             let missing = fresh * PageAllocator.pageBytes + growth
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
-                let victim = coldest(of: compressed, worth: worth, now: now)
+                let victim = coldest(of: compressed, worth: worth, now: now, for: table[number].key.layer)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
                 if victim >= 0, victim != number {
                     drop(victim, cause: .capacity)

@@ -18,6 +18,8 @@ struct Load: Sendable {
     var encoded = PageAllocator.Block()
     var encodedBytes: Int32 = 0
     var encodedChecksum: UInt64 = 0
+    /// It has taken so long that another may take its worker's place.
+    var isWrittenOff = false
 }
 
 /// A slot or a page.
@@ -41,6 +43,8 @@ struct PoolState: ~Copyable {
     /// What the limit may be raised to: address ranges are made for it.
     let maximumByteLimit: Int
     var layers: [PoolLayer] = []
+    /// Whether any layer is limited to, or guaranteed, less or more than what it earns.
+    var hasShares = false
     var table: EntryTable
     /// Tiles with pixels ready to draw, most recently used first.
     var decoded = RecencyList()
@@ -56,7 +60,10 @@ struct PoolState: ~Copyable {
     var loads: [Load?] = []
     var freeLoads: [Int32] = []
     var loadCount = 0
+    /// Prefetches in flight, those that were written off not counted.
     var prefetchLoadCount = 0
+    /// Loads in flight that nobody waits for any more.
+    var writtenOffCount = 0
     var inFlightBytes = 0
     /// Encoded bytes that sources hold in their own memory.
     var heldBytes = 0
@@ -69,8 +76,14 @@ struct PoolState: ~Copyable {
 
     var plan = Plan()
     var planCursor = 0
-    /// The plan has come to a wish that there is no room for.
+    /// How far needed tiles have gone ahead of a prefetch that waits.
+    var demandCursor = 0
+    /// The plan has come to a needed tile that there is no room for.
     var planHasEnded = false
+    /// The plan has come to a prefetch that there is no room for.
+    var prefetchHasEnded = false
+    /// A layer's share was no room for a wish.
+    var hasPassedForRoom = false
     var planEpoch: UInt32 = 1
     /// Bytes that plans may take: those of the largest one so far.
     var planBytes = 0
@@ -111,7 +124,12 @@ struct PoolState: ~Copyable {
     // MARK: - Layers
 
     /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
-    mutating func addLayer(tileBytes: Int, isCompressible: Bool = true, reservesLate: Bool = false) -> Int {
+    mutating func addLayer(
+        tileBytes: Int,
+        isCompressible: Bool = true,
+        reservesLate: Bool = false,
+        share: LayerShare = .all
+    ) -> Int {
         let slotBytes = Self.slotBytes(for: tileBytes)
         let slotClass =
             slots.firstIndex { $0.slotBytes == slotBytes }
@@ -129,10 +147,12 @@ struct PoolState: ~Copyable {
                 tileBytes: tileBytes,
                 slotClass: slotClass,
                 isCompressible: isCompressible,
-                reservesLate: reservesLate
+                reservesLate: reservesLate,
+                share: share
             )
         )
         coverTaken()
+        hasShares = hasShares || share != .all
         isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
         return layers.count - 1
@@ -159,7 +179,7 @@ struct PoolState: ~Copyable {
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
-            + configuration.workers * MemoryLayout<Load?>.stride
+            + (configuration.workers + writtenOffCount) * MemoryLayout<Load?>.stride
             + planBytes + configuration.fixedBytes
     }
     /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.

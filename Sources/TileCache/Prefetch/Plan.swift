@@ -64,4 +64,6 @@ package struct Plan: Sendable {
     var margin: Float = 0
     /// The planner's view of when it was made, in nanoseconds.
     var time: Int64 = 0
+    /// Whether what it calls needed is what views need: then what has gone out of view since is passed over.
+    var followsNeeds = false
 }

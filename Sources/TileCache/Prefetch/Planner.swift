@@ -7,6 +7,8 @@ struct ViewSnapshot: Sendable {
         var needed: [TileKey]
         /// The renderer handed over its own list: nobody can say what it needs next.
         var hasOwnList: Bool
+        /// How much each needed tile matters, where the renderer says so; else empty.
+        var importance: [Float] = []
         var observations: [FrameObservation]
     }
 
@@ -33,6 +35,7 @@ struct Planner: Sendable {
     ) -> Plan {
         var plan = Plan()
         plan.time = context.now
+        plan.followsNeeds = true
         for view in views {
             for (index, layer) in view.snapshot.layers.enumerated() {
                 for observation in layer.observations { policies[view.id]?[index].observe(observation) }
@@ -44,6 +47,8 @@ struct Planner: Sendable {
         for key in floors { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
         for wishes in late { plan.entries += wishes.plan.first }
         for view in views {
+            let firstNeed = plan.entries.count
+            defer { orderByImportance(view.snapshot, from: firstNeed, in: &plan) }
             for (index, layer) in view.snapshot.layers.enumerated() {
                 let opinion = late.first { $0.view == view.id && $0.index == index }
                 var hopeless = TileIndex()
@@ -63,6 +68,18 @@ struct Planner: Sendable {
             plan.entries.replaceSubrange(firstGuess..., with: merged.map(\.element))
         }
         return plan
+    }
+
+    /// A renderer's own list says what matters most whichever layer it is of.
+    private func orderByImportance(_ view: ViewSnapshot, from first: Int, in plan: inout Plan) {
+        guard view.layers.count > 1, view.layers.contains(where: { $0.hasOwnList }) else { return }
+        let importance = view.layers.flatMap { $0.hasOwnList ? $0.importance : $0.needed.map { _ in 1 } }
+        guard importance.count == plan.entries.count - first else { return }
+        let order = importance.indices.sorted {
+            (importance[$1], $0) < (importance[$0], $1)
+        }
+        let entries = plan.entries
+        for (place, index) in order.enumerated() { plan.entries[first + place] = entries[first + index] }
     }
 
     /// Where the renderer has said that a view will be is no guess: its tiles come before all guesses, the coarser level

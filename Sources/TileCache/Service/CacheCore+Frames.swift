@@ -82,7 +82,8 @@ extension CacheCore {
         var done = 0
         while true {
             let begun = perform { state -> (CodecTicket, CodecWork)? in
-                guard !state.isShutDown, let budget = state.views[id]?.promotionBudget, done < budget.maximumTiles,
+                guard !state.isShutDown, let budget = state.views[id]?.promotionBudget,
+                    budget.maximumTiles > done, budget.maximumNanoseconds > 0,
                     done == 0 || clock() - start < budget.maximumNanoseconds, !state.codecs.isEmpty,
                     let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
@@ -118,7 +119,7 @@ extension CacheCore {
                 state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
             }
             state.pool.settleLimit(now: 0)
-            return state.pool.planHasEnded && state.requestPlan()
+            return state.pool.isShortOfRoom && state.requestPlan()
         }
         if plansAgain { queuePlan() }
     }
@@ -130,10 +131,12 @@ extension CacheCore {
             for index in view.model.layers.indices { state.pool.clear(&view.model.layers[index].needs) }
             state.closedPan = state.closedPan + view.model.pan
             state.closedZoom = state.closedZoom + view.model.zoom
+            state.refusedViewports += view.refusedViewports
+            state.freeViews.append(id)
             return view
         }
         withExtendedLifetime(gone) {}
-        setPolicies(nil, ofView: id)
+        if let serial = gone?.serial { setPolicies(nil, ofView: serial) }
         // What only this view wanted need not be loaded any more.
         requestPlan()
     }

@@ -23,26 +23,20 @@ extension CacheCore {
         guard tileBytes <= limit else {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
+        try check(options.share)
         // Addresses and scratch memory come before the lock, and go again where they are not needed.
         let slotBytes = PoolState.slotBytes(for: tileBytes)
         guard let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) else {
             throw .outOfMemory(bytes: maximum)
         }
-        // One for each job at a time and one for the renderer's thread, but never more than a sixteenth of the limit.
-        var codecs: [Transferred<TileCodec>] = []
-        if usesCodec, options.isCompressible {
-            while codecs.count < codecJobs + 1, let codec = try? TileCodec(maximumTileBytes: tileBytes) {
-                if !codecs.isEmpty, (codecs.count + 1) * codec.scratchByteCount > limit / 16 { break }
-                codecs.append(Transferred(value: codec))
-            }
-        }
-        let made = codecs
+        let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
         return perform { state in
             state.adoptCodecs(made)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: options.isCompressible && usesCodec && state.codecTileBytes >= tileBytes,
-                reservesLate: source.reservesLate
+                reservesLate: source.reservesLate,
+                share: options.share
             )
             let slotClass = state.pool.layers[index].slotClass
             if slotClass == state.slotRegions.count { state.slotRegions.append(region) }
@@ -58,6 +52,30 @@ extension CacheCore {
             )
             return LayerID(index)
         }
+    }
+
+    private func check(_ share: LayerShare) throws(TileCacheError) {
+        guard share.maximum > 0, share.maximum <= 1, share.guaranteed >= 0, share.guaranteed <= share.maximum else {
+            throw .invalidLayer(
+                "a share of more than 0 to 1, and of that a guaranteed part, are expected, "
+                    + "not \(share.maximum) and \(share.guaranteed)"
+            )
+        }
+        let others = lock.withLock { $0.layers.reduce(0) { $0 + $1.options.share.guaranteed } }
+        guard others + share.guaranteed <= 1 + 1e-9 else {
+            throw .invalidLayer("the layers' guaranteed shares would be \(others + share.guaranteed), more than 1")
+        }
+    }
+
+    /// One for each job at a time and one for the renderer's thread, but no more than a sixteenth of the limit; a single
+    /// one may be more, but not so large that it would leave tiles no room. None where a tile is more than LZ4 takes.
+    private func makeCodecs(_ count: Int, tileBytes: Int, _ limit: Int) -> [Transferred<TileCodec>] {
+        var codecs: [Transferred<TileCodec>] = []
+        while codecs.count < count, let codec = try? TileCodec(maximumTileBytes: tileBytes) {
+            if (codecs.count + 1) * codec.scratchByteCount > (codecs.isEmpty ? limit / 4 : limit / 16) { break }
+            codecs.append(Transferred(value: codec))
+        }
+        return codecs
     }
 
     func invalidate(_ layer: LayerID, region: Rectangle?, keepsStale: Bool) {
@@ -132,7 +150,9 @@ extension CacheCore {
     }
 
     func statistics() -> Statistics {
-        lock.withLock { state in
+        let now = clock()
+        let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
+        return lock.withLock { state in
             let counters = state.pool.counters
             var figures = Statistics()
             figures.pan = state.views.reduce(state.closedPan) { $0 + ($1?.model.pan ?? DemandCounts()) }
@@ -178,6 +198,21 @@ extension CacheCore {
             figures.unseenPrefetchedTiles = unseen.prefetched
             figures.loadsInFlight = state.pool.loadCount
             figures.meanLoadNanoseconds = state.meanLatency
+            figures.demandWaits = state.waits.demand.summary
+            figures.prefetchWaits = state.waits.prefetch.summary
+            for case let load? in state.pool.loads {
+                let age = now - load.started
+                figures.oldestLoadNanoseconds = max(figures.oldestLoadNanoseconds, age)
+                if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }
+            }
+            figures.blockedWorkers = state.insideSince.count { $0 != -1 && now - $0 > stuckLoadTime }
+            figures.slowCallbacks = state.slowCallbacks + slow
+            figures.longestCallbackNanoseconds = max(state.longestCallback, oldest.map { now - $0 } ?? 0)
+            figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }
+            for key in state.floors where state.pool.residency(of: key).isDecoded {
+                figures.floorTiles += 1
+                figures.floorBytes += state.pool.slotBytes(ofLayer: key.layer)
+            }
             return figures
         }
     }
@@ -197,17 +232,28 @@ extension CoreState {
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
         guard let new = made.first?.value else { return }
         guard new.maximumTileBytes > codecTileBytes else { return }
-        let growth = made.count * new.scratchByteCount - pool.configuration.fixedBytes
-        if growth > 0, !pool.configuration.grantsBookkeeping { _ = pool.makeBytes(growth) }
+        // Smaller ones that are at work count until they are done.
+        let spare = codecs.reduce(0) { $0 + $1.value.scratchByteCount }
+        let busy = pool.configuration.fixedBytes - spare
+        var count = made.count
+        if !pool.configuration.grantsBookkeeping {
+            while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
+        }
+        guard count > 0 else { return }
         codecTileBytes = new.maximumTileBytes
-        codecs = made
-        pool.configuration.fixedBytes = made.count * new.scratchByteCount
+        codecs = Array(made.prefix(count))
+        pool.configuration.fixedBytes = busy + count * new.scratchByteCount
+        pool.configuration.maximumCodecJobs = count
         pool.coverTaken()
-        pool.configuration.maximumCodecJobs = made.count
+        pool.notePeaks()
     }
 
     /// Takes a codec back, unless larger ones have come meanwhile.
     mutating func returnCodec(_ codec: Transferred<TileCodec>) {
-        if codec.value.maximumTileBytes == codecTileBytes { codecs.append(codec) }
+        if codec.value.maximumTileBytes == codecTileBytes {
+            codecs.append(codec)
+        } else {
+            pool.configuration.fixedBytes -= codec.value.scratchByteCount
+        }
     }
 }

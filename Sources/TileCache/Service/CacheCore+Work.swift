@@ -38,13 +38,14 @@ extension CacheCore {
         activity.enter()
         defer { activity.leave() }
         while true {
-            let (step, woken) = perform { state -> (Step, [Int]) in
+            let (step, woken, watches) = perform { state -> (Step, [Int], Bool) in
                 let step = nextStep(for: worker, &state)
-                if case .idle = step { return (step, []) }
+                if case .idle = step { return (step, [], false) }
                 // What is left of the plan may keep another worker busy.
-                return (step, state.takeIdleWorkers())
+                return (step, state.takeIdleWorkers(), state.requestWatch())
             }
             wake(woken)
+            if watches { queueWatch(after: stuckLoadTime) }
             switch step {
             case .idle: return
             case .load(let ticket, let layer, let address):
@@ -56,8 +57,9 @@ extension CacheCore {
                     state.requests[ticket.load] = WeakRequest(value: request)
                     return state.isShutDown
                 }
-                if isLate { request.noteUnwanted() }
+                if isLate { tell([request]) }
                 source.requestTile(request)
+                lock.withLock { $0.insideSince[worker] = -1 }
                 return
             case .demote(let ticket, let work): demote(ticket, work)
             case .promote(let ticket, let work): promote(ticket, work)
@@ -66,13 +68,23 @@ extension CacheCore {
     }
 
     private func nextStep(for worker: Int, _ state: inout CoreState) -> Step {
+        state.insideSince[worker] = -1
         guard !state.isShutDown else { return .idle }
-        guard let job = state.pool.nextJob(now: clock()) else {
+        if state.surplusWorkers > 0 {
+            // Another has had this one's place while its source did not answer.
+            state.surplusWorkers -= 1
+            state.spareWorkers.append(worker)
+            return .idle
+        }
+        let now = clock()
+        guard let job = state.pool.nextJob(now: now) else {
             state.idleWorkers.append(worker)
             return .idle
         }
         switch job {
         case .load(let ticket):
+            state.insideSince[worker] = now
+            state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
             switch layer.source {
             case .asynchronous(let source)?:
@@ -200,17 +212,18 @@ extension CacheCore {
         let (landing, retryAt, plansAgain) = perform { state -> (Landing, Int64?, Bool) in
             if result == .pixels {
                 // An exponential mean over about eight loads.
-                state.meanLatency += (took - state.meanLatency) / 8
+                state.meanLatency += (max(took, 0) - state.meanLatency) / 8
             }
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
             let number = state.pool.find(ticket.key)
-            // What has landed may be given up for what there was no room for.
-            let plansAgain = state.pool.planHasEnded && state.requestPlan()
+            if landing.wasWrittenOff { state.surplusWorkers += 1 }
+            // What has landed may be given up for what there was no room for; who has answered at last is asked again.
+            let plansAgain = (state.pool.isShortOfRoom || landing.wasWrittenOff) && state.requestPlan()
             guard case .failed = result, number >= 0 else { return (landing, nil, plansAgain) }
             return (landing, state.pool.table[number].retryAt, plansAgain)
         }
         if plansAgain { queuePlan() }
-        if landing.isNeeded { notify(needing: ticket.key) }
+        if result == .pixels || result == .absent { notify(drawing: ticket.key) }
         // The plan passed over a needed tile because it was on its way.
         if landing.isOutdated || (result == .cancelled && landing.isNeeded) { requestPlan() }
         if let retryAt, retryAt != .max { planAgain(at: retryAt) }
@@ -255,13 +268,11 @@ extension CacheCore {
     /// Decompresses a tile and tells whoever needs it.
     func promote(_ ticket: CodecTicket, _ work: CodecWork) {
         let result = decompress(ticket, work)
-        let isNeeded = perform { state -> Bool in
+        perform { state in
             state.pool.finishPromotion(ticket, result)
             state.returnCodec(work.codec)
-            let number = state.pool.find(ticket.key)
-            return number >= 0 && state.pool.table[number].needCount > 0
         }
-        if isNeeded { notify(needing: ticket.key) }
+        notify(drawing: ticket.key)
         // The tile has to be loaded again, and only a plan does that.
         if result != .pixels { requestPlan() }
     }

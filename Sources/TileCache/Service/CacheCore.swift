@@ -8,12 +8,16 @@ import Synchronization
 final class CacheCore: Sendable {
     let lock: Lock<CoreState>
     let clock: @Sendable () -> Int64
-    private let coordinator = DispatchQueue(label: "TileCache.coordinator")
+    let coordinator = DispatchQueue(label: "TileCache.coordinator")
+    /// Where sources hear that nobody wants a tile any more.
+    let cancellations = DispatchQueue(label: "TileCache.cancellations")
     let workerQueues: [DispatchQueue]
+    let stuckLoadTime: Int64
+    let slowCallbackTime: Int64
     private let planner: Lock<Planner>
     /// Work and callbacks that are under way; shutting down waits for them.
     let activity = DispatchGroup()
-    private let callbackThreads = Lock<[UInt64: Int]>([:])
+    let callbacks = Lock(RunningCallbacks())
     private let configuration: TileCache.Configuration
 
     init(configuration: TileCache.Configuration) throws(TileCacheError) {
@@ -22,16 +26,23 @@ final class CacheCore: Sendable {
         guard let region = MemoryRegion(byteCount: pageBytes) else { throw .outOfMemory(bytes: pageBytes) }
         self.configuration = configuration
         clock = configuration.clock
+        stuckLoadTime = min(max(configuration.stuckLoadTime, 1_000_000), 1 << 61)
+        slowCallbackTime = max(configuration.slowCallbackTime, 0)
         var state = CoreState(
             pool: pool,
             pageRegion: region,
             meanLatency: min(max(configuration.expectedLoadLatency, 0), 3_600_000_000_000)
         )
+        // Spare ones cost an idle queue each. The system has threads for some 500 queues that block.
+        let spares = min(3 * configuration.workers, 255 - configuration.workers)
+        let allWorkers = configuration.workers + spares
         state.idleWorkers = Array((0..<configuration.workers).reversed())
+        state.spareWorkers = Array((configuration.workers..<allWorkers).reversed())
+        state.insideSince = [Int64](repeating: -1, count: allWorkers)
         lock = Lock(state)
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
-        workerQueues = (0..<configuration.workers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
+        workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
     }
 
     /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.
@@ -93,13 +104,18 @@ final class CacheCore: Sendable {
             guard !state.isShutDown else { return nil }
             state.pool.settleLimit(now: clock())
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
-            for id in state.views.indices {
-                if let snapshot = state.views[id]?.model.takeSnapshot() { views.append((id, snapshot)) }
+            for place in state.views.indices {
+                guard let serial = state.views[place]?.serial,
+                    let snapshot = state.views[place]?.model.takeSnapshot()
+                else { continue }
+                views.append((serial, snapshot))
             }
+            views.sort { $0.id < $1.id }
             let slotBytes = state.pool.slots.map(\.slotBytes).max() ?? 1
             return PlanInput(
                 views: views,
                 floors: state.floors,
+                wished: state.waits.wished,
                 latency: state.meanLatency,
                 capacityTiles: state.pool.configuration.byteLimit / slotBytes
             )
@@ -117,18 +133,21 @@ final class CacheCore: Sendable {
             }
         )
         let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }
+        let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan)
+            state.waits.wished = wished
             let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
             return (state.takeIdleWorkers(), unwanted)
         }
-        for request in unwanted { request.noteUnwanted() }
+        tell(unwanted)
         wake(woken)
     }
 
     private struct PlanInput: Sendable {
         var views: [(id: Int, snapshot: ViewSnapshot)]
         var floors: [TileKey]
+        var wished: LoadWaits.Wishes
         var latency: Int64
         var capacityTiles: Int
     }
@@ -155,39 +174,41 @@ final class CacheCore: Sendable {
 
     // MARK: - Telling renderers
 
-    /// Tells the views that need a tile that sharper pixels are there: once for many tiles, on the view's own queue.
-    func notify(needing key: TileKey) {
-        let queues = lock.withLock { state -> [(Int, DispatchQueue)] in
-            guard !state.isShutDown else { return [] }
-            var queues: [(Int, DispatchQueue)] = []
-            for id in state.views.indices {
-                guard let view = state.views[id], view.callback != nil, !view.isCallbackQueued,
-                    let queue = view.callbackQueue,
-                    view.model.layers.contains(where: { $0.needs.tiles.contains(key) })
-                else { continue }
-                state.views[id]?.isCallbackQueued = true
-                queues.append((id, queue))
-            }
-            return queues
+    /// Tells the views that would draw a tile, or a part of it, that it is there: once for many tiles, on the view's own
+    /// queue.
+    func notify(drawing key: TileKey) {
+        struct Call: Sendable {
+            var place: Int
+            var serial: Int
+            var queue: DispatchQueue
         }
-        for (id, queue) in queues {
-            queue.async { [weak self] in self?.callBack(view: id) }
+        let calls = lock.withLock { state -> [Call] in
+            guard !state.isShutDown else { return [] }
+            var calls: [Call] = []
+            for place in state.views.indices {
+                guard let view = state.views[place], view.callback != nil, !view.isCallbackQueued,
+                    let queue = view.callbackQueue, view.draws(key, pool: state.pool)
+                else { continue }
+                state.views[place]?.isCallbackQueued = true
+                calls.append(Call(place: place, serial: view.serial, queue: queue))
+            }
+            return calls
+        }
+        for call in calls {
+            call.queue.async { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
         }
     }
 
-    private func callBack(view id: Int) {
+    private func callBack(view place: Int, serial: Int) {
         activity.enter()
         defer { activity.leave() }
         let callback = lock.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isShutDown, state.views[id] != nil else { return nil }
-            state.views[id]?.isCallbackQueued = false
-            return state.views[id]?.callback
+            // The view may be gone and its place another's.
+            guard !state.isShutDown, state.views[place]?.serial == serial else { return nil }
+            state.views[place]?.isCallbackQueued = false
+            return state.views[place]?.callback
         }
-        guard let callback else { return }
-        let thread = currentThreadNumber()
-        callbackThreads.withLock { $0[thread, default: 0] += 1 }
-        callback()
-        callbackThreads.withLock { $0[thread] = $0[thread]! > 1 ? $0[thread]! - 1 : nil }
+        if let callback { time(callback) }
     }
 
     // MARK: - Ending
@@ -206,9 +227,9 @@ final class CacheCore: Sendable {
             return (state.requests.values.compactMap(\.value), sources)
         }
         defer { withExtendedLifetime(sources) {} }
-        for request in requests { request.noteUnwanted() }
+        tell(requests)
         // Called from a callback it cannot wait for that very callback.
-        let isInCallback = callbackThreads.withLock { $0[currentThreadNumber()] != nil }
+        let isInCallback = callbacks.withLock { $0.isRunning(on: currentThreadNumber()) }
         guard !isInCallback else { return true }
         return activity.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) == .success
     }

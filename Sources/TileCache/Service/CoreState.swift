@@ -58,6 +58,8 @@ struct LayerRecord: Sendable {
 
 /// All that the service knows of a view.
 struct ViewRecord: Sendable {
+    /// Of all views that the cache has had, this is so-manieth: a place among the views may be another's later.
+    let serial: Int
     var model: ViewModel
     var promotionBudget = PromotionBudget()
     var callback: (@Sendable () -> Void)?
@@ -77,6 +79,10 @@ struct CoreState: ~Copyable {
     var pool: PoolState
     var layers: [LayerRecord] = []
     var views: [ViewRecord?] = []
+    /// Places of views that are gone.
+    var freeViews: [Int] = []
+    /// How many views there have been.
+    var viewCount = 0
     var floors: [TileKey] = []
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
@@ -84,6 +90,13 @@ struct CoreState: ~Copyable {
 
     /// Workers with nothing to do.
     var idleWorkers: [Int] = []
+    /// Workers that take the place of those whose source does not answer.
+    var spareWorkers: [Int] = []
+    /// Workers that have come back after another had taken their place.
+    var surplusWorkers = 0
+    /// When each worker began to run a source's code, in nanoseconds; -1 while it does not.
+    var insideSince: [Int64] = []
+    var isWatchQueued = false
     /// The worker that waits for an asynchronous load, by the load's number.
     var workerOfLoad: [Int32: Int] = [:]
     var requests: [Int32: WeakRequest] = [:]
@@ -97,10 +110,13 @@ struct CoreState: ~Copyable {
 
     var meanLatency: Int64
     var secondAnswers = 0
+    var waits = LoadWaits()
+    var slowCallbacks = 0
+    var longestCallback: Int64 = 0
+    var refusedViewports = 0
     /// Demands of views that are gone.
     var closedPan = DemandCounts()
     var closedZoom = DemandCounts()
-    var loadErrors: [String: Int] = [:]
 
     init(pool: consuming PoolState, pageRegion: MemoryRegion, meanLatency: Int64) {
         self.pool = pool
@@ -119,6 +135,15 @@ struct CoreState: ~Copyable {
         let woken = Array(idleWorkers.suffix(wanted))
         idleWorkers.removeLast(wanted)
         return woken
+    }
+
+    /// Whether somebody has to look after the loads in flight; asked at most once until it is done.
+    mutating func requestWatch() -> Bool {
+        guard !isWatchQueued, !isShutDown, pool.loadCount > pool.writtenOffCount, !spareWorkers.isEmpty else {
+            return false
+        }
+        isWatchQueued = true
+        return true
     }
 
     /// Whether the coordinating queue has to be told to plan; asked at most once until it has.

@@ -79,7 +79,9 @@ package final class VirtualCache {
         meanLatency = expectedLatency
     }
 
-    package func addLayer(tileBytes: Int) -> Int { pool.addLayer(tileBytes: tileBytes) }
+    package func addLayer(tileBytes: Int, share: LayerShare = .all) -> Int {
+        pool.addLayer(tileBytes: tileBytes, share: share)
+    }
 
     package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
         views.append(

@@ -99,15 +99,14 @@ public final class TileRequest: Sendable {
         }
     }
 
-    /// Tells the source that nobody wants the tile.
-    func noteUnwanted() {
-        let handler = state.withLock { state in
+    /// Notes that nobody wants the tile; what the source wants to be called then, if it has not been.
+    func noteUnwanted() -> (@Sendable () -> Void)? {
+        state.withLock { state in
             state.isWanted = false
             let handler = state.isComplete ? nil : state.cancelHandler
             state.cancelHandler = nil
             return handler
         }
-        handler?()
     }
 }
 

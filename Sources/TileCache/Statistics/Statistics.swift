@@ -88,6 +88,28 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     /// How long a load takes, an exponential mean, in nanoseconds.
     public internal(set) var meanLoadNanoseconds: Int64 = 0
 
+    /// How long loads of needed tiles waited for a worker, from when a view first needed the tile. Retries are left out.
+    public internal(set) var demandWaits = DurationSummary()
+    /// How long prefetches waited for a worker, from the first of the plans in a row that wished for the tile.
+    public internal(set) var prefetchWaits = DurationSummary()
+    /// Loads in flight for longer than ``TileCache/Configuration/stuckLoadTime``: their source does not answer.
+    public internal(set) var stuckLoads = 0
+    /// Workers that are within a source's code for longer than that.
+    public internal(set) var blockedWorkers = 0
+    /// How long the oldest load in flight has taken so far, in nanoseconds; 0 where there is none.
+    public internal(set) var oldestLoadNanoseconds: Int64 = 0
+    /// Calls of ``TileView/onTilesReady`` that took longer than ``TileCache/Configuration/slowCallbackTime``, running
+    /// ones included.
+    public internal(set) var slowCallbacks = 0
+    /// The longest that one has taken, in nanoseconds.
+    public internal(set) var longestCallbackNanoseconds: Int64 = 0
+    /// Viewports that could not be drawn (``Viewport/isDrawable``) and were ignored.
+    public internal(set) var refusedViewports = 0
+    /// Pinned tiles that are decoded now.
+    public internal(set) var floorTiles = 0
+    /// Bytes of pinned tiles that are decoded now.
+    public internal(set) var floorBytes = 0
+
     /// Pan and zoom demands together.
     public var demands: DemandCounts { pan + zoom }
     /// Hits over demands, 0 to 1; `nil` where there was none.

@@ -101,7 +101,7 @@ struct FrameComposer {
     ) {
         guard isMissing || emitsPlacements else { return }
         // Tiles that the renderer names itself lie where it says: nothing is known of what the screen shows of them.
-        let shown = layer.importance.isEmpty ? viewport : nil
+        let shown = layer.hasOwnList ? nil : viewport
         let clip = ViewportClip(shown)
         let scale2 = shown.map { $0.scale * $0.scale } ?? 1
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))

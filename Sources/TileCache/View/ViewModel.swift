@@ -21,8 +21,10 @@ struct ViewLayer: Sendable {
     var touched = TouchMark()
     /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
     var visible: [VisibleTile] = []
-    /// Importance by tile where the renderer handed over its own list; empty otherwise.
-    var importance: [TileKey: Float] = [:]
+    /// Whether the renderer handed over its own list of needed tiles.
+    var hasOwnList = false
+    /// How much each needed tile matters where the renderer handed over its own list; empty otherwise.
+    var importance: [Float] = []
     /// Frames that the layer's policy has not learned from yet, oldest first.
     var observations: [FrameObservation] = []
 
@@ -106,20 +108,34 @@ struct ViewModel: Sendable {
     }
 
     /// Takes a viewport: chooses levels, finds the needed tiles, counts demands. Whether it can be drawn at all.
-    mutating func update(_ newViewport: Viewport, now: Int64, pool: inout PoolState) -> Bool {
+    ///
+    /// - Parameter time: when the view was there, which tells how it moves; `now` unless given.
+    mutating func update(
+        _ newViewport: Viewport,
+        now: Int64,
+        observedAt time: Int64? = nil,
+        pool: inout PoolState
+    ) -> Bool {
+        let time = time ?? now
         guard newViewport.isDrawable else { return false }
         hasMoved = newViewport != viewport
-        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || !$0.importance.isEmpty }) else {
-            for index in layers.indices { layers[index].observe(newViewport, now: now) }
+        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || $0.hasOwnList }) else {
+            for index in layers.indices { layers[index].observe(newViewport, now: time) }
             return true
         }
         viewport = newViewport
         shortfallBytes = 0
-        for index in layers.indices { update(layer: index, newViewport, now: now, pool: &pool) }
+        for index in layers.indices { update(layer: index, newViewport, now: now, time: time, pool: &pool) }
         return true
     }
 
-    private mutating func update(layer index: Int, _ viewport: Viewport, now: Int64, pool: inout PoolState) {
+    private mutating func update(
+        layer index: Int,
+        _ viewport: Viewport,
+        now: Int64,
+        time: Int64,
+        pool: inout PoolState
+    ) {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
         let visibleBefore = layers[index].visible
@@ -128,11 +144,15 @@ struct ViewModel: Sendable {
             in: pyramid,
             previous: previous < 0 ? nil : previous
         )
-        layers[index].importance = [:]
+        layers[index].hasOwnList = false
+        layers[index].importance = []
         collect(layer: index, level: level, viewport)
         if fitsBudget {
             let slotBytes = pool.slotBytes(ofLayer: layers[index].layer)
-            let budget = max(pool.configuration.byteLimit - pool.bookkeepingBytes, 0) / max(layers.count, 1)
+            let own = layers[index].layer
+            let attainable = pool.attainableBytes(ofLayer: own)
+            let part = (pool.configuration.byteLimit - pool.bookkeepingBytes) / max(layers.count, 1)
+            let budget = min(max(part, pool.guaranteedBytes(ofLayer: own)), attainable)
             while scratch.count * slotBytes > budget, level > 0 {
                 shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
                 level -= 1
@@ -150,7 +170,7 @@ struct ViewModel: Sendable {
         layers[index].needs.hasBegun = true
         let counts = pan + zoom
         let demands = counts.total - before.total
-        layers[index].observe(viewport, now: now, demands: demands, missed: demands - (counts.hits - before.hits))
+        layers[index].observe(viewport, now: time, demands: demands, missed: demands - (counts.hits - before.hits))
     }
 
     /// Takes the renderer's own list instead of a viewport's tiles.
@@ -163,13 +183,13 @@ struct ViewModel: Sendable {
             for wish in list where wish.layer.index == layers[index].layer {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
-                if importance.updateValue(max(wish.importance, importance[key] ?? wish.importance), forKey: key) == nil
-                {
-                    scratch.append(key)
-                }
+                // A number that is none is no order.
+                let own = wish.importance.isNaN ? -.infinity : wish.importance
+                if importance.updateValue(max(own, importance[key] ?? own), forKey: key) == nil { scratch.append(key) }
             }
             scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
-            layers[index].importance = importance
+            layers[index].hasOwnList = true
+            layers[index].importance = scratch.map { importance[$0] ?? 0 }
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
             layers[index].touched = TouchMark()
@@ -219,7 +239,8 @@ struct ViewModel: Sendable {
                     pyramid: $0.pyramid,
                     level: $0.needs.level,
                     needed: $0.needs.tiles,
-                    hasOwnList: !$0.importance.isEmpty,
+                    hasOwnList: $0.hasOwnList,
+                    importance: $0.importance,
                     observations: $0.observations
                 )
             }

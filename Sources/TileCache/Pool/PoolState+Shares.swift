@@ -1,0 +1,67 @@
+/// Shares of the limit that layers are held to or guaranteed.
+extension PoolState {
+    /// A slot for a tile of a layer, on the layer's account.
+    ///
+    /// - Parameter worth: nothing that is worth this much or more is given up for it.
+    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+        let room = findSlot(layer: layer, worth: worth, now: now)
+        if case .slot = room { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
+        return room
+    }
+
+    /// Gives a slot back that a layer has on its account.
+    mutating func giveBack(slot: Int32, ofLayer layer: Int) {
+        layers[layer].slotBytes -= slotBytes(ofLayer: layer)
+        slots[layers[layer].slotClass].giveBack(slot)
+    }
+
+    /// Frees a compressed block that a layer has on its account.
+    mutating func free(_ block: PageAllocator.Block, bytes: Int, ofLayer layer: Int) {
+        layers[layer].blockBytes -= bytes
+        pages.free(block, bytes: bytes)
+    }
+
+    /// Bytes of a layer's tiles in both tiers, loads in flight included.
+    func usedBytes(ofLayer layer: Int) -> Int { layers[layer].slotBytes + layers[layer].blockBytes }
+
+    /// The most bytes that a layer's tiles may take.
+    func maximumBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.maximum) }
+
+    /// Bytes that no other layer takes from a layer's tiles.
+    func guaranteedBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.guaranteed) }
+
+    private func bytes(of share: Double) -> Int { Int(Double(configuration.byteLimit) * share) }
+
+    /// The most bytes that a layer's needed tiles can be given, whatever else goes.
+    func attainableBytes(ofLayer layer: Int) -> Int {
+        let free = max(configuration.byteLimit - bookkeepingBytes, 0)
+        guard hasShares else { return free }
+        let others = layers.indices.reduce(0) { $0 + ($1 == layer ? 0 : guaranteedBytes(ofLayer: $1)) }
+        return max(min(free - others, maximumBytes(ofLayer: layer)), 0)
+    }
+
+    /// Whether another slot would take a layer over its share.
+    func isFull(layer: Int) -> Bool {
+        hasShares && layers[layer].share.maximum < 1
+            && usedBytes(ofLayer: layer) + slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
+    }
+
+    /// Whether a layer that has all its share has as much of it compressed as the tiers' split allows.
+    func hasFullCompressedShare(layer: Int) -> Bool {
+        isFull(layer: layer)
+            && Double(layers[layer].blockBytes) > Double(maximumBytes(ofLayer: layer)) * split.compressedShare
+    }
+
+    /// Whether the shares let a tile go for one of another layer: not where that one has its own share to make room in,
+    /// nor where the tile belongs to what its layer is guaranteed.
+    func mayGo(_ number: Int32, for layer: Int) -> Bool {
+        let entry = table.pointer(number)
+        let own = entry.pointee.key.layer
+        guard layer >= 0, own != layer else { return true }
+        if isFull(layer: layer) { return false }
+        guard layers[own].share.guaranteed > 0 else { return true }
+        let bytes =
+            (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + Int(entry.pointee.blockBytes)
+        return usedBytes(ofLayer: own) - bytes >= guaranteedBytes(ofLayer: own)
+    }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// How long loads have waited for a worker: from when a view needed the tile, or a plan first wished for it, to their
+/// start.
+struct LoadWaits: Sendable {
+    /// The prefetches of a plan that are watched; plans seldom have more, and none gets through so many.
+    static let maximumWatched = 256
+
+    var demand = DurationHistogram()
+    var prefetch = DurationHistogram()
+    /// What the newest plan would like fetched ahead.
+    var wished = Wishes()
+
+    /// Prefetches, and since when each has been in every plan.
+    struct Wishes: Sendable {
+        private var index = TileIndex()
+        private var since: [Int64] = []
+
+        init() {}
+
+        /// The prefetches of a new plan.
+        init(of plan: borrowing Plan, after older: Wishes, now: Int64) {
+            for entry in plan.entries where entry.reason == .prefetch {
+                if since.count == LoadWaits.maximumWatched { break }
+                guard index.find(entry.key) == nil else { continue }
+                index.set(entry.key, since.count)
+                since.append(older.since(entry.key) ?? now)
+            }
+        }
+
+        func since(_ key: TileKey) -> Int64? { index.find(key).map { since[$0] } }
+    }
+}
+
+extension CoreState {
+    /// Takes in that a load begins.
+    mutating func noteWait(of ticket: LoadTicket, now: Int64) {
+        guard ticket.isDemand else {
+            if let since = waits.wished.since(ticket.key) { waits.prefetch.add(now - since) }
+            return
+        }
+        guard let load = pool.loads[Int(ticket.load)], pool.table[load.entry].attempts == 0 else { return }
+        var since = Int64.max
+        for view in views {
+            guard let view else { continue }
+            for layer in view.model.layers where layer.layer == ticket.key.layer {
+                guard let index = layer.needs.entries.firstIndex(of: load.entry),
+                    layer.needs.missingSince[index] != -1
+                else { continue }
+                since = min(since, layer.needs.missingSince[index])
+            }
+        }
+        if since != .max { waits.demand.add(now - since) }
+    }
+}

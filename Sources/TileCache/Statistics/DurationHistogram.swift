@@ -1,0 +1,92 @@
+/// How long things took: a summary of any number of durations.
+public struct DurationSummary: Hashable, Sendable {
+    /// How many durations.
+    public internal(set) var count = 0
+    /// Nanoseconds that half of them did not exceed; `nil` where there was none. Up to 6 % too long.
+    public internal(set) var p50: Int64?
+    /// Nanoseconds that 95 % of them did not exceed, as `p50`.
+    public internal(set) var p95: Int64?
+    /// Nanoseconds that 99 % of them did not exceed, as `p50`.
+    public internal(set) var p99: Int64?
+    /// The longest, in nanoseconds, exactly; 0 where there was none.
+    public internal(set) var maximum: Int64 = 0
+
+    /// A summary of nothing.
+    public init() {}
+}
+
+/// Counts of durations in bins that widen with the duration, so that any number of them takes the same few bytes.
+///
+/// Sixteen bins an octave: what is read out is at most a sixteenth too long.
+package struct DurationHistogram: Hashable, Sendable {
+    /// Durations of fewer nanoseconds have a bin each.
+    private static let binsPerOctave = 16
+    private var counts: [UInt32] = []
+    /// How many durations were added.
+    package private(set) var count = 0
+    /// The longest, in nanoseconds.
+    package private(set) var maximum: Int64 = 0
+
+    package init() {}
+
+    /// Adds a duration in nanoseconds; a negative one, from a clock that was set back, counts as 0.
+    package mutating func add(_ nanoseconds: Int64) {
+        let duration = max(nanoseconds, 0)
+        let bin = Self.bin(of: duration)
+        if bin >= counts.count { counts += [UInt32](repeating: 0, count: bin + 1 - counts.count) }
+        counts[bin] = counts[bin] == .max ? .max : counts[bin] + 1
+        count += 1
+        maximum = max(maximum, duration)
+    }
+
+    /// Adds another histogram's durations.
+    package mutating func merge(_ other: DurationHistogram) {
+        if other.counts.count > counts.count {
+            counts += [UInt32](repeating: 0, count: other.counts.count - counts.count)
+        }
+        for (bin, more) in other.counts.enumerated() {
+            let (sum, overflow) = counts[bin].addingReportingOverflow(more)
+            counts[bin] = overflow ? .max : sum
+        }
+        count += other.count
+        maximum = max(maximum, other.maximum)
+    }
+
+    /// The duration, in nanoseconds, that a share of all, 0 to 1, did not exceed; `nil` where there was none.
+    package func quantile(_ share: Double) -> Int64? {
+        guard count > 0 else { return nil }
+        let rank = max(Int((share * Double(count)).rounded(.up)), 1)
+        var seen = 0
+        for (bin, count) in counts.enumerated() {
+            seen += Int(count)
+            if seen >= rank { return min(Self.upperBound(ofBin: bin), maximum) }
+        }
+        return maximum
+    }
+
+    var summary: DurationSummary {
+        var summary = DurationSummary()
+        summary.count = count
+        summary.p50 = quantile(0.5)
+        summary.p95 = quantile(0.95)
+        summary.p99 = quantile(0.99)
+        summary.maximum = maximum
+        return summary
+    }
+
+    /// The four bits below a number's leading one, and where that one stands.
+    private static func bin(of duration: Int64) -> Int {
+        guard duration >= Int64(binsPerOctave) else { return Int(duration) }
+        let shift = 63 - duration.leadingZeroBitCount - 4
+        return (shift + 1) * binsPerOctave + Int(duration >> Int64(shift)) - binsPerOctave
+    }
+
+    /// The longest duration of a bin.
+    private static func upperBound(ofBin bin: Int) -> Int64 {
+        guard bin >= binsPerOctave else { return Int64(bin) }
+        let shift = Int64(bin / binsPerOctave - 1)
+        let first = Int64(bin % binsPerOctave + binsPerOctave)
+        let (end, overflow) = (first + 1).multipliedReportingOverflow(by: 1 << shift)
+        return overflow ? .max : end - 1
+    }
+}

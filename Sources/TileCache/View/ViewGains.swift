@@ -1,0 +1,42 @@
+/// Whether a tile that has just become drawable changes what a view draws.
+extension ViewRecord {
+    /// - Parameter pool: with the tile in it.
+    func draws(_ key: TileKey, pool: borrowing PoolState) -> Bool {
+        for layer in model.layers where layer.layer == key.layer {
+            if layer.needs.tiles.contains(key) || layer.standsIn(key, pool: pool) { return true }
+        }
+        return false
+    }
+}
+
+extension ViewLayer {
+    /// Whether a tile that the layer does not need stands in for one that cannot be drawn: as the nearest ancestor, or
+    /// as a finer tile where there is no ancestor at all.
+    func standsIn(_ key: TileKey, pool: borrowing PoolState) -> Bool {
+        let own = key.coordinate
+        let number = pool.find(key)
+        guard number >= 0, pool.table[number].residency.isDecoded else { return false }
+        let rectangle = pyramid.worldRectangle(of: own)
+        for (index, tile) in needs.tiles.enumerated() {
+            let needed = needs.entries[index]
+            if needed >= 0, pool.table[needed].residency.isDecoded { continue }
+            let missing = tile.coordinate
+            let depth = own.level - missing.level
+            guard depth != 0, depth <= FrameComposer.descendantDepth else { continue }
+            if depth > 0, pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty { continue }
+            if depth < 0, pyramid.ancestor(of: missing, at: own.level) != own { continue }
+            if !hasAncestor(of: missing, finerThan: depth < 0 ? own.level : -1, pool: pool) { return true }
+        }
+        return false
+    }
+
+    /// Whether an ancestor of a tile can be drawn that is finer than a level.
+    private func hasAncestor(of tile: TileCoordinate, finerThan coarsest: Int, pool: borrowing PoolState) -> Bool {
+        for level in stride(from: tile.level - 1, to: coarsest, by: -1) {
+            guard let ancestor = pyramid.ancestor(of: tile, at: level) else { return false }
+            let number = pool.find(TileKey(layer: layer, ancestor))
+            if number >= 0, pool.table[number].residency.isDecoded { return true }
+        }
+        return false
+    }
+}
