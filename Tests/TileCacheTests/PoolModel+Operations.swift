@@ -58,7 +58,7 @@ extension PoolModel {
 
     private func begin() throws {
         try perform("beginning a job") {
-            let hadEnded = pool.planHasEnded
+            let hadEnded = pool.isShortOfRoom
             switch pool.nextJob(now: now) {
             case .load(let ticket): try begin(ticket)
             case .demote(let ticket): try begin(ticket, .demotion)
@@ -111,7 +111,11 @@ extension PoolModel {
     /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
     /// one, whatever could be given up meanwhile.
     private func checkIdle() throws {
-        guard pool.planCursor < pool.plan.entries.count, pool.plan.entries[pool.planCursor].reason != .prefetch,
+        let entries = pool.plan.entries
+        var cursor = pool.planCursor
+        // Needed tiles go ahead of a prefetch that waits.
+        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
+        guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
             flights.count < pool.configuration.workers, works.count < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }

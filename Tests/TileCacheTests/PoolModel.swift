@@ -64,6 +64,7 @@ final class PoolModel {
     /// What the model allows for after an operation.
     private var committedBefore = 0
     private var isOverAllowed = false
+    private var usedBefore: [Int: Int] = [:]
 
     init(configuration: PoolConfiguration, seed: UInt64) {
         pool = PoolState(configuration: configuration)
@@ -219,6 +220,37 @@ final class PoolModel {
         }
         try require(pool.inFlightBytes == inFlight, "\(pool.inFlightBytes) bytes in flight, not \(inFlight)")
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
+        try checkShares()
+    }
+
+    /// Each layer's account is what its tiles take, and none grows beyond its share.
+    private func checkShares() throws {
+        var slots = Array(repeating: 0, count: pool.layers.count)
+        var blocks = slots
+        pool.table.forEach { number in
+            let entry = pool.table[number]
+            if entry.slot >= 0 { slots[entry.key.layer] += 1 }
+            blocks[entry.key.layer] += Int(entry.blockBytes)
+        }
+        for flight in flights.values where flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
+        for work in works where work.kind != .demotion {
+            let layer = work.ticket.key.layer
+            if work.kind == .promotion { slots[layer] += 1 }
+            // A block that has been overtaken is the worker's alone.
+            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.blockBytes }
+        }
+        for layer in pool.layers.indices {
+            let account = pool.layers[layer]
+            let slotBytes = slots[layer] * pool.slotBytes(ofLayer: layer)
+            try require(account.slotBytes == slotBytes, "layer \(layer) has \(account.slotBytes), not \(slotBytes)")
+            try require(account.blockBytes == blocks[layer], "layer \(layer): \(account.blockBytes) of blocks")
+            let used = pool.usedBytes(ofLayer: layer)
+            try require(
+                used <= max(pool.maximumBytes(ofLayer: layer), usedBefore[layer, default: 0]),
+                "layer \(layer) takes \(used) bytes, more than its share"
+            )
+            usedBefore[layer] = used
+        }
     }
 
     private func checkEntries() throws {

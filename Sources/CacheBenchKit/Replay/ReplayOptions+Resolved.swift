@@ -40,7 +40,7 @@ extension ReplayOptions {
             "loadLatencyMilliseconds": loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
             "clock": .text(clock.rawValue), "speed": .number(speed), "frameRate": .number(frameRate),
             "durationSeconds": duration.map { .number(Double($0) / 1e9) } ?? .none,
-            "seed": .integer(Int(truncatingIfNeeded: seed)), "hysteresis": .number(hysteresis),
+            "seed": Int(exactly: seed).map { .integer($0) } ?? .unsigned(seed), "hysteresis": .number(hysteresis),
             "levelBias": .number(levelBias), "effort": .number(effort),
         ]
         if let scene {

@@ -186,6 +186,8 @@ public struct ReplayReport: Codable, Sendable, Hashable {
 public enum ConfigurationValue: Codable, Sendable, Hashable {
     /// A whole number.
     case integer(Int)
+    /// A whole number larger than the largest `Int`; seeds may be.
+    case unsigned(UInt64)
     /// A number.
     case number(Double)
     /// A word.
@@ -204,6 +206,8 @@ public enum ConfigurationValue: Codable, Sendable, Hashable {
             self = .flag(value)
         } else if let value = try? container.decode(Int.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else {
@@ -216,6 +220,7 @@ public enum ConfigurationValue: Codable, Sendable, Hashable {
         var container = encoder.singleValueContainer()
         switch self {
         case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .text(let value): try container.encode(value)
         case .flag(let value): try container.encode(value)

@@ -49,6 +49,7 @@ extension ConfigurationValue {
     fileprivate var flagText: String? {
         switch self {
         case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .number(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
         case .text(let value): value.printable
         case .flag(let value): String(value)

@@ -3,8 +3,8 @@ public import TileCache
 extension PanTraceHeader.Size {
     /// The largest width and height of a viewport, in screen pixels.
     static let largestViewport = 1e6
-    /// The largest width and height of a world, in world pixels: beyond, neighbouring pixels are the same number.
-    static let largestWorld = 0x1p52
+    /// The largest width and height of a world, in world pixels: those of a pyramid.
+    static let largestWorld = Double(TilePyramid.maximumGridSide)
 
     /// Reads the size of a viewport as headers and flags write it.
     ///
@@ -17,7 +17,7 @@ extension PanTraceHeader.Size {
 
     /// Reads the size of a world as headers and flags write it.
     ///
-    /// - Parameter text: `WIDTHxHEIGHT` in world pixels, whole numbers from 1 to 2^52. Anything else gives `nil`.
+    /// - Parameter text: `WIDTHxHEIGHT` in world pixels, whole numbers from 1 to 2^40. Anything else gives `nil`.
     public init?(world text: String) {
         self.init(text)
         guard isWorld else { return nil }

@@ -115,10 +115,16 @@ struct PoolState: ~Copyable {
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
         table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
-        pages = PageAllocator(capacity: min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1))
+        pages = PageAllocator(capacity: Self.pageCapacity(for: configuration))
         loads.reserveCapacity(configuration.workers)
         isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
+    }
+
+    /// Pages that the compressed tier has numbers for.
+    static func pageCapacity(for configuration: PoolConfiguration) -> Int {
+        let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
+        return min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1)
     }
 
     // MARK: - Layers

@@ -1,5 +1,13 @@
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// What a renderer asks for beside frames: layers, floors, limits, figures.
 extension CacheCore {
     func addLayer(
@@ -29,6 +37,10 @@ extension CacheCore {
         guard let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) else {
             throw .outOfMemory(bytes: maximum)
         }
+        // Tables of the slots are made at once; the standard library traps where there is no memory for them.
+        let tableBytes = limit / slotBytes * 8
+        guard let tables = malloc(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
+        free(tables)
         let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
         return perform { state in
             state.adoptCodecs(made)

@@ -211,8 +211,8 @@ extension CacheCore {
         let now = clock()
         let (landing, retryAt, plansAgain) = perform { state -> (Landing, Int64?, Bool) in
             if result == .pixels {
-                // An exponential mean over about eight loads.
-                state.meanLatency += (max(took, 0) - state.meanLatency) / 8
+                // An exponential mean over about eight loads; clocks that jump do not spoil it for good.
+                state.meanLatency += (min(max(took, 0), 3_600_000_000_000) - state.meanLatency) / 8
             }
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
             let number = state.pool.find(ticket.key)

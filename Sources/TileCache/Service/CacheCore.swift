@@ -21,9 +21,15 @@ final class CacheCore: Sendable {
     private let configuration: TileCache.Configuration
 
     init(configuration: TileCache.Configuration) throws(TileCacheError) {
-        let pool = PoolState(configuration: try configuration.poolConfiguration())
-        let pageBytes = pool.pages.capacity * PageAllocator.pageBytes
-        guard let region = MemoryRegion(byteCount: pageBytes) else { throw .outOfMemory(bytes: pageBytes) }
+        var settings = try configuration.poolConfiguration()
+        var reserved = Self.pageRegion(for: settings)
+        if reserved == nil, configuration.maximumByteLimit == nil {
+            // Where addresses are scarce the limit itself will have to do.
+            settings.maximumByteLimit = settings.byteLimit
+            reserved = Self.pageRegion(for: settings)
+        }
+        guard let region = reserved else { throw .outOfMemory(bytes: settings.maximumByteLimit) }
+        let pool = PoolState(configuration: settings)
         self.configuration = configuration
         clock = configuration.clock
         stuckLoadTime = min(max(configuration.stuckLoadTime, 1_000_000), 1 << 61)
@@ -43,6 +49,10 @@ final class CacheCore: Sendable {
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
         workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
+    }
+
+    private static func pageRegion(for settings: PoolConfiguration) -> MemoryRegion? {
+        MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * PageAllocator.pageBytes)
     }
 
     /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.

@@ -198,6 +198,9 @@ package final class VirtualCache {
     package var loadsInFlight: Int { pool.loadCount }
     package var prefetchLoadsInFlight: Int { pool.prefetchLoadCount }
 
+    /// Bytes of a layer's tiles, loads in flight included.
+    package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
+
     /// Resident tiles that were never drawn.
     package var unseen: (all: Int, prefetched: Int) { pool.unseen }
 }

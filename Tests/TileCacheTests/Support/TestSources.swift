@@ -67,6 +67,39 @@ final class PlainSource: BlockingTileSource {
     }
 }
 
+/// A blocking source that keeps some of its tiles until a test lets them go, and delivers the others at once.
+final class PartlyGatedSource: BlockingTileSource {
+    private let state = Lock((isOpen: false, inside: 0))
+    private let gate = DispatchSemaphore(value: 0)
+    private let isHeld: @Sendable (TileCoordinate) -> Bool
+
+    init(holding isHeld: @escaping @Sendable (TileCoordinate) -> Bool) { self.isHeld = isHeld }
+
+    /// Loads that are being kept.
+    var held: Int { state.withLock { $0.inside } }
+
+    /// Lets everything go, from now on as well.
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            return state.inside
+        }
+        for _ in 0..<waiting { gate.signal() }
+    }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        if isHeld(tile) {
+            let waits = state.withLock { state in
+                if !state.isOpen { state.inside += 1 }
+                return !state.isOpen
+            }
+            if waits { gate.wait() }
+        }
+        fill(&pixels, with: expectedPixel(layer: 0, tile))
+        return .pixels
+    }
+}
+
 /// Fills a tile with one 32-bit value, its first pixel inverted so that no tile is of a single colour.
 func fill(_ pixels: inout TilePixels, with value: UInt32) {
     pixels.withMutableBytes { bytes in

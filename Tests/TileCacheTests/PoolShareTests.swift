@@ -1,0 +1,96 @@
+import Testing
+
+@testable import TileCache
+
+/// Shares of the limit that layers are held to or guaranteed; a tile is a page.
+@Suite struct PoolShareTests {
+    private func pool(
+        tiles: Int,
+        _ shares: LayerShare...,
+        configure: (inout PoolConfiguration) -> Void = { _ in }
+    ) -> TilePool {
+        let small = TilePool(tiles: tiles, configure)
+        // The layer that comes with it has no share of its own.
+        for share in shares { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes, share: share) }
+        return small
+    }
+
+    private func decoded(_ small: TilePool, layer: Int) -> [Int] {
+        (0..<100).filter { small.residency(of: key($0, layer: layer)).isDecoded }
+    }
+
+    @Test func aLayerThatHasItsShareMakesRoomAmongItsOwn() {
+        let small = pool(tiles: 8, LayerShare(maximum: 0.5))
+        small.load(0, 1)
+        for column in 0..<6 { small.load(key(column, layer: 1)) }
+        // Two of eight are free, and its own oldest two went nevertheless.
+        #expect(decoded(small, layer: 1) == [2, 3, 4, 5])
+        #expect(decoded(small, layer: 0) == [0, 1])
+        // Others may have what it leaves.
+        for column in 2..<9 { small.load(column) }
+        #expect(decoded(small, layer: 0).count + decoded(small, layer: 1).count == 8)
+        #expect(small.committedBytes <= small.byteLimit)
+    }
+
+    @Test func whatIsNeededDoesNotExceedTheShareEither() {
+        let small = pool(tiles: 8, LayerShare(maximum: 0.25))
+        var needs = ViewNeeds()
+        var pan = DemandCounts()
+        var zoom = DemandCounts()
+        let keys = (0..<4).map { key($0, layer: 1) }
+        small.pool.update(&needs, tiles: keys, level: 3, pan: &pan, zoom: &zoom, now: 0)
+        // What there is no room for does not keep others from theirs.
+        small.install(keys.map { small.demand($0) } + [small.demand(key(7))])
+        small.runPlan()
+        #expect(decoded(small, layer: 1) == [0, 1])
+        #expect(decoded(small, layer: 0) == [7])
+        let isShort = small.pool.isShortOfRoom
+        #expect(isShort)
+    }
+
+    @Test func whatALayerIsGuaranteedNobodyTakes() {
+        let small = pool(tiles: 8, LayerShare(guaranteed: 0.5))
+        for column in 0..<6 { small.load(key(column, layer: 1)) }
+        for column in 0..<20 { small.load(column) }
+        // Two of its six were beyond the guarantee.
+        #expect(decoded(small, layer: 1) == [2, 3, 4, 5])
+        #expect(decoded(small, layer: 0) == [16, 17, 18, 19])
+        // It takes from others, and from its own.
+        for column in 6..<14 { small.load(key(column, layer: 1)) }
+        #expect(decoded(small, layer: 1) == Array(6..<14))
+        #expect(decoded(small, layer: 0) == [])
+    }
+
+    @Test func compressedTilesCountToo() {
+        let small = pool(tiles: 16, LayerShare(maximum: 0.25)) { $0.compressedTier = true }
+        for column in 0..<60 {
+            small.load(key(column, layer: 1))
+            let used = small.pool.usedBytes(ofLayer: 1)
+            #expect(used <= 4 * TilePool.tileBytes)
+        }
+        let compressed = (0..<60).filter { small.residency(of: key($0, layer: 1)).isCompressed }
+        #expect(compressed.count >= 4)
+    }
+
+    /// The same decisions under a virtual clock: a second layer under the same view is held to its share, and draws a
+    /// coarser level for it.
+    @Test func sharesCountUnderAVirtualClock() throws {
+        var options = VirtualCache.Options()
+        options.byteLimit = 100 * 16_384
+        options.grantsBookkeeping = true
+        options.compressedTier = false
+        options.fitsBudget = true
+        let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
+        let pyramid = try ServiceSetup.pyramid()
+        let free = cache.addLayer(tileBytes: 16_384)
+        let held = cache.addLayer(tileBytes: 16_384, share: LayerShare(maximum: 0.1))
+        let view = cache.addView(layers: [(free, pyramid, TileCachePolicy()), (held, pyramid, TileCachePolicy())])
+        for frame in 0..<300 {
+            let x = 400 + Double(min(frame, 250)) * 9
+            cache.frame(view: view, ServiceSetup.viewport(x, 900), at: Int64(frame) * 16_666_667)
+            #expect(cache.usedBytes(ofLayer: held) <= 10 * 16_384)
+        }
+        #expect(cache.usedBytes(ofLayer: free) > 20 * 16_384)
+        #expect(cache.coverage.missingTiles == 0)
+    }
+}

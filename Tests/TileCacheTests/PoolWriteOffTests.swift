@@ -1,0 +1,50 @@
+import Testing
+
+@testable import TileCache
+
+/// Loads whose source does not answer.
+@Suite struct PoolWriteOffTests {
+    @Test func aLoadThatTakesTooLongGivesItsPlaceToAnother() {
+        let small = TilePool(tiles: 32) {
+            $0.workers = 2
+            $0.reservedWorkers = 1
+        }
+        _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
+        small.install([small.wish(0, 1)] + (1..<4).map { small.demand(key($0)) } + [small.demand(key(0, layer: 1))])
+        let first = small.beginLoad()
+        let second = small.beginLoad()
+        #expect(first?.key == key(0) && second?.key == key(1))
+        #expect(small.beginLoad() == nil)
+        let early = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        #expect(early == 0)
+        small.now += 1000
+        let late = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        #expect(late == 2)
+        let again = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        #expect(again == 0)
+        // Their layer has two loads in flight, as many as there are workers; another goes on.
+        let third = small.beginLoad()
+        #expect(third?.key == key(0, layer: 1))
+        #expect(small.beginLoad() == nil)
+        // Who answers at last is asked again, and what it brings lands.
+        if let second { small.end(second) }
+        #expect(small.residency(of: key(1)) == .decoded)
+        small.install([small.wish(9, 1), small.demand(key(2))])
+        #expect(small.beginLoad()?.key == key(9))
+        if let third { small.end(third) }
+        if let first { small.end(first) }
+        #expect(small.beginLoad()?.key == key(2))
+        let counts = [small.pool.writtenOffCount, small.pool.prefetchLoadCount, small.pool.loadCount]
+        #expect(counts == [0, 1, 2])
+    }
+
+    @Test func noMoreAreWrittenOffThanCanBeReplaced() {
+        let small = TilePool(tiles: 32) { $0.workers = 4 }
+        small.install((0..<4).map { small.demand(key($0)) })
+        for _ in 0..<4 { _ = small.beginLoad() }
+        let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3)
+        #expect(count == 3)
+        let oldest = small.pool.oldestLoadStart
+        #expect(oldest == 0)
+    }
+}

@@ -1,0 +1,115 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What renderers may say about memory and about time within a frame.
+@Suite(.timeLimit(.minutes(5))) struct ServiceBudgetTests {
+    /// A view over twenty compressed tiles, and a cache whose one worker does nothing.
+    private func compressedView() throws -> (TileCache, TileView, PlainSource, TileView) {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let busy = PlainSource(isGated: true)
+        let other = try cache.addLayer(busy, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(600, 600))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        view.update(ServiceSetup.viewport(3000, 3000))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let blocker = ServiceSetup.quiet(cache, [other])
+        blocker.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        #expect(eventually { busy.inside == 1 })
+        cache.core.lock.withLock { state in
+            for tile in (try? ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(600, 600), at: 6)) ?? [] {
+                let number = state.pool.find(TileKey(layer: 0, tile))
+                _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7), now: 0)
+            }
+        }
+        #expect(cache.statistics.compressedTiles == 20)
+        return (cache, view, busy, blocker)
+    }
+
+    @Test(arguments: [(0, 1_000_000_000), (3, 1_000_000_000), (64, 1_000_000_000), (64, 0)] as [(Int, Int64)])
+    func aFrameDecompressesNoMoreThanItMay(tiles: Int, nanoseconds: Int64) throws {
+        let (cache, view, busy, blocker) = try compressedView()
+        view.promotionBudget = PromotionBudget(maximumTiles: tiles, maximumNanoseconds: nanoseconds)
+        view.update(ServiceSetup.viewport(600, 600))
+        let expected = nanoseconds == 0 ? 0 : min(tiles, 20)
+        for frame in 1...2 {
+            #expect(view.frame().missingTileCount == max(20 - frame * expected, 0))
+        }
+        #expect(cache.statistics.promotions == min(2 * expected, 20))
+        // Workers do the rest.
+        busy.open(100)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        withExtendedLifetime(blocker) {}
+    }
+
+    @Test func aLayerKeepsToItsShare() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let pyramid = try ServiceSetup.pyramid()
+        let free = try cache.addLayer(PlainSource(layer: 0), pyramid: pyramid)
+        let held = try cache.addLayer(
+            PlainSource(layer: 1),
+            pyramid: pyramid,
+            options: LayerOptions(share: LayerShare(maximum: 0.1))
+        )
+        let view = cache.makeView(layers: [free, held])
+        for step in 0..<30 {
+            let place = ServiceSetup.viewport(500 + Double(step) * 40, 700)
+            #expect(
+                eventually {
+                    view.update(place)
+                    return view.frame().missingTileCount == 0
+                }
+            )
+            let used = cache.core.lock.withLock { $0.pool.usedBytes(ofLayer: 1) }
+            #expect(used <= (2 << 20) / 10)
+            let levels = Dictionary(grouping: view.frame(), by: \.tile.identity.layer)
+                .mapValues { Set($0.map(\.tile.identity.tile.level)) }
+            // Twenty tiles do not fit a tenth of 2 MiB, nine do.
+            #expect(levels == [free: [6], held: [5]])
+        }
+        #expect(view.shortfallBytes > 0)
+    }
+
+    @Test func sharesThatCannotBeAreRefused() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let pyramid = try ServiceSetup.pyramid()
+        func add(_ share: LayerShare) throws {
+            _ = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(share: share))
+        }
+        for share in [
+            LayerShare(maximum: 0), LayerShare(maximum: 1.01), LayerShare(maximum: .nan), LayerShare(guaranteed: -0.1),
+            LayerShare(guaranteed: .nan), LayerShare(maximum: 0.3, guaranteed: 0.4),
+        ] {
+            #expect(throws: TileCacheError.self, "\(share)") { try add(share) }
+        }
+        try add(LayerShare(guaranteed: 0.6))
+        try add(LayerShare(guaranteed: 0.4))
+        #expect(throws: TileCacheError.self) { try add(LayerShare(guaranteed: 0.1)) }
+    }
+
+    @Test func floorsHaveALineOfTheirOwn() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        try cache.addFloor(layer, levels: 0...1)
+        #expect(eventually { cache.statistics.floorTiles == 5 })
+        #expect(cache.statistics.floorBytes == 5 * 16_384)
+        cache.removeFloors(layer)
+        #expect(cache.statistics.floorBytes == 0)
+    }
+
+    /// Scratch memory for compression counts too: where there is no room for it, the layer goes without.
+    @Test func scratchMemoryStaysWithinTheLimit() throws {
+        for kibibytes in [40, 100, 200, 400, 800, 1600] {
+            let cache = try TileCache(byteLimit: .kibibytes(kibibytes))
+            for size in [16, 64, 32, 96] {
+                let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: size)
+                _ = try? cache.addLayer(PlainSource(), pyramid: pyramid)
+            }
+            let figures = cache.statistics
+            #expect(figures.usedBytes <= kibibytes << 10, "\(kibibytes) KiB")
+        }
+    }
+}

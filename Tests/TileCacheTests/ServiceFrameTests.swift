@@ -1,0 +1,170 @@
+import Testing
+
+@testable import TileCache
+
+/// What a view draws, and what the cache counts while it does.
+@Suite(.timeLimit(.minutes(5))) struct ServiceFrameTests {
+    @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = PlainSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let frame = view.frame()
+        // 256 x 192 pixels at (872, 904): columns 13 ... 17, rows 14 ... 17.
+        #expect(frame.count == 20)
+        for placement in frame {
+            #expect(placement.isExact)
+            #expect(holds(placement.tile, expectedPixel(layer: 0, placement.tile.identity.tile)))
+            #expect(placement.tileRectangle == Rectangle(minX: 0, minY: 0, maxX: 64, maxY: 64))
+        }
+        #expect(source.loads.values.allSatisfy { $0 == 1 })
+        #expect(cache.shutdown())
+    }
+
+    @Test func framesSayWhatCameAndWhatWent() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(128, 96))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(view.frame().appeared.isEmpty)
+        view.update(ServiceSetup.viewport(192, 96))
+        _ = view.frame()
+        #expect(
+            eventually {
+                view.update(ServiceSetup.viewport(192, 96))
+                return view.frame().missingTileCount == 0
+            }
+        )
+        view.update(ServiceSetup.viewport(128, 96))
+        let back = view.frame()
+        #expect(back.missingTileCount == 0)
+        #expect(back.appeared.map(\.tile.column) == [0, 0, 0])
+        #expect(back.disappeared.map(\.tile.column) == [4, 4, 4])
+    }
+
+    @Test func twoViewsOfTwoLayersShareOneLimit() throws {
+        // 4 KiB... a slot is 16 KiB: 64 x 64 pixels of 4 bytes. The two views need about 24 + 40 tiles.
+        let cache = try TileCache(byteLimit: .mebibytes(6))
+        let blocking = PlainSource(layer: 0, absent: { ($0.column + $0.row) % 3 == 0 && $0.level == 6 })
+        let queued = QueuedSource(layer: 1)
+        let first = try cache.addLayer(blocking, pyramid: try ServiceSetup.pyramid())
+        let second = try cache.addLayer(queued, pyramid: try ServiceSetup.pyramid(wraps: true))
+        let a = cache.makeView(layers: [first])
+        let b = cache.makeView(layers: [second, first])
+        var random = SplitMix64(seed: 7)
+        // Answers what has been asked, in random order, some of it late.
+        func answerSome() {
+            var requests = queued.take()
+            while !requests.isEmpty {
+                queued.answer(requests.remove(at: Int(random.next() % UInt64(requests.count))))
+            }
+        }
+        for step in 0..<20 {
+            let x = 600 + Double(step) * 45
+            let first = ServiceSetup.viewport(x, 900)
+            let second = ServiceSetup.viewport(4090 + x / 4, 2000, rotation: 0.6)
+            let isSharp = eventually {
+                a.update(first)
+                b.update(second)
+                answerSome()
+                return a.frame().missingTileCount == 0 && b.frame().missingTileCount == 0
+            }
+            #expect(isSharp, "step \(step): \(cache.statistics)")
+            ServiceSetup.check(a.frame(), first, layers: 1)
+            ServiceSetup.check(b.frame(), second, layers: 2)
+            #expect(cache.statistics.peakBytes <= 6 << 20)
+        }
+        #expect(cache.statistics.loadsAbsent > 0)
+        #expect(queued.take().count <= 4)
+        cache.shutdown()
+    }
+
+    @Test func absentTilesAreNoGapAndTheirAncestorIsDrawn() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = PlainSource(absent: { $0.level == 6 })
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        try cache.addFloor(layer, levels: 0...2)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loadsFinished == 21 })
+        let frame = view.frame()
+        #expect(frame.count == 20)
+        #expect(frame.allSatisfy { !$0.isExact && $0.tile.identity.tile.level == 2 })
+        for _ in 0..<10 { view.update(ServiceSetup.viewport(1000, 1000)) }
+        #expect(source.loads.filter { $0.key.level == 6 }.values.allSatisfy { $0 == 1 })
+        #expect(frame.coverage.blank == 0)
+    }
+
+    @Test func coldTilesAreCompressedAndComeBackUnchanged() throws {
+        // 30 tiles of 16 KiB and tables: most of what has been seen has to be compressed or given up.
+        var configuration = TileCache.Configuration(byteLimit: .kibibytes(480))
+        configuration.grantsBookkeeping = true
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        for step in 0..<60 {
+            let x = 200 + Double(step % 30) * 60
+            #expect(
+                eventually {
+                    view.update(ServiceSetup.viewport(x, 500))
+                    return view.frame().missingTileCount == 0
+                }
+            )
+            ServiceSetup.check(view.frame(), ServiceSetup.viewport(x, 500), layers: 1)
+        }
+        let figures = cache.statistics
+        #expect(figures.demotions > 0)
+        #expect(figures.promotions > 0)
+        #expect(figures.demands.compressedHits > 0)
+        #expect(figures.damagedBlocks == 0)
+        #expect(figures.peakBytes <= 480 << 10)
+    }
+
+    @Test func aBudgetTooSmallDrawsCoarserTilesAndSaysWhatItWouldNeed() throws {
+        // Bookkeeping included, 20 tiles of 16 KiB do not fit 256 KiB.
+        let cache = try TileCache(byteLimit: .kibibytes(256))
+        let layer = try cache.addLayer(
+            PlainSource(),
+            pyramid: try ServiceSetup.pyramid(),
+            options: LayerOptions(isCompressible: false)
+        )
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(view.shortfallBytes >= 20 * 16384)
+        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(view.frame().allSatisfy { $0.tile.identity.tile.level < 6 && $0.isExact })
+        #expect(cache.statistics.peakBytes <= 256 << 10)
+    }
+
+    @Test func aRecordedViewReplaysToTheSameDemands() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let recorder = PanTraceRecorder()
+        view.recorder = recorder
+        var random = SplitMix64(seed: 3)
+        var x = 2000.0
+        var y = 2000.0
+        for frame in 0..<300 {
+            x += Double(random.next() % 41) - 20
+            y += Double(random.next() % 41) - 20
+            view.update(
+                ServiceSetup.viewport(x, y, scale: frame < 150 ? 1 : 0.5),
+                at: MonotonicTime(nanoseconds: Int64(frame) * 16_666_667)
+            )
+        }
+        #expect(recorder.samples.count == 300)
+        let replay = VirtualCache(options: VirtualCache.Options(), expectedLatency: 0, latency: { _, _ in 0 })
+        let again = replay.addView(
+            layers: [(replay.addLayer(tileBytes: 16384), try ServiceSetup.pyramid(), NoPrefetch())])
+        for sample in recorder.samples {
+            replay.frame(view: again, sample.viewport(width: 256, height: 192), at: sample.time)
+        }
+        #expect(replay.panDemands.total == cache.statistics.pan.total)
+        #expect(replay.zoomDemands.total == cache.statistics.zoom.total)
+        #expect(cache.statistics.zoom.total > 0)
+    }
+}

@@ -1,0 +1,176 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Input of any kind: a clear refusal or a frame, never a crash.
+@Suite(.timeLimit(.minutes(5))) struct ServiceInputTests {
+    @Test func aTileLargerThanTheLimitIsRefusedByName() throws {
+        let cache = try TileCache(byteLimit: .kibibytes(8))
+        #expect(throws: TileCacheError.invalidLayer("a tile takes 16384 bytes, more than the limit of 8192")) {
+            try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        }
+    }
+
+    @Test func configurationsOutOfRangeAreRefused() {
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .bytes(0)) }
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 0) }
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 256) }
+        #expect(throws: TileCacheError.self) {
+            var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+            configuration.effort = .nan
+            _ = try TileCache(configuration)
+        }
+    }
+
+    @Test func viewportsThatCannotBeDrawnAreCounted() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        let good = ServiceSetup.viewport(600, 600)
+        view.update(good)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let wrong: [Double] = [.nan, .infinity, -.infinity]
+        var bad: [Viewport] = []
+        for value in wrong {
+            for path: WritableKeyPath<Viewport, Double> in [
+                \.center.x, \.center.y, \.width, \.height, \.scale, \.rotation,
+            ] {
+                var viewport = good
+                viewport[keyPath: path] = value
+                bad.append(viewport)
+            }
+        }
+        for value in [0, -1] {
+            for path: WritableKeyPath<Viewport, Double> in [\.width, \.height, \.scale] {
+                var viewport = good
+                viewport[keyPath: path] = Double(value)
+                bad.append(viewport)
+            }
+        }
+        for viewport in bad {
+            view.update(viewport)
+            #expect(view.frame().count == 20)
+        }
+        #expect(cache.statistics.refusedViewports == bad.count)
+    }
+
+    /// Scales over 24 powers of ten, views far larger than the world and far beside it, with every policy.
+    @Test func viewportsOfAnySizeAreFrames() throws {
+        let policies: [any PrefetchPolicy] = [
+            NoPrefetch(), RingPolicy(), VelocityPolicy(), Zoom4Policy(), SkewportPolicy(), GaussianPolicy(),
+            TileCachePolicy(),
+        ]
+        for (index, policy) in policies.enumerated() {
+            var options = VirtualCache.Options()
+            options.byteLimit = 2 << 20
+            options.fitsBudget = true
+            options.usesValues = true
+            let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
+            let pyramid = try ServiceSetup.pyramid(wraps: index.isMultiple(of: 2))
+            let view = cache.addView(layers: [(cache.addLayer(tileBytes: 16_384), pyramid, policy)])
+            var now: Int64 = 0
+            for exponent in stride(from: -12, through: 12, by: 3) {
+                for center in [0, 2048, -1e9, 1e15, 1e300] {
+                    for size in [(1e-3, 1e-3), (256, 192), (1e6, 1e6)] as [(Double, Double)] {
+                        for rotation in [0, 0.5, 1e9] {
+                            let scale = exponent < 0 ? 1 / power(-exponent) : power(exponent)
+                            cache.frame(
+                                view: view,
+                                Viewport(
+                                    center: WorldPoint(x: center, y: center),
+                                    width: size.0,
+                                    height: size.1,
+                                    scale: scale,
+                                    rotation: rotation
+                                ),
+                                at: now
+                            )
+                            now += 16_666_667
+                        }
+                    }
+                }
+            }
+            #expect(cache.committedBytes <= 2 << 20)
+            // All of it leaves a cache that works.
+            for _ in 0..<100 {
+                cache.frame(view: view, ServiceSetup.viewport(2048, 2048), at: now)
+                now += 16_666_667
+            }
+            #expect(cache.coverage.missingTiles == 0)
+        }
+    }
+
+    private func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { product, _ in product * 10 } }
+
+    /// Clocks that stand still, jump ahead for years or go back.
+    @Test func clocksMayDoAnything() throws {
+        let time = Lock(Int64(0))
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        configuration.clock = { time.withLock { $0 } }
+        configuration.retryDelay = 1
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        for (step, now) in [0, 0, 1 << 60, 5, -(1 << 60), 7, 1 << 61, 8].enumerated() {
+            time.withLock { $0 = Int64(now) }
+            let place = ServiceSetup.viewport(500 + Double(step) * 300, 700)
+            view.update(place)
+            #expect(eventually { view.frame().missingTileCount == 0 }, "at \(now)")
+        }
+        #expect(cache.statistics.meanLoadNanoseconds >= 0)
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+    }
+
+    @Test func tilesOfOnePixelAreTiles() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 64, height: 64))
+        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        // 4096 tiles of a page each do not fit; a coarser level does.
+        #expect(view.shortfallBytes == 4096 * 4096)
+        #expect(view.frame().allSatisfy { $0.tile.width == 1 })
+        #expect(cache.statistics.peakBytes <= 2 << 20)
+    }
+
+    /// Larger than LZ4 takes: held as they are, never compressed.
+    @Test func tilesLargerThanLZ4TakesAreNotCompressed() throws {
+        var configuration = TileCache.Configuration(byteLimit: .gibibytes(3), workers: 1)
+        configuration.maximumByteLimit = configuration.byteLimit
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
+        let (tileBytes, isCompressible) = cache.core.lock.withLock { state in
+            (state.pool.layers[layer.index].tileBytes, state.pool.layers[layer.index].isCompressible)
+        }
+        #expect(tileBytes == 1 << 31 && !isCompressible)
+    }
+
+    /// More addresses than there are: an error, or a cache, but no crash.
+    @Test func aHostThatDeniesMemoryGetsAnError() throws {
+        do {
+            let cache = try TileCache(byteLimit: .gibibytes(1 << 16))
+            for size in [64, 128, 256, 512] {
+                let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: size)
+                _ = try cache.addLayer(PlainSource(), pyramid: pyramid)
+            }
+            Issue.record("five times 64 TiB of addresses were given")
+        } catch TileCacheError.outOfMemory(let bytes) {
+            #expect(bytes > 0)
+        }
+    }
+
+    @Test func timesMayBeAnything() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        for (index, time) in [Int64.min, 0, .max, -1, .max - 1, .min, 5].enumerated() {
+            view.update(ServiceSetup.viewport(800 + Double(index) * 90, 800), at: MonotonicTime(nanoseconds: time))
+            _ = view.frame()
+        }
+        view.update(ServiceSetup.viewport(900, 900))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+}

@@ -1,0 +1,116 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Beginnings and ends: nothing hangs, nothing leaks.
+@Suite(.timeLimit(.minutes(5))) struct ServiceLifetimeTests {
+    @Test func aHeldTileKeepsItsBytesAfterShutdown() throws {
+        var cache: TileCache? = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache!.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache!, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let frame = view.frame()
+        #expect(cache!.shutdown())
+        cache = nil
+        for placement in frame {
+            #expect(holds(placement.tile, expectedPixel(layer: 0, placement.tile.identity.tile)))
+        }
+        #expect(view.frame().isEmpty)
+    }
+
+    @Test func shutdownReturnsInTimeThoughASourceBlocks() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let source = PlainSource(isGated: true)
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { source.inside == 2 })
+        #expect(!cache.shutdown(timeout: 20_000_000))
+        source.open(2)
+        #expect(eventually { source.inside == 0 })
+        #expect(cache.shutdown())
+    }
+
+    /// A source that blocks where it is told that nobody wants its tile holds up neither plans nor the end.
+    @Test func aBlockingCancelHandlerHoldsNothingUp() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(600, 600))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return requests.count == 4
+            }
+        )
+        let gate = DispatchSemaphore(value: 0)
+        let entered = Lock(0)
+        for request in requests {
+            request.onCancel {
+                entered.withLock { $0 += 1 }
+                gate.wait()
+            }
+        }
+        view.update(ServiceSetup.viewport(3000, 3000))
+        #expect(eventually { entered.withLock { $0 } == 1 })
+        for request in requests { request.cancel() }
+        #expect(
+            eventually {
+                for request in source.take() { source.answer(request) }
+                return view.frame().missingTileCount == 0
+            }
+        )
+        #expect(!cache.shutdown(timeout: 20_000_000))
+        for _ in 0..<4 { gate.signal() }
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+    }
+
+    @Test func aHundredCachesStartAndStopUnderLoad() throws {
+        for round in 0..<100 {
+            let cache = try TileCache(byteLimit: .mebibytes(2), workers: 3)
+            let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 200), pyramid: try ServiceSetup.pyramid())
+            let view = cache.makeView(layers: [layer])
+            for step in 0..<6 {
+                view.update(ServiceSetup.viewport(500 + Double(step * 40), 500 + Double(round)))
+                _ = view.frame()
+                pause(microseconds: 300)
+            }
+            #expect(cache.shutdown(), "round \(round)")
+            #expect(cache.statistics.loadsInFlight == 0)
+        }
+    }
+
+    @Test func aSourceThatNeverAnswersDoesNotKeepACacheAlive() throws {
+        weak var core: CacheCore?
+        do {
+            let cache = try TileCache(byteLimit: .mebibytes(2))
+            core = cache.core
+            // Nobody but the cache holds the source, which holds the requests, which hold the cache.
+            let layer = try cache.addLayer(QueuedSource(layer: 0), pyramid: try ServiceSetup.pyramid())
+            let view = ServiceSetup.quiet(cache, [layer])
+            view.update(ServiceSetup.viewport(700, 700))
+            #expect(eventually { cache.statistics.loadsInFlight > 0 })
+            pause(microseconds: 2000)
+        }
+        #expect(eventually { core == nil })
+    }
+
+    @Test func nothingOfACacheOutlivesItsLastUser() throws {
+        weak var core: CacheCore?
+        do {
+            let cache = try TileCache(byteLimit: .mebibytes(2))
+            core = cache.core
+            let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 100), pyramid: try ServiceSetup.pyramid())
+            let view = cache.makeView(layers: [layer])
+            view.update(ServiceSetup.viewport(700, 700))
+            pause(microseconds: 2000)
+            _ = view.frame()
+        }
+        #expect(eventually { core == nil })
+    }
+}

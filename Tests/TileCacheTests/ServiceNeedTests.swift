@@ -1,0 +1,109 @@
+import Testing
+
+@testable import TileCache
+
+/// Needs that a renderer states itself: lists of tiles, destinations.
+@Suite(.timeLimit(.minutes(5))) struct ServiceNeedTests {
+    @Test func renderersMayNameTheirOwnTiles() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let tiles = [(3, Float(1)), (5, 9), (4, 5)].map {
+            NeededTile(layer: layer, tile: TileCoordinate(level: $0.0, column: 1, row: 1), importance: $0.1)
+        }
+        view.update(ServiceSetup.viewport(1000, 1000))
+        view.update(needing: tiles + [NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: 99, row: 0))])
+        var asked: [Int] = []
+        #expect(
+            eventually {
+                for request in source.take() {
+                    // What was under way for the viewport may come first.
+                    if request.tile.level < 6 { asked.append(request.tile.level) }
+                    source.answer(request)
+                }
+                return asked.count == 3
+            }
+        )
+        #expect(asked == [5, 4, 3])
+    }
+
+    /// Importance counts across the layers of a view, and a number that is none comes last.
+    @Test func whatMattersMostIsAskedForFirstWhicheverLayerItIsOf() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = QueuedSource()
+        let pyramid = try ServiceSetup.pyramid()
+        let layers = [try cache.addLayer(source, pyramid: pyramid), try cache.addLayer(source, pyramid: pyramid)]
+        let view = ServiceSetup.quiet(cache, layers)
+        let wishes: [(layer: Int, column: Int, importance: Float)] = [
+            (0, 1, .nan), (0, 2, 5), (0, 3, 1), (1, 4, 9), (1, 5, 3), (1, 6, .infinity), (1, 7, -1),
+        ]
+        view.update(
+            needing: wishes.map {
+                NeededTile(
+                    layer: layers[$0.layer],
+                    tile: TileCoordinate(level: 4, column: $0.column, row: 1),
+                    importance: $0.importance
+                )
+            }
+        )
+        var asked: [Int] = []
+        #expect(
+            eventually {
+                for request in source.take() {
+                    asked.append(request.tile.column)
+                    source.answer(request)
+                }
+                return asked.count == 7
+            }
+        )
+        #expect(asked == [6, 4, 2, 5, 3, 7, 1])
+    }
+
+    @Test func aListOfNothingIsAListAndTheViewportComesBack() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let place = ServiceSetup.viewport(600, 600)
+        view.update(place)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        view.update(needing: [])
+        #expect(view.frame().isEmpty)
+        view.update(place)
+        #expect(view.frame().count == 20)
+    }
+
+    @Test func aDeclaredDestinationIsThereBeforeTheViewIs() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let pyramid = try ServiceSetup.pyramid()
+        let there = ServiceSetup.viewport(3000, 3000)
+        view.update(
+            ServiceSetup.viewport(500, 500),
+            at: MonotonicTime.now,
+            destination: Destination(
+                viewport: there,
+                time: MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 60_000_000_000)
+            )
+        )
+        #expect(
+            eventually {
+                pyramid.neededTiles(under: there, at: 6).allSatisfy { cache.isResident($0, of: layer) }
+            }
+        )
+        view.update(there)
+        #expect(view.frame().missingTileCount == 0)
+        #expect(cache.statistics.demands.decodedHits == 20)
+    }
+
+    @Test func aViewOfNamedTilesAloneDrawsThem() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let tiles = (0..<3).map { NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: $0, row: 1)) }
+        view.update(needing: tiles)
+        #expect(eventually { view.frame().missingTileCount == 0 && view.frame().count == 3 })
+        #expect(view.frame().allSatisfy { $0.isExact })
+    }
+}

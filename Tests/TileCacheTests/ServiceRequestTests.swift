@@ -1,0 +1,69 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What sources are asked, and what they may answer.
+@Suite(.timeLimit(.minutes(5))) struct ServiceRequestTests {
+    @Test func unwantedRequestsAreToldAndTheirWorkersGoOn() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(500, 500))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return requests.count == 4
+            }
+        )
+        let told = Lock(0)
+        for request in requests {
+            #expect(request.isWanted && request.isDemand)
+            request.onCancel { told.withLock { $0 += 1 } }
+        }
+        view.update(ServiceSetup.viewport(3000, 3000))
+        #expect(eventually { told.withLock { $0 } == 4 })
+        #expect(requests.allSatisfy { !$0.isWanted })
+        for request in requests { request.cancel() }
+        var wanted: [TileRequest] = []
+        #expect(
+            eventually {
+                let more = source.take()
+                for request in more { source.answer(request) }
+                wanted += more
+                return view.frame().missingTileCount == 0
+            }
+        )
+        // Nothing of the old place was asked for again: what left the plan never starts.
+        #expect(wanted.allSatisfy { $0.tile.column > 40 })
+        #expect(cache.statistics.loadsCancelled == 4)
+    }
+
+    @Test func aSecondAnswerIsCountedAndAnAbandonedRequestIsAskedAgain() throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
+        configuration.retryDelay = 1_000_000
+        let cache = try TileCache(configuration)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        var requests: [TileRequest] = []
+        func next() -> Bool {
+            eventually {
+                requests = source.take()
+                return !requests.isEmpty
+            }
+        }
+        #expect(next())
+        requests = []
+        #expect(next())
+        source.answer(requests[0])
+        source.answer(requests[0])
+        requests[0].fail(.permanent)
+        #expect(eventually { view.frame().count == 1 })
+        #expect(cache.statistics.secondAnswers == 2)
+        #expect(cache.statistics.loadsFailed == 1)
+    }
+}
