@@ -18,6 +18,7 @@ public final class TileCache: Sendable {
     /// How a cache is set up.
     public struct Configuration: Sendable {
         /// Bytes of everything: decoded and compressed tiles, loads in flight, tables and scratch memory.
+        /// ``ByteCount/automatic`` is for those who choose none.
         public var byteLimit: ByteCount
         /// What the limit may be raised to while the cache runs; four times `byteLimit` unless set. Costs addresses, no
         /// memory.
@@ -176,9 +177,10 @@ public final class TileCache: Sendable {
     public func trim(toBytes bytes: Int) { core.trim(toBytes: bytes) }
 
     /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let
-    /// go. A higher one is clamped to the configuration's `maximumByteLimit`.
+    /// go. A higher one is clamped to the configuration's `maximumByteLimit`. Under memory pressure
+    /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``Statistics/byteLimit`` tells.
     public var byteLimit: ByteCount {
-        get { .bytes(core.lock.withLock { $0.pool.configuration.byteLimit }) }
+        get { .bytes(core.lock.withLock { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }
     }
 
@@ -230,6 +232,11 @@ extension TileCache.Configuration {
 }
 
 extension TileCache {
+    /// How long loads waited for a worker, for reports.
+    package var loadWaits: (demand: DurationHistogram, prefetch: DurationHistogram) {
+        core.lock.withLock { ($0.waits.demand, $0.waits.prefetch) }
+    }
+
     /// The pool's own counters, for reports.
     package var counters: PoolCounters { core.lock.withLock { $0.pool.counters } }
 }

@@ -140,7 +140,7 @@ struct ReplayArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The world in world pixels; what the trace says unless given.", valueName: "WxH"),
-        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
+        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, 1 to 2^40") }
     )
     var world: PanTraceHeader.Size?
 

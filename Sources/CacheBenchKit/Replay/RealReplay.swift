@@ -43,8 +43,10 @@ struct RealReplay {
         clock.start()
         while let frame = try frames.next() {
             clock.sleep(until: frame.time)
+            let start = MonotonicTime.now.nanoseconds
             view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
             let drawn = view.frame()
+            tally.service.frameCosts.add(MonotonicTime.now.nanoseconds - start)
             let isCounted = tally.frames > 0 || drawn.missingTileCount > 0
             tally.frames += 1
             tally.seconds = Double(frame.time) / 1e9
@@ -108,6 +110,9 @@ struct RealReplay {
             unseen: figures.unseenTiles + figures.loadsInFlight,
             unseenPrefetched: figures.unseenPrefetchedTiles
         )
+        let waits = cache.loadWaits
+        tally.service.demandWaits = waits.demand
+        tally.service.prefetchWaits = waits.prefetch
         tally.memory.bookkeeping = figures.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
         tally.memory.residentGrowth = memory.growth

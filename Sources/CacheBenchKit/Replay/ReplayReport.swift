@@ -156,6 +156,30 @@ public struct ReplayReport: Codable, Sendable, Hashable {
         public var storedRaw: Int
     }
 
+    /// Milliseconds that some things took.
+    public struct Durations: Codable, Sendable, Hashable {
+        /// How many.
+        public var count: Int
+        /// Half of them took no longer.
+        @Nullable public var p50: Double?
+        /// 95 % took no longer.
+        @Nullable public var p95: Double?
+        /// 99 % took no longer.
+        @Nullable public var p99: Double?
+        /// The longest.
+        public var maximum: Double
+    }
+
+    /// What only the real service takes.
+    public struct Service: Codable, Sendable, Hashable {
+        /// From when a view needed a tile to the start of its load, in the trace's time.
+        public var demandWait: Durations
+        /// From the first of the plans in a row that wished for a tile to the start of its load, in the trace's time.
+        public var prefetchWait: Durations
+        /// `update` and `frame` together on the caller's thread, in real time.
+        public var frameCost: Durations
+    }
+
     /// The version of these fields.
     public var schema = 1
     /// Which trace.
@@ -180,6 +204,8 @@ public struct ReplayReport: Codable, Sendable, Hashable {
     public var compression: Compression
     /// Tiles that left the pool, by cause.
     public var evictions: [String: Int]
+    /// Waits for workers and the cost of frames; `null` under the virtual clock.
+    @Nullable public var service: Service? = nil
 }
 
 /// A value of the configuration in a report.

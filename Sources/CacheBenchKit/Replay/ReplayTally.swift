@@ -19,6 +19,15 @@ struct ReplayTally: Sendable {
     var memory = MemorySums()
     var evictions = [Int](repeating: 0, count: RemovalCause.allCases.count)
 
+    var service = ServiceSums()
+
+    /// What only the real service takes.
+    struct ServiceSums: Sendable {
+        var demandWaits = DurationHistogram()
+        var prefetchWaits = DurationHistogram()
+        var frameCosts = DurationHistogram()
+    }
+
     struct LoadSums: Sendable {
         var started = 0
         var finished = 0
@@ -88,6 +97,9 @@ struct ReplayTally: Sendable {
         waits.merge(other.waits, uniquingKeysWith: +)
         loads.add(other.loads)
         memory.add(other.memory)
+        service.demandWaits.merge(other.service.demandWaits)
+        service.prefetchWaits.merge(other.service.prefetchWaits)
+        service.frameCosts.merge(other.service.frameCosts)
         for index in evictions.indices { evictions[index] += other.evictions[index] }
     }
 }
@@ -190,7 +202,14 @@ extension ReplayTally {
             ),
             evictions: Dictionary(
                 uniqueKeysWithValues: RemovalCause.allCases.map { ($0.name, evictions[$0.rawValue]) }
-            )
+            ),
+            service: service.frameCosts.count == 0
+                ? nil
+                : .init(
+                    demandWait: .init(service.demandWaits),
+                    prefetchWait: .init(service.prefetchWaits),
+                    frameCost: .init(service.frameCosts)
+                )
         )
     }
 
@@ -205,5 +224,18 @@ extension ReplayTally {
             if seen >= rank { return Double(tenths) / 10 }
         }
         return nil
+    }
+}
+
+extension ReplayReport.Durations {
+    init(_ histogram: DurationHistogram) {
+        func milliseconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds) / 1e6 }
+        self.init(
+            count: histogram.count,
+            p50: histogram.quantile(0.5).map(milliseconds),
+            p95: histogram.quantile(0.95).map(milliseconds),
+            p99: histogram.quantile(0.99).map(milliseconds),
+            maximum: milliseconds(histogram.maximum)
+        )
     }
 }

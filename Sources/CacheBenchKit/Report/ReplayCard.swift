@@ -73,7 +73,7 @@ struct ReplayCard {
     private var drawing: [String] {
         let coverage = report.coverage
         let wait = report.timeToSharp
-        return [
+        var lines = [
             row("drawn frames", Figures.count(coverage.frames), "that moved or lacked a tile", isHeading: true),
             row("  with a gap", Figures.percent(report.framesWithGap), ""),
             row(
@@ -87,6 +87,21 @@ struct ReplayCard {
                 "in the middle; p95 \(Figures.milliseconds(wait.p95)), p99 \(Figures.milliseconds(wait.p99))"
             ),
         ]
+        guard let service = report.service else { return lines }
+        let waits = [
+            ("needed waited", service.demandWait), ("prefetch waited", service.prefetchWait),
+            ("update, frame", service.frameCost),
+        ]
+        for (label, part) in waits {
+            lines.append(
+                row(
+                    "  " + label,
+                    Figures.milliseconds(part.p50),
+                    "in the middle; p95 \(Figures.milliseconds(part.p95)), most \(Figures.milliseconds(part.maximum))"
+                )
+            )
+        }
+        return lines
     }
 
     /// Pixel-milliseconds say little to a person; how long a whole screen would have been so says more.

@@ -171,8 +171,8 @@ extension PoolState {
         let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
         for candidate in valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth, isEvictable(candidate, for: layer),
-                entry.pointee.residency.isDecoded == wantsDecoded
+            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth,
+                isEvictable(candidate, for: layer), entry.pointee.residency.isDecoded == wantsDecoded
             else { continue }
             lowest = candidate
             lowestWorth = entry.pointee.value

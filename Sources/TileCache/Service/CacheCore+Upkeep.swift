@@ -156,7 +156,8 @@ extension CacheCore {
     func setByteLimit(_ bytes: Int) {
         let now = clock()
         perform { state in
-            state.pool.setByteLimit(min(max(bytes, 1), state.pool.maximumByteLimit), now: now)
+            state.fullByteLimit = min(max(bytes, 1), state.pool.maximumByteLimit)
+            state.pool.setByteLimit(state.pressure.bytes(of: state.fullByteLimit), now: now)
         }
         requestPlan()
     }

@@ -88,6 +88,10 @@ struct CoreState: ~Copyable {
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
 
+    /// The limit that was asked for; the pool's own is less under memory pressure.
+    var fullByteLimit: Int
+    var pressure = PressureRule()
+
     /// Workers with nothing to do.
     var idleWorkers: [Int] = []
     /// Workers that take the place of those whose source does not answer.
@@ -119,6 +123,7 @@ struct CoreState: ~Copyable {
     var closedZoom = DemandCounts()
 
     init(pool: consuming PoolState, pageRegion: MemoryRegion, meanLatency: Int64) {
+        fullByteLimit = pool.configuration.byteLimit
         self.pool = pool
         self.pageRegion = pageRegion
         self.meanLatency = meanLatency

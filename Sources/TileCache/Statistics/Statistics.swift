@@ -55,7 +55,7 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     /// Tiles that left, by cause.
     public internal(set) var removals: [RemovalCause: Int] = [:]
 
-    /// The limit, in bytes.
+    /// The limit in force, in bytes: the cache's own, or a part of it while the system is short of memory.
     public internal(set) var byteLimit = 0
     /// Bytes with memory behind them: slots, pages, tables, scratch.
     public internal(set) var usedBytes = 0

@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Asks the system about memory.
+enum SystemMemory {
+    /// Bytes of the machine; 1 GiB where it does not say.
+    static var physicalBytes: Int {
+        let (bytes, overflow) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(
+            by: sysconf(Int32(_SC_PAGESIZE))
+        )
+        return overflow || bytes <= 0 ? 1 << 30 : bytes
+    }
+
+    /// What Linux says of the process's group and of the machine; nothing elsewhere.
+    static func readings() -> MemoryReadings {
+        var readings = MemoryReadings()
+        #if os(Linux) || os(Android)
+            let folders = MemoryReadings.groupFolders(contents(of: "/proc/self/cgroup") ?? "")
+            for folder in folders {
+                for name in ["memory.max", "memory.high"] {
+                    if let text = contents(of: folder + "/" + name) { readings.takeLimit(text) }
+                }
+            }
+            if let folder = folders.first {
+                if let current = contents(of: folder + "/memory.current") {
+                    readings.takeUse(current: current, statistics: contents(of: folder + "/memory.stat") ?? "")
+                }
+                if let text = contents(of: folder + "/memory.pressure") { readings.takePressure(text) }
+            }
+            if let text = contents(of: "/proc/pressure/memory") { readings.takePressure(text) }
+        #endif
+        return readings
+    }
+
+    /// The first 16 KiB of a small text file; `nil` where it cannot be read.
+    private static func contents(of path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                read(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+            }
+            if got <= 0 { break }
+            count += got
+        }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,153 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What the system says of memory, and what a cache does about it. Files as kernels write them.
+@Suite struct MemoryPressureTests {
+    @Test(arguments: [
+        ("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", 0.0, 0.0),
+        ("some avg10=12.53 avg60=3.01 avg300=0.80 total=91233\nfull avg10=4.20 avg60=1 avg300=0 total=5\n", 12.53, 4.2),
+        ("some avg10=100.00 avg60=99.00 avg300=9.00 total=18446744073709551615\n", 100, 0),
+        ("full avg60=9.00\nsome avg10=\nsome avg10=nan\nsome avg10=-3\nsome avg10=1e999\n\0\n", 0, 0),
+        ("", 0, 0),
+    ]) func pressureFilesAreRead(text: String, some: Double, all: Double) {
+        var readings = MemoryReadings()
+        readings.takePressure(text)
+        #expect(readings.some == some && readings.all == all)
+    }
+
+    @Test(
+        arguments: [
+            ("0::/user.slice/app.scope\n", ["/user.slice/app.scope", "/user.slice", ""]),
+            ("0::/\n", [""]),
+            ("12:memory:/docker/abc\n0::/docker/abc\n", ["/docker/abc", "/docker", ""]),
+            ("0::/../../other\n", [""]),
+            ("1:name=systemd:/x\n", []),
+            ("", []),
+        ] as [(String, [String])]
+    ) func groupsAreFound(text: String, folders: [String]) {
+        #expect(MemoryReadings.groupFolders(text) == folders.map { "/sys/fs/cgroup" + $0 })
+    }
+
+    @Test func theLeastLimitCounts() {
+        var readings = MemoryReadings()
+        for text in ["max\n", "", "-5\n", "1 2\n", "99999999999999999999\n"] { readings.takeLimit(text) }
+        #expect(readings.limit == nil)
+        for text in ["536870912\n", "max\n", "268435456\n", "1073741824\n"] { readings.takeLimit(text) }
+        #expect(readings.limit == 268_435_456)
+    }
+
+    @Test(arguments: [
+        (84, 0.0, 0.0, MemoryPressure.Level.normal), (85, 0, 0, .warning), (94, 0, 0, .warning), (95, 0, 0, .critical),
+        (10, 9.99, 0, .normal), (10, 10, 0, .warning), (10, 80, 9.99, .warning), (10, 80, 10, .critical),
+    ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressure.Level) {
+        var readings = MemoryReadings()
+        readings.takeLimit("1000000\n")
+        // A fifth of the limit is file contents that may go.
+        readings.takeUse(
+            current: "\(percent * 10_000 + 200_000)\n",
+            statistics: "anon 5\nfile 300000\ninactive_file 200000\nactive_file 100000\n"
+        )
+        readings.takePressure("some avg10=\(some) avg60=0 total=1\nfull avg10=\(all) avg60=0 total=1\n")
+        #expect(readings.level == level)
+    }
+
+    @Test func withoutALimitUseSaysNothing() {
+        var readings = MemoryReadings()
+        readings.takeUse(current: "999999999999\n", statistics: "")
+        #expect(readings.level == .normal)
+    }
+
+    @Test func theRuleGivesWayAtOnceAndComesBackInSteps() {
+        let second: Int64 = 1_000_000_000
+        var rule = PressureRule()
+        rule.note(.normal, now: 0)
+        #expect(rule.share == 1)
+        rule.note(.warning, now: 10 * second)
+        #expect(rule.share == 0.5)
+        rule.note(.critical, now: 11 * second)
+        #expect(rule.share == 0.25)
+        // A lesser warning does not bring anything back, and keeps what has been given up.
+        rule.note(.warning, now: 30 * second)
+        rule.note(.normal, now: 35 * second - 1)
+        #expect(rule.share == 0.25)
+        rule.note(.normal, now: 35 * second)
+        #expect(rule.share == 0.375)
+        rule.note(.normal, now: 40 * second - 1)
+        #expect(rule.share == 0.375)
+        for time in [40, 45, 50] { rule.note(.normal, now: Int64(time) * second) }
+        #expect(rule.share == 1)
+        #expect(rule.bytes(of: 1001) == 1001)
+        // A clock that goes back delays the return and does not prevent it.
+        rule.note(.warning, now: 100 * second)
+        rule.note(.normal, now: 3 * second)
+        #expect(rule.share == 0.5 && rule.bytes(of: 1001) == 500 && rule.bytes(of: 1) == 1)
+        rule.note(.normal, now: 8 * second)
+        #expect(rule.share == 0.75)
+    }
+
+    @Test(
+        arguments: [
+            (8 << 30, nil, 512 << 20), (2 << 30, nil, 256 << 20), (64 << 30, 1 << 30, 128 << 20),
+            (64 << 30, 128 << 20, 16 << 20), (64 << 30, 64 << 20, 16 << 20), (64 << 30, 20 << 20, 10 << 20),
+            (64 << 30, 0, 1), (1 << 30, .max, 128 << 20),
+        ] as [(Int, Int?, Int)]
+    ) func theDefaultLimitRespectsTheContainers(physical: Int, container: Int?, bytes: Int) {
+        #expect(ByteCount.automatic(physical: physical, container: container).bytes == bytes)
+    }
+
+    @Test func thisMachineSaysSomething() {
+        #expect(SystemMemory.physicalBytes > 0)
+        #expect((1...512 << 20).contains(ByteCount.automatic.bytes))
+    }
+}
+
+/// The same on a whole cache.
+@Suite(.timeLimit(.minutes(5))) struct ServicePressureTests {
+    @Test func pressureTrimsAndTheLimitComesBack() throws {
+        let time = Lock(Int64(0))
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(2))
+        configuration.clock = { time.withLock { $0 } }
+        configuration.maximumByteLimit = .mebibytes(8)
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        for step in 0..<20 {
+            view.update(ServiceSetup.viewport(500 + Double(step) * 60, 700))
+            #expect(eventually { view.frame().missingTileCount == 0 })
+        }
+        #expect(cache.statistics.usedBytes > 1 << 20)
+        cache.noteMemoryPressure(.warning)
+        #expect(cache.statistics.usedBytes <= 1 << 20)
+        #expect(cache.statistics.byteLimit == 1 << 20)
+        #expect(cache.byteLimit == .mebibytes(2))
+        // Another limit of the renderer's own is cut in the same way.
+        cache.byteLimit = .mebibytes(4)
+        #expect(cache.statistics.byteLimit == 2 << 20)
+        for second in [6, 12] {
+            time.withLock { $0 = Int64(second) * 1_000_000_000 }
+            cache.noteMemoryPressure(.normal)
+        }
+        #expect(cache.statistics.byteLimit == 4 << 20)
+        view.update(ServiceSetup.viewport(600, 700))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    @Test func aMonitorAsksAndEndsWithItsHolder() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let asked = Lock(0)
+        var monitor: MemoryPressure? = MemoryPressure(of: cache, every: .milliseconds(1)) {
+            asked.withLock { $0 += 1 }
+            return .critical
+        }
+        #if os(Linux)
+            #expect(eventually { cache.statistics.byteLimit == 512 << 10 })
+            #expect(asked.withLock { $0 } > 0)
+        #endif
+        withExtendedLifetime(monitor) {}
+        monitor = nil
+        #expect(cache.shutdown())
+    }
+}

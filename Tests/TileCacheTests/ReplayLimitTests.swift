@@ -1,0 +1,22 @@
+import CacheBenchKit
+import Foundation
+import Testing
+import TileCache
+
+/// Limits that a trace, a flag and the library must agree on.
+@Suite struct ReplayLimitTests {
+    @Test(arguments: [(1 << 40, true), ((1 << 40) + 1, false), (1 << 52, false), (1, true), (0, false)])
+    func aWorldIsOneForTheTraceWhereItIsOneForThePyramid(side: Int, isWorld: Bool) {
+        #expect((PanTraceHeader.Size(world: "\(side)x1") != nil) == isWorld)
+        #expect((PanTraceHeader.Size(world: "1x\(side)") != nil) == isWorld)
+        #expect(((try? TilePyramid.powerOfTwo(worldWidth: side, worldHeight: 1)) != nil) == isWorld)
+    }
+
+    @Test(arguments: [0, 1, UInt64(Int.max), UInt64(Int.max) + 1, .max])
+    func seedsAreShownAsTheyWereGiven(seed: UInt64) throws {
+        let value: ConfigurationValue = Int(exactly: seed).map { .integer($0) } ?? .unsigned(seed)
+        let text = String(decoding: try JSONEncoder().encode([value]), as: UTF8.self)
+        #expect(text == "[\(seed)]")
+        #expect(try JSONDecoder().decode([ConfigurationValue].self, from: Data(text.utf8)) == [value])
+    }
+}
