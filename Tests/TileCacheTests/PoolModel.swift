@@ -232,7 +232,10 @@ final class PoolModel {
             if entry.slot >= 0 { slots[entry.key.layer] += 1 }
             blocks[entry.key.layer] += Int(entry.blockBytes)
         }
-        for flight in flights.values where flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
+        for flight in flights.values {
+            if flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
+            blocks[flight.key.layer] += flight.encodedBytes
+        }
         for work in works where work.kind != .demotion {
             let layer = work.ticket.key.layer
             if work.kind == .promotion { slots[layer] += 1 }
