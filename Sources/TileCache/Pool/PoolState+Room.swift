@@ -121,7 +121,7 @@ extension PoolState {
             return .freed
         }
         // A needed tile comes before the payloads of tiles that are decoded as well.
-        if worth == .infinity, shedEncoded(slots[wantedClass].slotBytes) { return .freed }
+        if worth == .infinity, !isFull(layer: layer), shedEncoded(slotBytes(ofLayer: layer)) { return .freed }
         return .none
     }
 
