@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// What `throughput` reports beside speeds, and that its parts say what they promise. Speeds themselves decide nothing.
+@Suite struct ThroughputTests {
+    /// Our side of the comparison counts the demands that the other side is asked for.
+    @Test func bothSidesOfTheTraceSeeTheSameDemands() throws {
+        let hits = try TraceHits.measure(byteLimit: 16 << 20, compressionRatio: 2)
+        var options = ReplayOptions()
+        options.prefetch = .none
+        options.loadLatency = 0
+        let session = BuiltInSession()
+        let scene = try PanTraceScene(session.header, overrides: options.overrides, name: "")
+        let input = ReplayInput(name: "", source: "", scene: scene, samples: session.stream)
+        #expect(try hits.demands == Replay(options).run([{ input }]).total.demands.total)
+        #expect(hits.nsCacheHits > 0 && hits.nsCacheHits < hits.demands)
+        #expect(hits.decodedOnlyHits > 0 && hits.decodedOnlyHits <= hits.hits)
+        #expect(hits.hitRate == Double(hits.hits) / Double(hits.demands))
+    }
+
+    /// Without a limit that binds, every side keeps everything.
+    @Test func withoutALimitAllSidesAreEqual() throws {
+        let hits = try TraceHits.measure(byteLimit: 2 << 30, compressionRatio: 2)
+        #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
+    }
+
+    @Test func framesHaveFortyTiles() throws {
+        let report = try LookupBenchmark().frame(rounds: 1)
+        #expect(report.tiles == 40)
+    }
+
+    @Test(arguments: [Throughput.Part.codec, .pool])
+    func everyFigureHasItsName(part: Throughput.Part) throws {
+        let figures = try Throughput(directory: nil, rounds: 1).figures(of: part)
+        #expect(figures.count == part.figureNames.count)
+        #expect(figures.allSatisfy { $0 > 0 })
+    }
+}
