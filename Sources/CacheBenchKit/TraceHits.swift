@@ -1,5 +1,5 @@
 import Foundation
-public import TileCache
+import TileCache
 
 /// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.
 ///
