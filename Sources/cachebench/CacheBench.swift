@@ -13,7 +13,7 @@ struct CacheBench: ParsableCommand {
             Exit codes: 0 done, 1 a check failed, 2 input that cannot be used, 64 bad usage.
             """,
         version: BenchVersion.program,
-        subcommands: [ReplayCommand.self, CompareCommand.self, ThroughputCommand.self],
+        subcommands: [ReplayCommand.self, CompareCommand.self, ThroughputCommand.self, GenerateCommand.self],
         defaultSubcommand: ReplayCommand.self
     )
 }

@@ -13,10 +13,13 @@ struct ReportWriter {
     private let path: String?
 
     /// Looks whether the file could be written, so that nobody waits for a long run only to lose it.
-    init(_ arguments: OutputArguments) throws(Failure) {
+    init(_ arguments: OutputArguments) throws(Failure) { try self.init(path: arguments.output) }
+
+    /// The same for a command that has no forms to choose from.
+    init(path: String?) throws(Failure) {
         // Whoever reads may stop reading: then write says so, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
-        guard let path = arguments.output else {
+        guard let path else {
             self.path = nil
             return
         }
@@ -39,17 +42,23 @@ struct ReportWriter {
 
     /// Writes a report.
     func write(_ text: String) throws(Failure) {
+        var rest: String? = text
+        try write(pieces: { rest.take() })
+    }
+
+    /// Writes piece by piece what is too long to be kept, until there is no next one.
+    func write(pieces next: () -> String?) throws(Failure) {
         guard let path else {
-            if Self.write(text, to: 1) { return }
+            if Self.write(next, to: 1) { return }
             if errno == EPIPE { return }
             throw Failure("standard output: \(Self.reason)")
         }
         // A device or a pipe is written to as it is; only files are replaced.
-        if let kind = Self.kind(of: path), kind != S_IFREG { return try writeThrough(text, path) }
+        if let kind = Self.kind(of: path), kind != S_IFREG { return try writeThrough(next, path) }
         let temporary = "\(path).\(getpid()).partial"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(path) }
-        let isWritten = Self.write(text, to: descriptor)
+        let isWritten = Self.write(next, to: descriptor)
         let why = errno
         guard close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
             if !isWritten { errno = why }
@@ -59,13 +68,20 @@ struct ReportWriter {
         }
     }
 
-    private func writeThrough(_ text: String, _ path: String) throws(Failure) {
+    private func writeThrough(_ next: () -> String?, _ path: String) throws(Failure) {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
-        let isWritten = Self.write(text, to: descriptor)
+        let isWritten = Self.write(next, to: descriptor)
         let failure = Self.failure(path)
         close(descriptor)
         if !isWritten { throw failure }
+    }
+
+    private static func write(_ next: () -> String?, to descriptor: Int32) -> Bool {
+        while let text = next() {
+            guard write(text, to: descriptor) else { return false }
+        }
+        return true
     }
 
     private static func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -1,0 +1,104 @@
+public import TileCache
+
+/// What a generated trace is of: one of the five designs of a scroll view, or a session of a person.
+public enum GesturePreset: String, Sendable, CaseIterable {
+    /// An infinite zoom over tiles, by touch.
+    case infinite
+    /// A plane that is panned with four tiles, by touch.
+    case plane
+    /// A view with double taps and pinches, by touch.
+    case zoom
+    /// A photo viewer, by touch: one photo, first fitted.
+    case photo
+    /// A row of pages, by touch.
+    case pages
+    /// A map, dragged with a mouse and zoomed by the wheel.
+    case map
+    /// Large pictures, by touch: long strokes, flings and small pinches.
+    case photoSession = "photo-session"
+    /// A slide under a microscope, dragged with a mouse and zoomed by the wheel.
+    case slide
+
+    /// The recorded figures that its gestures follow.
+    ///
+    /// In the designs it is the gestures that follow them; what becomes of a gesture is for the design to say: a plane
+    /// ends, a photo is in the middle, a row stops at each page. In the sessions there is room for all of it, and the
+    /// trace's own figures are those of the recordings.
+    public var statistics: RecordedStatistics {
+        switch self {
+        case .map: .map
+        case .slide: .mouse
+        case .infinite, .plane, .zoom, .photo, .pages, .photoSession: .touch
+        }
+    }
+
+    /// Whether it is one of the sessions.
+    public var isSession: Bool { self == .map || self == .photoSession || self == .slide }
+
+    /// The size of the view in screen pixels unless another is given.
+    public var viewport: PanTraceHeader.Size {
+        switch self {
+        case .infinite, .plane, .zoom, .photo, .pages: .init(width: 320, height: 460)
+        case .map: .init(width: 1000, height: 470)
+        case .photoSession, .slide: .init(width: 1280, height: 720)
+        }
+    }
+
+    /// The size of the world in world pixels unless another is given.
+    public var world: PanTraceHeader.Size {
+        switch self {
+        case .plane: .init(width: 16_000, height: 11_500)
+        case .photo: .init(width: 4000, height: 3000)
+        case .pages: .init(width: 16_000, height: 460)
+        case .infinite, .zoom, .map, .photoSession: .init(width: 131_072, height: 131_072)
+        case .slide: .init(width: 100_000, height: 80_000)
+        }
+    }
+
+    /// How zooms are made, if at all.
+    enum Zooming: Sendable { case none, wheel, pinch, doubleTap }
+
+    var zooming: Zooming {
+        switch self {
+        case .plane: .none
+        case .map, .slide: .wheel
+        case .zoom: .doubleTap
+        case .infinite, .photo, .pages, .photoSession: .pinch
+        }
+    }
+
+    /// Whether content goes on when it is let go.
+    var isTouch: Bool { zooming != .wheel }
+
+    /// How far sessions zoom out: to where four views are as wide as the world, so that there is room for a stroke.
+    static func leastScale(world: ScrollSize, view: ScrollSize) -> Double {
+        min(1, max(view.width / world.width, view.height / world.height) * 4)
+    }
+
+    /// The scroll view that the gestures move.
+    ///
+    /// - Throws: `ScrollError` for sizes that it does not take.
+    func model(world: ScrollSize, view: ScrollSize) throws(ScrollError) -> any ScrollModel {
+        switch self {
+        case .infinite: return try InfiniteZoomScroll(world: world, view: view)
+        case .plane: return try FixedTileScroll(plane: world, view: view)
+        case .photo: return try PhotoScroll(photo: world, view: view)
+        case .pages: return try PageScroll(count: Int(max(1, world.width / view.width)), view: view)
+        case .zoom, .map, .photoSession, .slide:
+            let least = Self.leastScale(world: world, view: view)
+            let start = self == .photoSession ? 1 : min(1, least * 8)
+            var model = try ProgrammaticZoomScroll(
+                content: world,
+                view: view,
+                scaleBounds: (self == .photoSession ? max(least, 0.5) : least)...1,
+                scale: start
+            )
+            let center = ScrollVector(x: world.width * start / 2, y: world.height * start / 2)
+            model.handle(
+                .scroll(by: ScrollVector(x: center.x - view.width / 2, y: center.y - view.height / 2)),
+                at: MonotonicTime(nanoseconds: 0)
+            )
+            return model
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import TileCache
+
+/// A generated trace as the text of its file, piece by piece.
+public struct TraceText {
+    /// Writing each line by itself would take longer than making it.
+    private static let pieceBytes = 1 << 16
+
+    private var generator: TraceGenerator
+    private var isBegun = false
+
+    /// Begins a trace.
+    ///
+    /// - Throws: ``ReplayError`` as ``TraceGenerator/init(_:)``.
+    public init(_ options: TraceGenerator.Options) throws(ReplayError) {
+        generator = try TraceGenerator(options)
+    }
+
+    /// The next lines, some 64 KiB of them; `nil` after the last one.
+    public mutating func next() -> String? {
+        var text = isBegun ? "" : PanTraceFormat.headerText(generator.header, includesRotation: false)
+        isBegun = true
+        while text.utf8.count < Self.pieceBytes, let sample = generator.nextSample() {
+            text += PanTraceFormat.line(sample, includesRotation: false)
+        }
+        return text.isEmpty ? nil : text
+    }
+}

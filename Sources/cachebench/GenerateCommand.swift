@@ -1,0 +1,101 @@
+import ArgumentParser
+import CacheBenchKit
+import TileCache
+
+/// `cachebench generate`: a pan trace that nobody recorded.
+struct GenerateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Write a pan trace by driving a scroll view with seeded gestures.",
+        discussion: """
+            The designs: infinite (tiles under an endless zoom), plane (four tiles), zoom (double taps and pinches), \
+            photo (a viewer), pages (a row). The sessions: map and slide (a mouse and its wheel), photo-session (a touch \
+            screen); their strokes, pauses, reversals, speeds and zooms are distributed as recorded ones were.
+
+            The same flags give the same trace on every machine. A trace is written as it is made, so that a day takes \
+            no more memory than a second.
+
+            Examples:
+              cachebench generate --preset map --duration 10min --output map.csv
+              cachebench generate --preset plane --seed 7 | cachebench replay -
+            """
+    )
+
+    @Option(help: "Which design or session.")
+    var preset: GesturePreset
+
+    @Option(
+        help: ArgumentHelp("How long: 90s, 10min, 24h, from 1s to 8760h. (default: 1min)", valueName: "duration"),
+        transform: { text in
+            guard let duration = Quantity.duration(text), TraceGenerator.durations.contains(duration) else {
+                throw ValidationError("Expected a time with its unit from 1s to 8760h (90s, 10min).")
+            }
+            return duration
+        }
+    )
+    var duration: Int64?
+
+    @Option(
+        parsing: .unconditional,
+        help: "Another seed is another person. (default: 1)",
+        transform: { text in
+            guard let seed = UInt64(text) else {
+                throw ValidationError("Expected a whole number from 0 to 18446744073709551615.")
+            }
+            return seed
+        }
+    )
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp("The view in screen pixels; the preset's unless given.", valueName: "WxH"),
+        transform: { text in
+            guard let size = PanTraceHeader.Size(viewport: text) else {
+                throw ValidationError("Expected WIDTHxHEIGHT in screen pixels, larger than 0, at most a million.")
+            }
+            return size
+        }
+    )
+    var viewport: PanTraceHeader.Size?
+
+    @Option(
+        help: ArgumentHelp("The world in world pixels; the preset's unless given.", valueName: "WxH"),
+        transform: { text in
+            guard let size = PanTraceHeader.Size(world: text) else {
+                throw ValidationError("Expected WIDTHxHEIGHT in world pixels, whole numbers from 1.")
+            }
+            return size
+        }
+    )
+    var world: PanTraceHeader.Size?
+
+    @Option(
+        help: ArgumentHelp("Samples a second while something moves, 0.001 to 1000. (default: 60)", valueName: "rate"),
+        transform: { text in
+            guard let rate = Double(text).flatMap({ FrameRate(framesPerSecond: $0) }) else {
+                throw ValidationError("Expected a number from 0.001 to 1000.")
+            }
+            return rate
+        }
+    )
+    var rate: FrameRate?
+
+    @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
+    var output: String?
+
+    func run() throws {
+        try Failure.reported {
+            var options = TraceGenerator.Options(preset: preset)
+            if let duration { options.duration = duration }
+            if let seed { options.seed = seed }
+            if let rate { options.rate = rate }
+            options.viewport = viewport
+            options.world = world
+            let writer = try ReportWriter(path: output)
+            var text = try TraceText(options)
+            try writer.write(pieces: { text.next() })
+        }
+    }
+}
+
+extension GesturePreset: ExpressibleByArgument {}
