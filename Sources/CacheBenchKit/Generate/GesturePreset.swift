@@ -83,7 +83,7 @@ public enum GesturePreset: String, Sendable, CaseIterable {
         case .infinite: return try InfiniteZoomScroll(world: world, view: view)
         case .plane: return try FixedTileScroll(plane: world, view: view)
         case .photo: return try PhotoScroll(photo: world, view: view)
-        case .pages: return try PageScroll(count: Int(max(1, world.width / view.width)), view: view)
+        case .pages: return try PageScroll(count: Int(min(max(1, world.width / view.width), 0x1p52)), view: view)
         case .zoom, .map, .photoSession, .slide:
             let least = Self.leastScale(world: world, view: view)
             let start = self == .photoSession ? 1 : min(1, least * 8)

@@ -30,7 +30,7 @@ public struct PageScroll: ScrollModel {
     ///   - view: in screen pixels, from a millionth to 2^52; a page is as large.
     /// - Throws: `ScrollError` for other sizes and counts.
     public init(count: Int, view: ScrollSize) throws(ScrollError) {
-        guard count >= 1 else { throw ScrollError("\(count) pages; at least 1 was expected") }
+        guard (1...1 << 52).contains(count) else { throw ScrollError("\(count) pages; 1 to 2^52 were expected") }
         try ScrollError.check(view, "view")
         try ScrollError.check(ScrollSize(width: view.width * Double(count), height: view.height), "row of pages")
         self.count = count

@@ -17,8 +17,10 @@ public struct ScrollVector: Hashable, Sendable {
 
     /// Its length in screen pixels.
     public var length: Double { (x * x + y * y).squareRoot() }
-    /// Whether both parts are numbers that can be reckoned with.
+    /// Whether both parts are numbers.
     public var isFinite: Bool { x.isFinite && y.isFinite }
+    /// Whether it can be a place: far enough from infinity that nothing that is reckoned from it overflows.
+    var isPlace: Bool { max(x.magnitude, y.magnitude) <= 0x1p52 }
 
     enum Part: Sendable { case horizontal, vertical }
 

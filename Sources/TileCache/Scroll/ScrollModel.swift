@@ -20,14 +20,15 @@ public enum ScrollEvent: Hashable, Sendable {
     /// The view has another size, in screen pixels.
     case resize(ScrollSize)
 
-    /// Whether its numbers can be reckoned with; a model ignores events where they cannot.
+    /// Whether its numbers can be reckoned with; a model ignores events where they cannot: places and ways beyond 2^52
+    /// screen pixels, scales and factors that are not larger than 0.
     var isUsable: Bool {
         switch self {
         case .touchBegan(_, let place), .touchMoved(_, let place), .doubleTap(let place), .scroll(let place):
-            place.isFinite
+            place.isPlace
         case .touchEnded, .touchCancelled: true
-        case .magnify(let factor, let place): factor > 0 && factor.isFinite && place.isFinite
-        case .zoom(let scale, let place, _): scale > 0 && scale.isFinite && place.isFinite
+        case .magnify(let factor, let place): factor > 0 && factor.isFinite && place.isPlace
+        case .zoom(let scale, let place, _): scale > 0 && scale.isFinite && place.isPlace
         case .resize(let size): size.isUsable
         }
     }

@@ -87,6 +87,34 @@ import Testing
         #expect(one.velocity(at: 6) == .zero)
     }
 
+    /// Numbers that no screen has: they are ignored, or come to rest like any others.
+    @Test func nothingOverflows() throws {
+        let far = ScrollVector(x: 0x1p52, y: -0x1p52)
+        let events: [ScrollEvent] = [
+            .touchBegan(id: 0, at: far), .touchMoved(id: 0, to: far * -1), .touchEnded(id: 0), .scroll(by: far),
+            .touchBegan(id: 1, at: .init(x: .nan, y: 0)), .touchBegan(id: 2, at: far * 2), .touchEnded(id: .max),
+            .touchBegan(id: 3, at: far), .touchBegan(id: 4, at: far * -1), .touchMoved(id: 3, to: far * -1),
+            .touchEnded(id: 3), .touchCancelled(id: 4), .magnify(by: .greatestFiniteMagnitude, about: far),
+            .magnify(by: .leastNonzeroMagnitude, about: .zero), .zoom(to: 1e300, about: far, animated: true),
+            .zoom(to: -1, about: .zero, animated: false), .resize(.init(width: -1, height: .infinity)),
+        ]
+        let view = ScrollSize(width: 320, height: 460)
+        var models: [any ScrollModel] = [
+            try InfiniteZoomScroll(world: .init(width: 0x1p52, height: 1e-6), view: view),
+            try FixedTileScroll(view: view), try PhotoScroll(photo: .init(width: 1e-6, height: 0x1p52), view: view),
+            try PageScroll(count: 1 << 40, view: view),
+            try ProgrammaticZoomScroll(content: view, view: view, scaleBounds: 1e-3...1e12),
+        ]
+        for index in models.indices {
+            for (step, event) in (events + events.reversed()).enumerated() {
+                models[index].handle(event, at: MonotonicTime(nanoseconds: Int64(step % 7) - 3))
+            }
+            models[index].handle(.touchEnded(id: 0), at: MonotonicTime(nanoseconds: .max))
+            models[index].handle(.touchEnded(id: 3), at: MonotonicTime(nanoseconds: .max))
+            #expect(models[index].state(at: MonotonicTime(nanoseconds: .min)).viewport.isDrawable)
+        }
+    }
+
     @Test func motionCrossesTheEdgeAndComesBackToIt() throws {
         let limits = ScrollLimits(view: .init(width: 100, height: 100), content: .init(width: 1000, height: 100))
         let motion = try #require(
