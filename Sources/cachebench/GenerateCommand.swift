@@ -27,10 +27,8 @@ struct GenerateCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("How long: 90s, 10min, 24h, from 1s to 8760h. (default: 1min)", valueName: "duration"),
         transform: { text in
-            guard let duration = Quantity.duration(text), TraceGenerator.durations.contains(duration) else {
-                throw ValidationError("Expected a time with its unit from 1s to 8760h (90s, 10min).")
-            }
-            return duration
+            let duration = Quantity.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
+            return try parsed(duration, "a time with its unit from 1s to 8760h (90s, 10min)")
         }
     )
     var duration: Int64?
@@ -38,44 +36,28 @@ struct GenerateCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: "Another seed is another person. (default: 1)",
-        transform: { text in
-            guard let seed = UInt64(text) else {
-                throw ValidationError("Expected a whole number from 0 to 18446744073709551615.")
-            }
-            return seed
-        }
+        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
     )
     var seed: UInt64?
 
     @Option(
         help: ArgumentHelp("The view in screen pixels; the preset's unless given.", valueName: "WxH"),
         transform: { text in
-            guard let size = PanTraceHeader.Size(viewport: text) else {
-                throw ValidationError("Expected WIDTHxHEIGHT in screen pixels, larger than 0, at most a million.")
-            }
-            return size
+            try parsed(.init(viewport: text), "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million")
         }
     )
     var viewport: PanTraceHeader.Size?
 
     @Option(
         help: ArgumentHelp("The world in world pixels; the preset's unless given.", valueName: "WxH"),
-        transform: { text in
-            guard let size = PanTraceHeader.Size(world: text) else {
-                throw ValidationError("Expected WIDTHxHEIGHT in world pixels, whole numbers from 1.")
-            }
-            return size
-        }
+        transform: { try parsed(.init(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
     )
     var world: PanTraceHeader.Size?
 
     @Option(
         help: ArgumentHelp("Samples a second while something moves, 0.001 to 1000. (default: 60)", valueName: "rate"),
         transform: { text in
-            guard let rate = Double(text).flatMap({ FrameRate(framesPerSecond: $0) }) else {
-                throw ValidationError("Expected a number from 0.001 to 1000.")
-            }
-            return rate
+            try parsed(Double(text).flatMap { FrameRate(framesPerSecond: $0) }, "a number from 0.001 to 1000")
         }
     )
     var rate: FrameRate?

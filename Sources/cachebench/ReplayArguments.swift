@@ -236,7 +236,7 @@ extension EvictionKind: ExpressibleByArgument {}
 extension ReplayClock: ExpressibleByArgument {}
 
 /// What a flag's value means, or what was expected instead of it.
-private func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
+func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     guard let value else { throw ValidationError("Expected \(expected).") }
     return value
 }
