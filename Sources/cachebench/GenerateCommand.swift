@@ -1,5 +1,5 @@
-import ArgumentParser
-import CacheBenchKit
+public import ArgumentParser
+public import CacheBenchKit
 import TileCache
 
 /// `cachebench generate`: a pan trace that nobody recorded.
