@@ -1,4 +1,5 @@
-// The inner loops of the compressed tier: reversible filters that make pixels easier for LZ4, and a checksum.
+// The inner loops: reversible filters that make pixels easier for LZ4, a checksum, and means of 2 x 2 pixels for coarser
+// levels.
 //
 // Every kernel exists as plain C (any processor) and, on x86-64, once more for AVX2; the two give equal results to the
 // bit. `tk_path_automatic` asks the processor; the other paths are for tests.
@@ -64,5 +65,46 @@ typedef struct {
 // Samples every `step`-th row, beginning in the middle of the first step. `bytes_per_pixel` is 1, 2, 4 or 8.
 tk_sample tk_sample_rows(const uint8_t *pixels, ptrdiff_t stride, size_t width, size_t height, size_t bytes_per_pixel,
                          size_t step);
+
+// Means of 2 x 2 pixels, by what a pixel is. Whole numbers are rounded to the nearest, halves up.
+typedef enum {
+    // 4 x 8 bits, each channel for itself: premultiplied alpha, or none.
+    tk_mean_8x4 = 0,
+    // 4 x 8 bits, alpha last; colours are weighted with it. Where all four pixels are clear, the mean is zeros.
+    tk_mean_8x4_straight = 1,
+    // 8 bits.
+    tk_mean_8 = 2,
+    // 16 bits without and with a sign.
+    tk_mean_16 = 3,
+    tk_mean_signed16 = 4,
+    // 4 x 16 bits, as the ones of 8 bits.
+    tk_mean_16x4 = 5,
+    tk_mean_16x4_straight = 6,
+    // 32-bit float: ((a + b) + (c + d)) / 4 with a and b above c and d.
+    tk_mean_float = 7,
+    // The same as those of 8 bits with colours averaged as light; these need `gamma`. Alpha is averaged as it is.
+    tk_mean_8x4_gamma = 8,
+    tk_mean_8x4_straight_gamma = 9,
+    // Colours are divided by alpha before and multiplied by it after.
+    tk_mean_8x4_premultiplied_gamma = 10,
+    tk_mean_8_gamma = 11,
+} tk_mean;
+
+// A transfer function for 8 bits: what values mean as light, and back. Light is a whole number, 2^28 the brightest.
+typedef struct {
+    uint32_t linear[256];
+    // The least sum of four lights whose mean is nearest to each value.
+    uint32_t threshold[256];
+    // By a sum's upper bits, a value that is not too large.
+    uint8_t guess[4097];
+} tk_gamma;
+
+// Fills `gamma`. Both tables rise; `threshold[0]` is 0.
+void tk_gamma_make(tk_gamma *gamma, const uint32_t *linear, const uint32_t *threshold);
+
+// Halves an image: `target` gets (width + 1) / 2 by (height + 1) / 2 pixels. Beyond an odd edge the last column or row
+// counts twice. Strides are in bytes. `target` may be `pixels` with the same stride; any other overlap is undefined.
+void tk_halve(tk_mean mean, tk_path path, const tk_gamma *gamma, const uint8_t *pixels, ptrdiff_t stride, size_t width,
+              size_t height, uint8_t *target, ptrdiff_t target_stride);
 
 #endif
