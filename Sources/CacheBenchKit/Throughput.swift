@@ -20,6 +20,8 @@ public struct ThroughputReport: Codable, Sendable {
     public var plan: PlanBenchmark.Figures
     /// Hits on a tile trace.
     public var trace: TraceHits
+    /// Halving a tile for the next coarser level.
+    public var downsample: DownsampleReport
 }
 
 /// Measures the codec, the pool, look-ups and frames.
@@ -49,7 +51,8 @@ public struct Throughput: Sendable {
             lookup: lookups.lookup(),
             frame: lookups.frame(),
             plan: try PlanBenchmark().run(),
-            trace: try TraceHits.measure(compressionRatio: codec.codecTotal.ratio ?? 2)
+            trace: try TraceHits.measure(compressionRatio: codec.codecTotal.ratio ?? 2),
+            downsample: try DownsampleBenchmark().run(rounds: rounds)
         )
     }
 
@@ -128,6 +131,10 @@ extension ThroughputReport {
                 + MemoryLimit.bytes(trace.byteLimit).description,
             "  decoded only    " + cell(percent(trace.decodedOnlyHitRate), 1) + " %, NSCache"
                 + cell(percent(trace.nsCacheHitRate), 1, width: 7) + " %",
+            "downsample        " + cell(downsample.toMemcpy, 2) + " of memcpy's speed a source byte, "
+                + String(format: "%.0f", downsample.megapixelsPerSecond) + " megapixels/s",
+            "  portable        " + cell(downsample.portableToMemcpy, 2) + ", as light (sRGB)"
+                + cell(downsample.lightToMemcpy, 2, width: 5),
         ]
         return lines.joined(separator: "\n") + "\n"
     }

@@ -64,9 +64,14 @@ public struct DemoTileSource: BlockingTileSource {
             let level = number * maximumLevel / max(count - 1, 1)
             let side = 1 << level
             let tile = TileCoordinate(level: level, column: side * 5 / 8, row: side * 3 / 8)
-            var bytes = [UInt8](repeating: 0, count: world.tileSize * world.tileSize * 4)
-            bytes.withUnsafeMutableBytes { draw(tile, into: $0, bytesPerRow: world.tileSize * 4) }
-            return bytes
+            return pixels(of: tile)
         }
+    }
+
+    /// A tile drawn now, rows packed.
+    package func pixels(of tile: TileCoordinate) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: world.tileSize * world.tileSize * 4)
+        bytes.withUnsafeMutableBytes { draw(tile, into: $0, bytesPerRow: world.tileSize * 4) }
+        return bytes
     }
 }

@@ -12,18 +12,31 @@ public struct LayerOptions: Hashable, Sendable {
     /// What part of the cache's limit the layer's tiles may take, and what part others leave them; all and none unless
     /// given.
     public var share: LayerShare
+    /// How many of the pyramid's coarsest levels the source does not have, 0 or more: the cache makes them itself, each
+    /// tile by halving the 2 x 2 tiles below it, and asks the source for no tile of them. 0 unless given.
+    ///
+    /// The number bounds what one tile may cost: n levels down it is made of 4^n tiles of the source, of which those
+    /// that are resident, at any level between, are not loaded again. Holes stay where a child is absent, or fails for
+    /// good; a tile without any child is absent. See ``TilePyramid/keepingFinestLevels(_:)``.
+    public var synthesizedLevels: Int
+    /// How pixels are averaged for those levels; as they are stored unless given.
+    public var downsampling: Downsampling
 
     /// Makes options.
     public init(
         format: PixelFormat = .rgba8,
         alpha: AlphaMode = .premultiplied,
         isCompressible: Bool = true,
-        share: LayerShare = .all
+        share: LayerShare = .all,
+        synthesizedLevels: Int = 0,
+        downsampling: Downsampling = .linear
     ) {
         self.format = format
         self.alpha = alpha
         self.isCompressible = isCompressible
         self.share = share
+        self.synthesizedLevels = synthesizedLevels
+        self.downsampling = downsampling
     }
 }
 

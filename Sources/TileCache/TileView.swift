@@ -98,6 +98,11 @@ public final class TileView: Sendable {
         }
     }
 
+    /// The tiles that the last update needs, of all layers.
+    package var neededTileCount: Int {
+        core.lock.withLock { $0.views[id]?.model.layers.reduce(0) { $0 + $1.needs.tiles.count } } ?? 0
+    }
+
     /// Whether the last update changed what is seen.
     package var hasMoved: Bool { core.lock.withLock { $0.views[id]?.model.hasMoved } ?? false }
 }

@@ -13,7 +13,9 @@ struct CacheBench: ParsableCommand {
             Exit codes: 0 done, 1 a check failed, 2 input that cannot be used, 64 bad usage.
             """,
         version: BenchVersion.program,
-        subcommands: [ReplayCommand.self, CompareCommand.self, ThroughputCommand.self, GenerateCommand.self],
+        subcommands: [
+            ReplayCommand.self, CompareCommand.self, ZoomoutCommand.self, GenerateCommand.self, ThroughputCommand.self,
+        ],
         defaultSubcommand: ReplayCommand.self
     )
 }

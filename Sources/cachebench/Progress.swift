@@ -38,3 +38,15 @@ struct Progress {
         writeToStandardError("\r\u{1B}[Ktrace \(done + 1) of \(total)\(rate)")
     }
 }
+
+/// The same for anything that counts its own steps.
+struct ProgressLine {
+    private let isShown = isatty(2) == 1
+
+    func show(_ text: String) {
+        if isShown { writeToStandardError("\r\u{1B}[K\(text)") }
+    }
+
+    /// Clears the line, before anything else is written.
+    func clear() { show("") }
+}

@@ -241,16 +241,16 @@ func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     return value
 }
 
-private func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {
+func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {
     Double(text).flatMap { range.contains($0) ? $0 : nil }
 }
 
-private func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
     Int(text).flatMap { range.contains($0) ? $0 : nil }
 }
 
 /// A default as help shows it: the parser cannot tell it where values are read by a function.
-private func standard(_ value: some CustomStringConvertible) -> String {
+func standard(_ value: some CustomStringConvertible) -> String {
     let text = value.description
     return " (default: \(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))"
 }

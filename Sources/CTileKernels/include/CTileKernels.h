@@ -90,7 +90,7 @@ typedef enum {
     tk_mean_8_gamma = 11,
 } tk_mean;
 
-// A transfer function for 8 bits: what values mean as light, and back. Light is a whole number, 2^28 the brightest.
+// A transfer function for 8 bits: what values mean as light, and back. Light is a whole number, up to 2^28.
 typedef struct {
     uint32_t linear[256];
     // The least sum of four lights whose mean is nearest to each value.

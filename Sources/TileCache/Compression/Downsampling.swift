@@ -16,12 +16,12 @@ public enum Downsampling: Hashable, Sendable {
 }
 
 /// Halves images of one kind of pixel.
-struct ImageHalver: Sendable {
-    let bytesPerPixel: Int
+package struct ImageHalver: Sendable {
+    package let bytesPerPixel: Int
     private let mean: tk_mean
 
     /// `nil` where pixels of the format cannot be averaged so.
-    init?(format: PixelFormat, alpha: AlphaMode, downsampling: Downsampling) {
+    package init?(format: PixelFormat, alpha: AlphaMode, downsampling: Downsampling) {
         guard let bytes = format.bytesPerPixel else { return nil }
         bytesPerPixel = bytes
         let isLight = downsampling == .sRGB
@@ -38,6 +38,29 @@ struct ImageHalver: Sendable {
         case (.float32, _) where !isLight: mean = tk_mean_float
         default: return nil
         }
+    }
+
+    /// As the other, by the automatic or by the portable path: for benchmarks.
+    package func halve(
+        _ pixels: UnsafeRawBufferPointer,
+        width: Int,
+        height: Int,
+        into target: UnsafeMutableRawBufferPointer,
+        isPortable: Bool
+    ) {
+        let (bytes, means) = (width * bytesPerPixel, (width + 1) / 2 * bytesPerPixel)
+        guard let from = pixels.baseAddress, let to = target.baseAddress, width > 0, height > 0,
+            pixels.count >= bytes * height, target.count >= means * ((height + 1) / 2)
+        else { return }
+        halve(
+            from,
+            stride: bytes,
+            width: width,
+            height: height,
+            into: to,
+            stride: means,
+            path: isPortable ? tk_path_portable : tk_path_automatic
+        )
     }
 
     /// Halves an image; half a pixel counts as one, and beyond an odd edge the last column or row counts twice.
@@ -74,11 +97,13 @@ struct ImageHalver: Sendable {
 private enum SRGB {
     /// Written once and never again.
     nonisolated(unsafe) static let gamma: UnsafePointer<tk_gamma> = {
-        let brightest = 0x1p28
+        // A bit below 2^28, and such that the dark values, where light is proportional, are whole numbers: means that lie
+        // just between two values are common there, and must not depend on how a table was rounded.
+        let brightest = 255 * 12.92 * 81_470
         let linear = (0..<256).map { UInt32((light(of: Double($0) / 255) * brightest).rounded()) }
         // A mean belongs to the value that is nearest once it is encoded: the bounds lie at the halves between values.
         let threshold = (0..<256).map { value -> UInt32 in
-            value == 0 ? 0 : UInt32((4 * brightest * light(of: (Double(value) - 0.5) / 255)).rounded(.up))
+            value == 0 ? 0 : UInt32((4 * brightest * light(of: (Double(value) - 0.5) / 255) - 1e-6).rounded(.up))
         }
         let gamma = UnsafeMutablePointer<tk_gamma>.allocate(capacity: 1)
         tk_gamma_make(gamma, linear, threshold)
@@ -86,6 +111,6 @@ private enum SRGB {
     }()
 
     private static func light(of value: Double) -> Double {
-        value <= 0.04045 ? value / 12.92 : PortableMath.exp2(2.4 * PortableMath.log2((value + 0.055) / 1.055))
+        value <= 0.04045 ? value / 12.92 : PortableMath.pow((value + 0.055) / 1.055, 2.4)
     }
 }

@@ -127,6 +127,14 @@ public struct TilePyramid: Hashable, Sendable {
         self.levels = levels
     }
 
+    /// Some levels of a pyramid that has been checked.
+    init(_ other: TilePyramid, levels: [PyramidLevel]) {
+        worldWidth = other.worldWidth
+        worldHeight = other.worldHeight
+        wrapsX = other.wrapsX
+        self.levels = levels
+    }
+
     /// The usual pyramid: each level has twice the resolution of the one before, and one tile of level 0 covers the
     /// world. It is anchored at (0, 0); the last column and row of a level may be cut.
     ///

@@ -26,7 +26,7 @@ public struct MonotonicTime: Hashable, Sendable, Comparable {
     }
 
     /// The time that the calling thread has computed for: what benchmarks of one thread go by on a shared machine.
-    static var ofThread: MonotonicTime {
+    package static var ofThread: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -27,6 +27,8 @@ struct PoolConfiguration: Sendable {
     var reservedWorkers = 0
     /// Memory that the owner holds for the pool's sake (workers' scratch buffers).
     var fixedBytes = 0
+    /// The same for levels that the cache makes itself.
+    var synthesisBytes = 0
     /// Compressions and decompressions by workers at the same time.
     var maximumCodecJobs = 2
     /// The first wait, in nanoseconds, before a failed tile is tried again; doubled with each failure.

@@ -229,7 +229,7 @@ extension PoolState {
         table[number].leaseCount -= 1
     }
 
-    private func isCurrent(_ ticket: CodecTicket) -> Bool {
+    func isCurrent(_ ticket: CodecTicket) -> Bool {
         table[ticket.entry].key == ticket.key && table[ticket.entry].work == ticket.work
     }
 

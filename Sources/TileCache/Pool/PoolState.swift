@@ -186,7 +186,7 @@ struct PoolState: ~Copyable {
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
             + (configuration.workers + writtenOffCount) * MemoryLayout<Load?>.stride
-            + planBytes + configuration.fixedBytes
+            + planBytes + configuration.fixedBytes + configuration.synthesisBytes
     }
     /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.
     var committedBytes: Int {

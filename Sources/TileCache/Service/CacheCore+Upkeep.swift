@@ -22,6 +22,7 @@ extension CacheCore {
             }
             tileBytes = max(tileBytes, bytes)
         }
+        let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
         let (limit, maximum, usesCodec, codecJobs) = lock.withLock { state in
             (
                 state.pool.configuration.byteLimit, state.pool.maximumByteLimit,
@@ -44,6 +45,7 @@ extension CacheCore {
         let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
         return perform { state in
             state.adoptCodecs(made)
+            state.adopt(synthesis)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: options.isCompressible && usesCodec && state.codecTileBytes >= tileBytes,
@@ -59,7 +61,8 @@ extension CacheCore {
                     pyramid: pyramid,
                     options: options,
                     tileBytes: tileBytes,
-                    slotClass: slotClass
+                    slotClass: slotClass,
+                    synthesis: synthesis
                 )
             )
             return LayerID(index)
@@ -226,6 +229,9 @@ extension CacheCore {
                 figures.floorTiles += 1
                 figures.floorBytes += state.pool.slotBytes(ofLayer: key.layer)
             }
+            figures.synthesizedTiles = state.synthesis.tiles
+            figures.synthesisLoads = state.synthesis.loads
+            figures.synthesisHoles = state.synthesis.holes
             return figures
         }
     }

@@ -14,6 +14,7 @@ extension CacheCore {
     private enum Step: Sendable {
         case load(LoadTicket, LayerRecord, UInt)
         case request(LoadTicket, any TileSource)
+        case synthesize(LoadTicket, LayerRecord)
         case demote(CodecTicket, CodecWork)
         case promote(CodecTicket, CodecWork)
         case idle
@@ -61,6 +62,7 @@ extension CacheCore {
                 source.requestTile(request)
                 lock.withLock { $0.insideSince[worker] = -1 }
                 return
+            case .synthesize(let ticket, let layer): synthesize(ticket, layer)
             case .demote(let ticket, let work): demote(ticket, work)
             case .promote(let ticket, let work): promote(ticket, work)
             }
@@ -86,6 +88,7 @@ extension CacheCore {
             state.insideSince[worker] = now
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
+            if layer.makes(ticket.key.level) { return .synthesize(ticket, layer) }
             switch layer.source {
             case .asynchronous(let source)?:
                 state.workerOfLoad[ticket.load] = worker
@@ -144,7 +147,7 @@ extension CacheCore {
         end(ticket, result, took: clock() - start)
     }
 
-    private static func result(of load: () throws -> TileOutcome) -> LoadResult {
+    static func result(of load: () throws -> TileOutcome) -> LoadResult {
         do {
             switch try load() {
             case .pixels: return .pixels
@@ -161,12 +164,31 @@ extension CacheCore {
     func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         activity.enter()
         defer { activity.leave() }
+        guard let slot = takeSlot(of: ticket.slotClass, { $0.pool.reserve(ticket.load, now: $1) }) else {
+            complete(ticket, .refused)
+            return false
+        }
+        let layer = lock.withLock { $0.layers[ticket.key.layer] }
+        var pixels = layer.pixels(
+            at: slot.address,
+            level: ticket.key.level,
+            keeper: EncodedKeeper(core: self, ticket: ticket)
+        )
+        complete(ticket, Self.result { try body(&pixels) })
+        return true
+    }
+
+    /// Takes a slot outside of the lock, compressing what has to make room for it; `nil` where there is none.
+    func takeSlot(
+        of slotClass: Int,
+        _ ask: @Sendable (inout CoreState, _ now: Int64) -> PoolState.Room
+    ) -> TakenSlot? {
         while true {
             let room = perform { state -> Reservation in
-                switch state.pool.reserve(ticket.load, now: clock()) {
+                switch ask(&state, clock()) {
                 case .slot(let slot):
-                    let address = state.address(slotClass: ticket.slotClass, slot: slot)
-                    return .slot(state.layers[ticket.key.layer], UInt(bitPattern: address))
+                    let address = UInt(bitPattern: state.address(slotClass: slotClass, slot: slot))
+                    return .slot(TakenSlot(slot: slot, address: address))
                 case .demote(let victim):
                     guard !state.codecs.isEmpty else { return .none }
                     let demotion = state.pool.beginDemotion(victim)
@@ -176,23 +198,20 @@ extension CacheCore {
             }
             switch room {
             case .demote(let demotion, let work): demote(demotion, work)
-            case .none:
-                complete(ticket, .refused)
-                return false
-            case .slot(let layer, let address):
-                var pixels = layer.pixels(
-                    at: address,
-                    level: ticket.key.level,
-                    keeper: EncodedKeeper(core: self, ticket: ticket)
-                )
-                complete(ticket, Self.result { try body(&pixels) })
-                return true
+            case .none: return nil
+            case .slot(let slot): return slot
             }
         }
     }
 
+    /// A slot and where it lies.
+    struct TakenSlot: Sendable {
+        var slot: Int32
+        var address: UInt
+    }
+
     private enum Reservation: Sendable {
-        case slot(LayerRecord, UInt)
+        case slot(TakenSlot)
         case demote(CodecTicket, CodecWork)
         case none
     }
@@ -207,7 +226,7 @@ extension CacheCore {
         if let worker { wake([worker]) }
     }
 
-    private func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
+    func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
         let now = clock()
         let (landing, retryAt, plansAgain) = perform { state -> (Landing, Int64?, Bool) in
             if result == .pixels {
@@ -215,6 +234,7 @@ extension CacheCore {
                 state.meanLatency += (min(max(took, 0), 3_600_000_000_000) - state.meanLatency) / 8
             }
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
+            state.synthesis.noteEnd(of: ticket.load)
             let number = state.pool.find(ticket.key)
             if landing.wasWrittenOff { state.surplusWorkers += 1 }
             // What has landed may be given up for what there was no room for; who has answered at last is asked again.

@@ -33,6 +33,8 @@ struct LayerRecord: Sendable {
     let slotClass: Int
     /// By level.
     let sizes: [TileSize]
+    /// How the levels are made that the source does not have; `nil` where it has all.
+    let synthesis: LevelSynthesis?
 
     init(
         id: LayerID,
@@ -40,7 +42,8 @@ struct LayerRecord: Sendable {
         pyramid: TilePyramid,
         options: LayerOptions,
         tileBytes: Int,
-        slotClass: Int
+        slotClass: Int,
+        synthesis: LevelSynthesis? = nil
     ) {
         self.id = id
         self.source = source
@@ -49,6 +52,7 @@ struct LayerRecord: Sendable {
         self.options = options
         self.tileBytes = tileBytes
         self.slotClass = slotClass
+        self.synthesis = synthesis
         sizes = pyramid.levels.map { level in
             let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
             return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: min(bytes, tileBytes))
@@ -112,6 +116,7 @@ struct CoreState: ~Copyable {
     /// When plans for failed tiles' sake are due, in twentieths of a second.
     var retrySlots: Set<Int64> = []
 
+    var synthesis = SynthesisState()
     var meanLatency: Int64
     var secondAnswers = 0
     var waits = LoadWaits()

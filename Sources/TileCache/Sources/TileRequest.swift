@@ -20,9 +20,12 @@ public final class TileRequest: Sendable {
     private let state = Lock(State())
     private let core: CacheCore
     private let ticket: LoadTicket
+    /// Where the tile goes that only a coarser one is made of.
+    private let child: ChildLoad?
 
-    init(core: CacheCore, ticket: LoadTicket) {
+    init(core: CacheCore, ticket: LoadTicket, child: ChildLoad? = nil) {
         self.core = core
+        self.child = child
         self.ticket = ticket
         layer = LayerID(ticket.key.layer)
         tile = ticket.key.coordinate
@@ -30,7 +33,7 @@ public final class TileRequest: Sendable {
     }
 
     deinit {
-        if claim() { core.complete(ticket, .failed(isPermanent: false, retryAfter: nil)) }
+        if claim() { complete(.failed(isPermanent: false, retryAfter: nil)) }
     }
 
     /// Whether anybody still wants the tile; a source that fetches in steps may look between them.
@@ -55,7 +58,8 @@ public final class TileRequest: Sendable {
     @discardableResult
     public func holdsEncoded(bytes: Int) -> Bool {
         guard !state.withLock({ $0.isComplete }) else { return false }
-        return core.holdEncoded(bytes, for: ticket)
+        let hold = { [self] in core.holdEncoded(bytes, for: ticket) }
+        return child?.hold(hold) ?? hold()
     }
 
     /// Completes the request with pixels that `body` writes straight into the cache's memory, or with its word that the
@@ -71,7 +75,7 @@ public final class TileRequest: Sendable {
             core.noteSecondAnswer()
             return false
         }
-        return core.write(ticket, body)
+        return child?.write(body) ?? core.write(ticket, body)
     }
 
     /// Completes the request: the tile does not exist.
@@ -87,7 +91,11 @@ public final class TileRequest: Sendable {
 
     private func finish(_ result: LoadResult) {
         guard claim() else { return core.noteSecondAnswer() }
-        core.complete(ticket, result)
+        complete(result)
+    }
+
+    private func complete(_ result: LoadResult) {
+        if let child { child.finish(result) } else { core.complete(ticket, result) }
     }
 
     private func claim() -> Bool {

@@ -27,6 +27,13 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     /// Requests that their source completed more than once.
     public internal(set) var secondAnswers = 0
 
+    /// Tiles of levels that the source does not have, made of finer ones; each counts as a load too.
+    public internal(set) var synthesizedTiles = 0
+    /// Tiles that the source was asked for to make them, beside all other loads.
+    public internal(set) var synthesisLoads = 0
+    /// Of those, the ones that failed for good and left a hole.
+    public internal(set) var synthesisHoles = 0
+
     /// Loads that began before anybody needed the tile.
     public internal(set) var prefetchStarted = 0
     /// Of those, drawn later on.

@@ -87,6 +87,7 @@ struct NaiveMean {
 
     private func encoded(_ light: Double) -> Int {
         let x = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
-        return Int((x * 255).rounded())
+        // What is meant to be a half may come out a bit below.
+        return Int((x * 255 + 0.5 + 1e-9).rounded(.down))
     }
 }

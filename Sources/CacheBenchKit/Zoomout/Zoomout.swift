@@ -1,0 +1,194 @@
+import TileCache
+
+/// Zooms out and back in over the built-in world, through the real service, once for each factor with a fresh cache.
+public struct Zoomout: Sendable {
+    private let options: ZoomoutOptions
+    private let scene: PanTraceScene
+    private let pyramid: TilePyramid
+    private let byteLimit: Int
+
+    /// Prepares a run.
+    ///
+    /// - Throws: ``ReplayError`` where options contradict each other, `TileCacheError` where there can be no such world.
+    public init(_ options: ZoomoutOptions) throws {
+        guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
+            throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
+        }
+        self.options = options
+        scene = try options.scene()
+        byteLimit = try options.byteLimit(in: scene)
+        let whole = try TilePyramid.powerOfTwo(
+            worldWidth: scene.worldWidth,
+            worldHeight: scene.worldHeight,
+            tileSize: scene.tileSize
+        )
+        let made = options.synthesizedLevels
+        guard made <= min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount) else {
+            throw ReplayError(
+                "--full-resolution-only makes up to \(min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount)) "
+                    + "coarser levels of this world with tiles of \(scene.tileSize) pixels; --factors asks for \(made)"
+            )
+        }
+        pyramid = options.isFullResolutionOnly ? whole.keepingFinestLevels(made + 1) : whole
+    }
+
+    /// Zooms.
+    ///
+    /// - Parameter progress: called before each factor with its number from 1 and how many there are.
+    public func run(progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }) throws -> ZoomoutReport {
+        var rows: [ZoomoutReport.Row] = []
+        var most = 0
+        for (index, factor) in options.factors.enumerated() {
+            progress(index + 1, options.factors.count)
+            let (row, tiles) = try zoom(by: factor)
+            rows.append(row)
+            most = max(most, tiles)
+        }
+        return ZoomoutReport(
+            configuration: configuration,
+            rows: rows,
+            tileBound: tileBound,
+            mostNeededTiles: most,
+            byteLimit: byteLimit
+        )
+    }
+
+    /// A view of a power-of-two pyramid needs no more tiles than this, whatever its scale.
+    private var tileBound: Int {
+        let side = Double(scene.tileSize)
+        let columns = (2 * scene.viewport.width / side).rounded(.up) + 1
+        let rows = (2 * scene.viewport.height / side).rounded(.up) + 1
+        return Int(columns) * Int(rows)
+    }
+
+    /// Off the middle, where tiles of all levels meet.
+    private var center: WorldPoint {
+        WorldPoint(x: Double(scene.worldWidth) * 0.53, y: Double(scene.worldHeight) * 0.47)
+    }
+
+    private func viewport(octavesOut octaves: Double) -> Viewport {
+        Viewport(
+            center: center,
+            width: scene.viewport.width,
+            height: scene.viewport.height,
+            scale: PortableMath.exp2(-octaves)
+        )
+    }
+
+    private func zoom(by factor: Double) throws -> (row: ZoomoutReport.Row, mostTiles: Int) {
+        let clock = ReplayClockTime(speed: options.speed)
+        var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: options.workers)
+        configuration.usesCompressedTier = options.compressedTier
+        configuration.clock = { clock.now }
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(
+            try ZoomoutSource(options, scene: scene, pyramid: pyramid, clock: clock),
+            pyramid: pyramid,
+            options: LayerOptions(
+                format: options.pixelFormat,
+                synthesizedLevels: options.synthesizedLevels,
+                downsampling: options.downsampling
+            )
+        )
+        let view = cache.makeView(layers: [layer])
+        let path = PinchPath(factor: factor)
+        var tally = ReplayTally()
+        var most = 0
+        var needed = 0
+        var start: Int64?
+        clock.start()
+        for number in 0... {
+            let time = Int64(number) * 1_000_000_000 / 60
+            let seconds = start.map { Double(time - $0) / 1e9 } ?? 0
+            guard seconds <= path.duration else { break }
+            clock.sleep(until: time)
+            let viewport = viewport(octavesOut: path.octaves(at: seconds))
+            view.update(viewport, at: MonotonicTime(nanoseconds: time))
+            let drawn = view.frame()
+            let count = view.neededTileCount
+            most = max(most, count)
+            if path.isFarthest(at: seconds) { needed = max(needed, count) }
+            if start == nil {
+                // Nobody begins to pinch before there is something to see; but nobody waits for ever either.
+                if drawn.missingTileCount == 0 || time > 10_000_000_000 { start = time }
+            } else {
+                tally.add(
+                    drawn.coverage,
+                    hasMoved: view.hasMoved,
+                    viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
+                    frameMilliseconds: 1000 / 60
+                )
+            }
+        }
+        let figures = cache.statistics
+        cache.shutdown()
+        let pixels = tally.sharpPixels + tally.fallbackPixels + tally.blankPixels
+        let row = ZoomoutReport.Row(
+            factor: factor,
+            bitmapBytes: try bitmapBytes(factor),
+            fullResolutionBytes: try fullResolutionBytes(factor),
+            neededTiles: needed,
+            neededBytes: needed * (try tileBytes()),
+            peakBytes: figures.peakBytes,
+            hitRate: figures.hitRate,
+            sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
+            blank: pixels > 0 ? tally.blankPixels / pixels : nil
+        )
+        return (row, most)
+    }
+
+    // MARK: - Without the cache
+
+    /// Of one bitmap of all that is seen at a factor, that is drawn smaller.
+    func bitmapBytes(_ factor: Double) throws -> Int {
+        let pixels = (scene.viewport.width * factor).rounded(.up) * (scene.viewport.height * factor).rounded(.up)
+        return Int(min(pixels * Double(try bytesPerPixel()), 0x1p62))
+    }
+
+    /// Of all tiles of the finest level under the view at a factor.
+    func fullResolutionBytes(_ factor: Double) throws -> Int {
+        let view = viewport(octavesOut: PinchPath(factor: factor).octaves)
+        func count(_ middle: Double, _ size: Double, _ cells: Int) -> Int {
+            let span = Double(scene.tileSize)
+            let first = max(((middle - size / 2) / span).rounded(.down), 0)
+            let end = min(((middle + size / 2) / span).rounded(.up), Double(cells))
+            return Int(max(end - first, 0))
+        }
+        let finest = pyramid.levels[pyramid.maximumLevel]
+        let columns = count(view.center.x, view.width / view.scale, finest.columns)
+        let rows = count(view.center.y, view.height / view.scale, finest.rows)
+        return Int(min(Double(columns) * Double(rows) * Double(try tileBytes()), 0x1p62))
+    }
+
+    private func bytesPerPixel() throws -> Int {
+        guard let bytes = options.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
+        return bytes
+    }
+
+    private func tileBytes() throws -> Int { try bytesPerPixel() * scene.tileSize * scene.tileSize }
+
+    private var configuration: [String: ConfigurationValue] {
+        [
+            "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
+            "viewport": .text("\(Figures.count(scene.viewport))"), "pixelFormat": .text(options.pixelFormat.name),
+            "memoryLimit": .text(options.memoryLimit.description), "byteLimit": .integer(byteLimit),
+            "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
+            "workers": .integer(options.workers), "compressedTier": .flag(options.compressedTier),
+            "loadLatencyMilliseconds": options.loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
+            "speed": .number(options.speed), "fullResolutionOnly": .flag(options.isFullResolutionOnly),
+            "synthesizedLevels": .integer(options.synthesizedLevels),
+            "downsampling": .text("\(options.downsampling)"),
+            "seed": .integer(Int(truncatingIfNeeded: options.seed)),
+        ]
+    }
+}
+
+extension Figures {
+    /// `1920x1080`.
+    fileprivate static func count(_ size: PanTraceHeader.Size) -> String {
+        func text(_ value: Double) -> String {
+            value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+        }
+        return text(size.width) + "x" + text(size.height)
+    }
+}

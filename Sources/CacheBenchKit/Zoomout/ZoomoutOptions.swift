@@ -1,0 +1,92 @@
+public import TileCache
+
+/// Everything that a zoom-out can be told.
+public struct ZoomoutOptions: Sendable, Hashable {
+    /// The view in screen pixels.
+    public var viewport = BuiltInSession.viewport
+    /// The layout of a pixel.
+    public var pixelFormat = PixelFormat.rgba8
+    /// Memory for everything, tables and scratch memory included, also where it is given in tiles or screens.
+    public var memoryLimit = MemoryLimit.screens(4)
+    /// How many times farther out than 1:1, each 1 or more, up to 2^20.
+    public var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
+    /// Pixels a side of a tile.
+    public var tileSize = 256
+    /// The world in world pixels; `nil` takes one in which the farthest view fits.
+    public var world: PanTraceHeader.Size?
+    /// Loads at the same time.
+    public var workers = 4
+    /// Whether cold tiles are kept compressed.
+    public var compressedTier = true
+    /// How long a load takes, in nanoseconds; `nil` means that the built-in world really draws each tile.
+    public var loadLatency: Int64?
+    /// How many times faster than a person.
+    public var speed = 1.0
+    /// The source has no level but the finest; the cache makes the others.
+    public var isFullResolutionOnly = false
+    /// How pixels are averaged for them.
+    public var downsampling = Downsampling.linear
+    /// Seeds the built-in world.
+    public var seed: UInt64 = 1
+
+    /// The defaults.
+    public init() {}
+
+    /// 1, 2, 4 ... as far as a bound.
+    public static func powers(upTo bound: Double) -> [Double] {
+        var factors: [Double] = []
+        var factor = 1.0
+        while factor <= bound, factors.count < 64 {
+            factors.append(factor)
+            factor *= 2
+        }
+        return factors
+    }
+
+    /// Reads `1..1024` (powers of two) or `1,16,1024`; `nil` for anything else.
+    public static func factors(_ text: String) -> [Double]? {
+        func factor(_ text: Substring) -> Double? {
+            Quantity.number(String(text), suffix: "").flatMap { $0 >= 1 && $0 <= 1_048_576 ? $0 : nil }
+        }
+        if let dots = text.firstRange(of: "..") {
+            guard let low = factor(text[..<dots.lowerBound]), let high = factor(text[dots.upperBound...]), low <= high
+            else { return nil }
+            let factors = powers(upTo: high).filter { $0 >= low }
+            return factors.isEmpty ? nil : factors
+        }
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        let factors = words.compactMap(factor)
+        return factors.count == words.count && factors.count <= 64 ? factors : nil
+    }
+}
+
+extension ZoomoutOptions {
+    /// View, world and pyramid, checked.
+    func scene() throws(ReplayError) -> PanTraceScene {
+        let farthest = factors.max() ?? 1
+        guard viewport.isViewport else { throw ReplayError("--viewport takes WIDTHxHEIGHT in screen pixels") }
+        var side = 131_072
+        while Double(side) < 2 * farthest * max(viewport.width, viewport.height), side < 1 << 40 { side *= 2 }
+        let size = world ?? PanTraceHeader.Size(width: Double(side), height: Double(side))
+        let header = PanTraceHeader(viewport: viewport, world: size)
+        do {
+            return try PanTraceScene(header, overrides: PanTraceOverrides(tileSize: tileSize), name: "zoomout")
+        } catch {
+            throw ReplayError(error.description)
+        }
+    }
+
+    /// The coarser levels that the cache makes.
+    var synthesizedLevels: Int {
+        guard isFullResolutionOnly else { return 0 }
+        return Int(PortableMath.log2(factors.max() ?? 1).rounded(.up))
+    }
+
+    /// The limit in bytes of everything.
+    func byteLimit(in scene: PanTraceScene) throws(ReplayError) -> Int {
+        var options = ReplayOptions()
+        options.memoryLimit = memoryLimit
+        options.pixelFormat = pixelFormat
+        return try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene)).bytes
+    }
+}

@@ -1,0 +1,69 @@
+/// What a view needs that zooms out, drawn in three ways, and what the cache held.
+public struct ZoomoutReport: Codable, Sendable {
+    /// One zoom-out, there and back.
+    public struct Row: Codable, Sendable, Hashable {
+        /// How many times farther out than 1:1 the view came.
+        public var factor: Double
+        /// Of one bitmap of all that is seen, drawn smaller.
+        public var bitmapBytes: Int
+        /// Of all tiles of the finest level under the farthest view.
+        public var fullResolutionBytes: Int
+        /// Tiles of the ideal level under the farthest view.
+        public var neededTiles: Int
+        /// Of those.
+        public var neededBytes: Int
+        /// The most that the cache held at any moment, tables and scratch memory included.
+        public var peakBytes: Int
+        /// Over the demands of the whole way.
+        @Nullable public var hitRate: Double?
+        /// Share of the view drawn with exact tiles, over frames that moved or lacked a tile.
+        @Nullable public var sharp: Double?
+        /// Share of the view with nothing at all.
+        @Nullable public var blank: Double?
+    }
+
+    /// What must hold whatever the machine.
+    public struct Checks: Codable, Sendable, Hashable {
+        /// The bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1), and the most that any frame needed.
+        public var tileBound: Int
+        public var mostNeededTiles: Int
+        /// The limit, and the most that any row's cache held.
+        public var byteLimit: Int
+        public var largestPeakBytes: Int
+        /// The largest peak over the median of the rows' peaks; must not exceed 1.1 where there are five rows or more.
+        @Nullable public var largestToMedianPeak: Double?
+        /// Whether all of it held.
+        public var passed: Bool
+    }
+
+    /// The version of these fields.
+    public var schema = 1
+    /// Every option as it counted.
+    public var configuration: [String: ConfigurationValue]
+    /// One for each factor.
+    public var rows: [Row]
+    /// What was checked at every step.
+    public var checks: Checks
+
+    init(
+        configuration: [String: ConfigurationValue],
+        rows: [Row],
+        tileBound: Int,
+        mostNeededTiles: Int,
+        byteLimit: Int
+    ) {
+        self.configuration = configuration
+        self.rows = rows
+        let peaks = rows.map(\.peakBytes).sorted()
+        let ratio = peaks.isEmpty ? nil : Double(peaks[peaks.count - 1]) / Double(max(peaks[peaks.count / 2], 1))
+        let isFlat = peaks.count < 5 || ratio.map { $0 <= 1.1 } ?? true
+        checks = Checks(
+            tileBound: tileBound,
+            mostNeededTiles: mostNeededTiles,
+            byteLimit: byteLimit,
+            largestPeakBytes: peaks.last ?? 0,
+            largestToMedianPeak: ratio,
+            passed: mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat
+        )
+    }
+}

@@ -1,0 +1,62 @@
+/// What making a coarser level takes from the pool: scratch memory, and a look at compressed tiles.
+extension PoolState {
+    /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
+    mutating func takeScratch(for id: Int32, now: Int64) -> Room {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .none }
+        let layer = table[load.entry].key.layer
+        let isNeeded = load.isDemand || table[load.entry].needCount > 0
+        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value - plan.margin, now: now)
+        if case .slot = room {
+            inFlightBytes += slotBytes(ofLayer: layer)
+            notePeaks()
+        }
+        return room
+    }
+
+    /// Gives scratch memory back.
+    mutating func returnScratch(_ slot: Int32, layer: Int, now: Int64) {
+        inFlightBytes -= slotBytes(ofLayer: layer)
+        slots[layers[layer].slotClass].giveBack(slot)
+        settleLimit(now: now)
+    }
+
+    /// Marks a compressed tile as being decompressed to somewhere else than a slot of its own; `nil` where it is none,
+    /// or somebody else is at it.
+    mutating func beginPeek(_ number: Int32) -> CodecTicket? {
+        guard table[number].residency == .compressed else { return nil }
+        codecJobs += 1
+        table[number].leaseCount += 1
+        table[number].work = nameWork()
+        table[number].residency = .promoting
+        let entry = table[number]
+        return CodecTicket(
+            entry: number,
+            work: entry.work,
+            key: entry.key,
+            slot: -1,
+            slotClass: layers[entry.key.layer].slotClass,
+            block: entry.block,
+            blockBytes: Int(entry.blockBytes),
+            solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
+            encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
+        )
+    }
+
+    /// Ends a look; the tile is as compressed as before, unless its block was damaged. Whether a view waits for it.
+    mutating func finishPeek(_ ticket: CodecTicket, _ result: PromotionResult) -> Bool {
+        codecJobs -= 1
+        let number = ticket.entry
+        guard isCurrent(ticket) else {
+            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            return false
+        }
+        table[number].leaseCount -= 1
+        table[number].residency = .compressed
+        let isNeeded = table[number].needCount > 0
+        if result != .pixels {
+            if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
+            drop(number, cause: .damaged)
+        }
+        return isNeeded
+    }
+}

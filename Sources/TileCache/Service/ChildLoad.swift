@@ -1,0 +1,112 @@
+import Dispatch
+import Synchronization
+
+/// A tile that an asynchronous source is asked for only to make a coarser one of it: a worker waits until the pixels
+/// stand in its scratch memory.
+final class ChildLoad: Sendable {
+    private enum State: Sendable {
+        case waiting
+        /// The source is at work with what belongs to the load.
+        case writing
+        case ended(LoadResult)
+        /// Nobody waits any more, and the memory may belong to somebody else.
+        case abandoned
+    }
+
+    private let state = Lock(State.waiting)
+    private let end = DispatchSemaphore(value: 0)
+    private let layer: LayerRecord
+    private let level: Int
+    private let address: UInt
+
+    init(layer: LayerRecord, level: Int, address: UInt) {
+        self.layer = layer
+        self.level = level
+        self.address = address
+    }
+
+    /// Lets the source write; whether it did.
+    func write(_ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
+        let begins = state.withLock { state -> Bool in
+            guard case .waiting = state else { return false }
+            state = .writing
+            return true
+        }
+        guard begins else { return false }
+        var pixels = layer.pixels(at: address, level: level)
+        finish(CacheCore.result { try body(&pixels) })
+        return true
+    }
+
+    /// Counts what the source holds for the load, while there is one; whether it could.
+    func hold(_ body: () -> Bool) -> Bool {
+        let begins = state.withLock { state -> Bool in
+            guard case .waiting = state else { return false }
+            state = .writing
+            return true
+        }
+        guard begins else { return false }
+        let isHeld = body()
+        state.withLock { state in if case .writing = state { state = .waiting } }
+        return isHeld
+    }
+
+    func finish(_ result: LoadResult) {
+        state.withLock { state in
+            if case .abandoned = state { return }
+            state = .ended(result)
+        }
+        end.signal()
+    }
+
+    /// Waits until the source has answered, and no longer than somebody wants the tile; but while the source writes, the
+    /// memory is its own.
+    func wait(while isWanted: () -> Bool) -> LoadResult {
+        while true {
+            _ = end.wait(timeout: .now() + .milliseconds(50))
+            let goesOn = isWanted()
+            let result = state.withLock { state -> LoadResult? in
+                switch state {
+                case .ended(let result): return result
+                case .waiting where !goesOn:
+                    state = .abandoned
+                    return .cancelled
+                case .waiting, .writing: return nil
+                case .abandoned: return .cancelled
+                }
+            }
+            if let result { return result }
+        }
+    }
+}
+
+extension CacheCore {
+    /// Asks an asynchronous source for a tile below the one that is being made, and waits for it.
+    func load(
+        _ child: TileCoordinate,
+        for ticket: LoadTicket,
+        _ layer: LayerRecord,
+        from source: any TileSource,
+        at address: UInt
+    ) -> LoadResult {
+        let load = ChildLoad(layer: layer, level: child.level, address: address)
+        var childTicket = ticket
+        childTicket.key = TileKey(layer: ticket.key.layer, child)
+        ask(source, TileRequest(core: self, ticket: childTicket, child: load), as: ticket.load)
+        let result = load.wait { [self] in lock.withLock { $0.wants(ticket) } }
+        lock.withLock { $0.requests[ticket.load] = nil }
+        // What the source held for this tile it holds no longer.
+        _ = holdEncoded(0, for: ticket)
+        return result
+    }
+
+    /// Hands a request over and keeps none, so that its end is noticed.
+    private func ask(_ source: any TileSource, _ request: TileRequest, as load: Int32) {
+        let isLate = lock.withLock { state -> Bool in
+            state.requests[load] = WeakRequest(value: request)
+            return state.isShutDown
+        }
+        if isLate { request.noteUnwanted() }
+        source.requestTile(request)
+    }
+}

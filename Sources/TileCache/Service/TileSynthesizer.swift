@@ -1,0 +1,271 @@
+import Dispatch
+import Synchronization
+
+/// Makes one tile of all that lies below it, one descendant after the other, on a worker.
+///
+/// Each descendant is halved as often as it is levels below, in place, and its pixels go straight into the tile's slot:
+/// whatever the depth, no more than one tile of scratch memory is held. What is resident on the way down is used as it
+/// is, so a tile whose children are on screen costs no load at all.
+struct TileSynthesizer {
+    /// Why a tile is not made.
+    private enum Stop: Error { case result(LoadResult) }
+
+    private let core: CacheCore
+    private let ticket: LoadTicket
+    private let layer: LayerRecord
+    private let source: AnySource
+    private let synthesis: LevelSynthesis
+    private let target: UnsafeMutableRawPointer
+    private let tile: TileCoordinate
+    private let bytesPerRow: Int
+    private var scratch: CacheCore.TakenSlot?
+
+    init?(core: CacheCore, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
+        guard let source = layer.source, let synthesis = layer.synthesis else { return nil }
+        self.core = core
+        self.ticket = ticket
+        self.layer = layer
+        self.source = source
+        self.synthesis = synthesis
+        self.target = target
+        tile = ticket.key.coordinate
+        bytesPerRow = layer.sizes[tile.level].width * synthesis.halver.bytesPerPixel
+    }
+
+    /// Writes the tile's pixels.
+    mutating func run() -> LoadResult {
+        let size = drawnSize(of: tile)
+        let full = layer.sizes[tile.level]
+        // Beyond the world's edge there is nothing that could be halved.
+        if size.width < full.width || size.height < full.height {
+            target.initializeMemory(as: UInt8.self, repeating: 0, count: full.bytes)
+        }
+        do {
+            return try drawChildren(of: tile, halvings: 1) ? .pixels : .absent
+        } catch {
+            switch error { case .result(let result): return result }
+        }
+    }
+
+    /// Gives the scratch memory back.
+    mutating func end() {
+        guard let scratch else { return }
+        self.scratch = nil
+        let layer = ticket.key.layer
+        core.perform { state in
+            if scratch.slot < 0 {
+                state.synthesis.sparesInUse.remove(layer)
+            } else {
+                state.pool.returnScratch(scratch.slot, layer: layer, now: core.clock())
+            }
+        }
+    }
+
+    // MARK: - Descendants
+
+    /// Draws what lies below a tile; whether there is anything.
+    private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+        let level = layer.pyramid.levels[parent.level + 1]
+        var isAnything = false
+        for row in 2 * parent.row..<min(2 * parent.row + 2, level.rows) {
+            for column in 2 * parent.column..<min(2 * parent.column + 2, level.columns) {
+                let child = TileCoordinate(level: parent.level + 1, column: column, row: row)
+                if try draw(child, halvings: halvings) { isAnything = true }
+            }
+        }
+        return isAnything
+    }
+
+    private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+        while true {
+            guard core.lock.withLock({ $0.wants(ticket) }) else { throw .result(.cancelled) }
+            switch core.find(child, of: ticket.key.layer) {
+            case .absent:
+                clear(child, halvings: halvings)
+                return false
+            case .decoded(let held, let address):
+                defer { core.release([held]) }
+                try halve(child, at: address, halvings: halvings)
+                return true
+            case .compressed:
+                guard try decompress(child) else { return try make(child, halvings: halvings) }
+                try halve(child, at: try scratchAddress(), halvings: halvings)
+                return true
+            case .inFlight(let landing):
+                // A source that never answers must not keep this worker for longer than somebody wants the tile.
+                _ = landing.wait(timeout: .now() + .milliseconds(50))
+            case .none:
+                return try make(child, halvings: halvings)
+            }
+        }
+    }
+
+    /// Draws a tile that is not there: of its children, or loaded.
+    private mutating func make(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+        if child.level < synthesis.levels { return try drawChildren(of: child, halvings: halvings + 1) }
+        let address = try scratchAddress()
+        switch load(child, at: address) {
+        case .pixels:
+            try halve(child, at: address, halvings: halvings)
+            return true
+        case .absent: break
+        case .failed(isPermanent: true, _):
+            // One tile that is lost must not take the overview of all others along.
+            core.lock.withLock { $0.synthesis.holes += 1 }
+        case let other: throw .result(other)
+        }
+        clear(child, halvings: halvings)
+        return false
+    }
+
+    /// Loads a tile of the source. With hundreds of them in one tile, one that fails for a moment is asked again at once:
+    /// else a source that fails rarely would hardly ever let a coarse tile through.
+    private func load(_ child: TileCoordinate, at address: UInt) -> LoadResult {
+        var result = LoadResult.cancelled
+        for _ in 0..<3 {
+            core.lock.withLock { $0.synthesis.loads += 1 }
+            switch source {
+            case .blocking(let source):
+                var pixels = layer.pixels(at: address, level: child.level)
+                result = CacheCore.result { try source.load(child, into: &pixels) }
+            case .asynchronous(let source):
+                result = core.load(child, for: ticket, layer, from: source, at: address)
+            }
+            guard case .failed(isPermanent: false, let wait) = result, wait ?? 0 == 0 else { break }
+        }
+        return result
+    }
+
+    /// Decompresses a tile into the scratch memory; `false` where that cannot be done now.
+    private mutating func decompress(_ child: TileCoordinate) throws(Stop) -> Bool {
+        let address = try scratchAddress()
+        let key = TileKey(layer: ticket.key.layer, child)
+        let begun = core.lock.withLock { state -> (CodecTicket, CacheCore.CodecWork)? in
+            let number = state.pool.find(key)
+            guard number >= 0, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
+            var work = core.codecWork(for: ticket, &state)
+            work.slotAddress = address
+            return (ticket, work)
+        }
+        guard let (peek, work) = begun else { return false }
+        let result = core.decompress(peek, work)
+        let (woken, isNeeded) = core.perform { state -> ([Int], Bool) in
+            let isNeeded = state.pool.finishPeek(peek, result)
+            state.returnCodec(work.codec)
+            // A worker may have gone idle for want of the codec.
+            return (state.takeIdleWorkers(), isNeeded)
+        }
+        core.wake(woken)
+        if isNeeded || result != .pixels { core.requestPlan() }
+        return result == .pixels
+    }
+
+    // MARK: - Pixels
+
+    /// Scratch memory, taken when it is first needed.
+    private mutating func scratchAddress() throws(Stop) -> UInt {
+        if let scratch { return scratch.address }
+        let layer = ticket.key.layer
+        let load = ticket.load
+        let isSpare = core.lock.withLock { $0.synthesis.sparesInUse.insert(layer).inserted }
+        scratch =
+            isSpare
+            ? CacheCore.TakenSlot(slot: -1, address: UInt(bitPattern: synthesis.spare.base))
+            : core.takeSlot(of: ticket.slotClass) { $0.pool.takeScratch(for: load, now: $1) }
+        guard let scratch else { throw .result(.refused) }
+        return scratch.address
+    }
+
+    /// Halves a descendant's pixels so many times; the last time into its place in the tile.
+    private mutating func halve(_ child: TileCoordinate, at address: UInt, halvings: Int) throws(Stop) {
+        var (width, height) = drawnSize(of: child)
+        var pixels = address
+        for step in 1...halvings {
+            let into = step == halvings ? place(of: child, halvings: halvings) : try scratchAddress()
+            guard let from = UnsafeRawPointer(bitPattern: pixels), let to = UnsafeMutableRawPointer(bitPattern: into)
+            else { return }
+            synthesis.halver.halve(
+                from,
+                stride: bytesPerRow,
+                width: width,
+                height: height,
+                into: to,
+                stride: bytesPerRow
+            )
+            (width, height) = ((width + 1) / 2, (height + 1) / 2)
+            pixels = into
+        }
+    }
+
+    /// Leaves a hole where a descendant would be.
+    private func clear(_ child: TileCoordinate, halvings: Int) {
+        let full = layer.sizes[tile.level]
+        let bytes = (full.width >> halvings) * synthesis.halver.bytesPerPixel
+        var row = UnsafeMutableRawPointer(bitPattern: place(of: child, halvings: halvings))
+        for _ in 0..<full.height >> halvings {
+            row?.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+            row? += bytesPerRow
+        }
+    }
+
+    /// Where a descendant begins in the tile's slot.
+    private func place(of child: TileCoordinate, halvings: Int) -> UInt {
+        let full = layer.sizes[tile.level]
+        let x = (child.column - tile.column << halvings) * (full.width >> halvings)
+        let y = (child.row - tile.row << halvings) * (full.height >> halvings)
+        return UInt(bitPattern: target + y * bytesPerRow + x * synthesis.halver.bytesPerPixel)
+    }
+
+    /// The pixels of a tile that lie in the world.
+    private func drawnSize(of tile: TileCoordinate) -> (width: Int, height: Int) {
+        let level = layer.pyramid.levels[tile.level]
+        return (
+            min(level.tileWidth, level.width - tile.column * level.tileWidth),
+            min(level.tileHeight, level.height - tile.row * level.tileHeight)
+        )
+    }
+}
+
+extension CacheCore {
+    /// Where a descendant is.
+    fileprivate enum Finding: Sendable {
+        case decoded(LeaseToken, UInt)
+        case compressed
+        case inFlight(DispatchSemaphore)
+        case absent
+        case none
+    }
+
+    /// Looks for a tile that a coarser one is made of, and holds it where it is decoded.
+    fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
+        lock.withLock { state in
+            let number = state.pool.find(TileKey(layer: layer, tile))
+            guard number >= 0 else { return .none }
+            let entry = state.pool.table[number]
+            // A load that an invalidation has overtaken is not waited for; a tile is loaded once for all who want it.
+            if entry.load >= 0, let load = state.pool.loads[Int(entry.load)], load.generation != 0 {
+                let landing = DispatchSemaphore(value: 0)
+                state.synthesis.waiters[entry.load, default: []].append(landing)
+                return .inFlight(landing)
+            }
+            if entry.flags.contains(.absent) { return .absent }
+            guard !entry.flags.contains(.stale) else { return .none }
+            if entry.residency.isCompressed { return .compressed }
+            guard entry.residency.isDecoded else { return .none }
+            state.pool.lease(number)
+            let slotClass = state.pool.layers[layer].slotClass
+            return .decoded(
+                LeaseToken(entry: number, slot: entry.slot, slotClass: Int32(slotClass)),
+                UInt(bitPattern: state.address(slotClass: slotClass, slot: entry.slot))
+            )
+        }
+    }
+}
+
+extension CoreState {
+    /// Whether a load that takes long should go on.
+    func wants(_ ticket: LoadTicket) -> Bool {
+        guard !isShutDown, let load = pool.loads[Int(ticket.load)], load.generation != 0 else { return false }
+        return !pool.isUnwanted(load: ticket.load)
+    }
+}

@@ -1,0 +1,151 @@
+import ArgumentParser
+import CacheBenchKit
+import TileCache
+
+/// `cachebench zoomout`: what zooming out costs, in one bitmap, in full-resolution tiles and in the cache.
+struct ZoomoutCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zoomout",
+        abstract: "Pinch out and back in over the built-in world, and compare what is held with one scaled bitmap.",
+        discussion: """
+            Every factor is a session of its own with a fresh cache, through the real service, in real time: pinches of \
+            half a second that double what is seen. The memory limit holds everything, tables and scratch memory too.
+
+            Checked at every step: the tiles needed against (ceil(2w/T)+1)(ceil(2h/T)+1), what is held against the \
+            limit, and over all factors that the peak stays within 1.1 of its median. Exit code 1 where that fails.
+
+            Examples:
+              cachebench zoomout --viewport 320x460 --factors 16
+              cachebench zoomout --viewport 3840x2160 --factors 1..1024 --speed 2
+              cachebench zoomout --full-resolution-only --factors 1..16
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("The view in screen pixels. (default: 1280x720)", valueName: "WxH"),
+        transform: {
+            try parsed(
+                PanTraceHeader.Size(viewport: $0),
+                "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million"
+            )
+        }
+    )
+    var viewport = usual.viewport
+
+    @Option(
+        help: "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. (default: rgba8)",
+        transform: { try parsed(PixelFormat(name: $0), "rgba8, bgra8, gray8, gray16, rgba16 or float32") }
+    )
+    var pixelFormat = usual.pixelFormat
+
+    @Option(
+        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
+        transform: { text in
+            try parsed(
+                MemoryLimit(text),
+                "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)"
+            )
+        }
+    )
+    var memoryLimit = usual.memoryLimit
+
+    @Option(
+        help: "How far out: 1..1024 (powers of two), or numbers separated by commas. (default: 1..1024, or 1..16)",
+        transform: { try parsed(ZoomoutOptions.factors($0), "1..1024, or numbers from 1 to 1048576 (1,16,1024)") }
+    )
+    var factors: [Double]?
+
+    @Flag(help: "The source has only the finest level; the cache makes the coarser ones of it.")
+    var fullResolutionOnly = false
+
+    @Flag(help: "Average pixels as light (sRGB) for the levels that the cache makes.")
+    var gammaCorrect = false
+
+    @Option(
+        help: "Pixels a side of a tile.\(standard(usual.tileSize))",
+        transform: { try parsed(whole($0, 1...65_536), "a whole number from 1 to 65536") }
+    )
+    var tileSize = usual.tileSize
+
+    @Option(
+        help: ArgumentHelp("The world in world pixels; large enough for the farthest view unless given.", valueName: "WxH"),
+        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
+    )
+    var world: PanTraceHeader.Size?
+
+    @Option(
+        help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
+        transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
+    )
+    var workers = usual.workers
+
+    @Option(help: "Whether cold tiles are kept compressed.")
+    var compressedTier = Switch(usual.compressedTier)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a load takes: 40ms, 1.2s, 0. Unless given, the built-in world really draws each tile.",
+            valueName: "duration"
+        ),
+        transform: { try parsed(Quantity.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
+    )
+    var loadLatency: Int64?
+
+    @Option(
+        help: "How many times faster than a person; latencies are divided too.\(standard(usual.speed))",
+        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+    )
+    var speed = usual.speed
+
+    @Option(
+        parsing: .unconditional,
+        help: "Seeds the built-in world.\(standard(usual.seed))",
+        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+    )
+    var seed = usual.seed
+
+    @OptionGroup var output: OutputArguments
+
+    private var options: ZoomoutOptions {
+        var options = ZoomoutOptions()
+        options.viewport = viewport
+        options.pixelFormat = pixelFormat
+        options.memoryLimit = memoryLimit
+        options.factors = factors ?? ZoomoutOptions.powers(upTo: fullResolutionOnly ? 16 : 1024)
+        options.isFullResolutionOnly = fullResolutionOnly
+        options.downsampling = gammaCorrect ? .sRGB : .linear
+        options.tileSize = tileSize
+        options.world = world
+        options.workers = workers
+        options.compressedTier = compressedTier.isOn
+        options.loadLatency = loadLatency
+        options.speed = speed
+        options.seed = seed
+        return options
+    }
+
+    func validate() throws {
+        do {
+            _ = try Zoomout(options)
+        } catch {
+            throw ValidationError(Failure.sentence(error))
+        }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(output)
+            let progress = ProgressLine()
+            let report = try Zoomout(options).run { progress.show("factor \($0) of \($1)") }
+            progress.clear()
+            switch output.format {
+            case .table: try writer.write(ZoomoutText.text(report))
+            case .json: try writer.write(ZoomoutText.json(report))
+            }
+            if !report.checks.passed { throw ExitCode(1) }
+        }
+    }
+}
+
+/// Defaults are those of the library, so that neither can drift from the other.
+private let usual = ZoomoutOptions()

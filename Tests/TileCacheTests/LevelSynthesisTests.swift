@@ -1,0 +1,335 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Levels that the source does not have: every pixel against whole images halved one after the other.
+@Suite(.timeLimit(.minutes(5))) struct LevelSynthesisTests {
+    /// Shows some tiles and waits until they are there.
+    private func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
+        eventually {
+            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            return view.frame().missingTileCount == 0
+        }
+    }
+
+    private func quiet(_ cache: TileCache, _ layer: LayerID) -> TileView {
+        cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+    }
+
+    private func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: LayerID, _ world: MadeWorld) {
+        let pixels = cache.withTile(tile, of: layer) { Array($0) }
+        #expect(pixels == world.pixels(of: tile), "\(tile)")
+    }
+
+    struct Shape: Sendable { var width, height, depth: Int; var wraps = false }
+
+    @Test(
+        arguments: [
+            Shape(width: 256, height: 256, depth: 4), Shape(width: 250, height: 131, depth: 4),
+            Shape(width: 129, height: 257, depth: 3, wraps: true), Shape(width: 65, height: 33, depth: 1),
+            Shape(width: 193, height: 17, depth: 4, wraps: true),
+        ]
+    )
+    func everyTileEqualsTheWholeImageHalved(shape: Shape) throws {
+        let world = try MadeWorld(
+            width: shape.width,
+            height: shape.height,
+            depth: shape.depth,
+            wraps: shape.wraps
+        )
+        let depth = min(shape.depth, world.pyramid.maximumLevel)
+        let source = MadeSource(world)
+        // From fresh caches, so that each is made of the source's tiles; then in one, of what is resident.
+        for tile in world.allTiles where tile.level < depth {
+            let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+            let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+            let view = quiet(cache, layer)
+            #expect(show([tile], view, layer))
+            expect(tile, in: cache, layer, world)
+            #expect(cache.statistics.synthesizedTiles == 1)
+            cache.shutdown()
+        }
+        #expect(source.loads.keys.allSatisfy { $0.level >= depth })
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 3)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        for level in (0...world.pyramid.maximumLevel).reversed() {
+            let tiles = world.allTiles.filter { $0.level == level }
+            #expect(show(tiles, view, layer))
+            for tile in tiles { expect(tile, in: cache, layer, world) }
+        }
+        // All below was resident each time.
+        #expect(cache.statistics.synthesisLoads == 0)
+        cache.shutdown()
+    }
+
+    @Test(arguments: [PixelFormat.gray8, .gray16, .rgba16, .bgra8])
+    func otherFormats(format: PixelFormat) throws {
+        let world = try MadeWorld(width: 100, height: 70, depth: 3, format: format)
+        let cache = try TileCache(byteLimit: .mebibytes(1))
+        let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let coarse = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([coarse], view, layer))
+        expect(coarse, in: cache, layer, world)
+        cache.shutdown()
+    }
+
+    @Test func lightAndStraightAlpha() throws {
+        let kind = DownsamplingKernelTests.Kind(format: .rgba8, alpha: .straight, downsampling: .sRGB)
+        let world = try MadeWorld(width: 128, height: 128, depth: 3, kind: kind)
+        let cache = try TileCache(byteLimit: .mebibytes(1))
+        var options = world.options
+        options.alpha = .straight
+        options.downsampling = .sRGB
+        let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: options)
+        let coarse = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([coarse], quiet(cache, layer), layer))
+        expect(coarse, in: cache, layer, world)
+        cache.shutdown()
+    }
+
+    @Test func absentTilesAndLostOnesLeaveHoles() throws {
+        // 8 x 8 tiles of the source; the first 4 x 4 are absent, one more fails for good, one fails twice.
+        let lost = TileCoordinate(level: 3, column: 6, row: 1)
+        let shy = TileCoordinate(level: 3, column: 7, row: 7)
+        let world = try MadeWorld(width: 128, height: 128, depth: 3) { x, y in
+            (x < 64 && y < 64) || (96..<112 ~= x && 16..<32 ~= y)
+        }
+        let source = MadeSource(world) { tile, attempt in
+            if tile == lost { throw TileFailure.permanent }
+            if tile == shy, attempt < 3 { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+            return tile.column < 4 && tile.row < 4 ? .absent : .pixels
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([top], view, layer))
+        expect(top, in: cache, layer, world)
+        #expect(cache.statistics.synthesisHoles == 1)
+        #expect(cache.statistics.synthesisLoads == 64 + 2)
+        #expect(source.loads[shy] == 3)
+        // Nothing but absent tiles below.
+        #expect(show([TileCoordinate(level: 1, column: 0, row: 0)], view, layer))
+        #expect(cache.statistics.loadsAbsent == 1)
+        // What is known to be absent is not asked for again.
+        let loads = source.loads.values.reduce(0, +)
+        cache.invalidate(layer, region: Rectangle(minX: 100, minY: 100, maxX: 101, maxY: 101))
+        #expect(show([top], view, layer))
+        #expect(eventually { !view.frame().contains { $0.tile.isStale } })
+        #expect(source.loads.values.reduce(0, +) == loads + 48)
+        cache.shutdown()
+    }
+
+    @Test func aTileThatFailsForNowIsTriedAgainLater() throws {
+        let world = try MadeWorld(width: 64, height: 64, depth: 2)
+        let source = MadeSource(world) { tile, attempt in
+            if tile.column == 3, tile.row == 3, attempt <= 3 { throw TileFailure.wrongSize(expectedBytes: 1, deliveredBytes: 0) }
+            return .pixels
+        }
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+        configuration.retryDelay = 1_000_000
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([top], quiet(cache, layer), layer))
+        expect(top, in: cache, layer, world)
+        #expect(cache.statistics.loadsFailed == 1)
+        cache.shutdown()
+    }
+
+    @Test func whatNobodyWantsAnyMoreIsGivenUp() throws {
+        let world = try MadeWorld(width: 256, height: 256, depth: 4)
+        let gate = DispatchSemaphore(value: 0)
+        let source = MadeSource(world) { tile, _ in
+            if tile.level == world.pyramid.maximumLevel { gate.wait() }
+            return .pixels
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        for _ in 0..<3 { gate.signal() }
+        #expect(eventually { source.loads.count == 4 })
+        view.update(needing: [])
+        // The plan without the tile must be there before the source goes on.
+        #expect(eventually { cache.core.lock.withLock { $0.pool.isUnwanted(load: 0) } })
+        gate.signal()
+        #expect(eventually { cache.statistics.loadsCancelled == 1 })
+        #expect(source.loads.count == 4)
+        #expect(cache.statistics.inFlightBytes == 0)
+        for _ in 0..<256 { gate.signal() }
+        #expect(show([top], view, layer))
+        expect(top, in: cache, layer, world)
+        cache.shutdown()
+    }
+
+    @Test func anInvalidationUnderWayLeavesNoOldPixels() throws {
+        let world = try MadeWorld(width: 128, height: 128, depth: 3)
+        let gate = DispatchSemaphore(value: 0)
+        let source = MadeSource(world) { _, _ in
+            gate.wait()
+            return .pixels
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        for _ in 0..<9 { gate.signal() }
+        #expect(eventually { source.loads.count == 10 })
+        cache.invalidate(layer)
+        for _ in 0..<300 { gate.signal() }
+        #expect(show([top], view, layer))
+        expect(top, in: cache, layer, world)
+        #expect(cache.statistics.loadsOutdated == 1)
+        // The tenth tile was the last of the outdated one.
+        #expect(source.loads.values.reduce(0, +) == 10 + 64)
+        cache.shutdown()
+    }
+
+    /// A stale child is good enough to be drawn, but no parent is made of it.
+    @Test func staleChildrenAreLoadedAnew() throws {
+        let world = try MadeWorld(width: 32, height: 32, depth: 1)
+        let source = MadeSource(world)
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        #expect(show(world.allTiles.filter { $0.level == 1 }, view, layer))
+        view.update(needing: [])
+        cache.invalidate(layer, region: Rectangle(minX: 20, minY: 20, maxX: 21, maxY: 21))
+        #expect(show([TileCoordinate(level: 0, column: 0, row: 0)], view, layer))
+        #expect(cache.statistics.synthesisLoads == 1)
+        cache.shutdown()
+    }
+
+    @Test func asynchronousSourcesToo() throws {
+        let world = try MadeWorld(width: 128, height: 128, depth: 3)
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        var dropped = 0
+        var answered = 0
+        let isThere = eventually {
+            view.update(needing: [NeededTile(layer: layer, tile: top)])
+            for request in source.take() {
+                #expect(request.tile.level == 3 && request.layer == layer)
+                // One in nine is let go without an answer: it counts as failed and comes again.
+                if (answered + dropped) % 9 == 4 {
+                    dropped += 1
+                    continue
+                }
+                answered += 1
+                request.complete { pixels in
+                    let bytes = world.pixels(of: request.tile)
+                    pixels.withMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+                    return .pixels
+                }
+                #expect(!request.complete { _ in .absent })
+            }
+            return view.frame().missingTileCount == 0
+        }
+        #expect(isThere)
+        expect(top, in: cache, layer, world)
+        #expect(answered == 64 && dropped == 8)
+        #expect(cache.statistics.secondAnswers == 64)
+
+        // A source that never answers: nobody waits for it at the end, and what it writes later goes nowhere.
+        cache.invalidate(layer)
+        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        var late: [TileRequest] = []
+        #expect(
+            eventually {
+                late += source.take()
+                return !late.isEmpty
+            }
+        )
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(!late[0].isWanted)
+        #expect(!late[0].complete { _ in .pixels })
+    }
+
+    /// A random walk through all levels with hardly any memory: what is drawn is right, and the ledger holds.
+    @Test(arguments: [9, 14, 24, 60])
+    func aWalkWithHardlyAnyMemory(tiles: Int) throws {
+        let world = try MadeWorld(width: 250, height: 200, depth: 3, wraps: true)
+        // A slot is 4 KiB, whatever the tile; tables and scratch memory take the rest.
+        let base = try TileCache(byteLimit: .mebibytes(1), workers: 3)
+        _ = try base.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
+        let limit = base.statistics.bookkeepingBytes + 16_384 + tiles * 4096
+        let cache = try TileCache(byteLimit: .bytes(limit), workers: 3)
+        let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
+        let view = cache.makeView(layers: [layer])
+        var random = SplitMix64(seed: UInt64(tiles))
+        for step in 0..<40 {
+            let scale = PortableMath.exp2(-Double(random.next() % 5))
+            let viewport = Viewport(
+                center: WorldPoint(x: Double(random.next() % 250), y: Double(random.next() % 200)),
+                width: 20,
+                height: 20,
+                scale: scale
+            )
+            let isSharp = eventually {
+                view.update(viewport)
+                return view.frame().missingTileCount == 0
+            }
+            #expect(isSharp, "step \(step): \(cache.statistics)")
+            for placement in view.frame() {
+                let tile = placement.tile.identity.tile
+                #expect(placement.tile.withUnsafeBytes { Array($0) } == world.pixels(of: tile), "\(tile)")
+            }
+        }
+        #expect(cache.statistics.peakBytes <= limit)
+        #expect(cache.shutdown())
+        #expect(cache.statistics.inFlightBytes == 0)
+    }
+
+    @Test func whatCannotBeMadeIsRefused() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(1))
+        let world = try MadeWorld(width: 256, height: 256, depth: 4)
+        func problem(_ pyramid: TilePyramid, _ options: LayerOptions) -> String {
+            do {
+                _ = try cache.addLayer(MadeSource(world), pyramid: pyramid, options: options)
+                return "none"
+            } catch {
+                return error.description
+            }
+        }
+        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: 4)) == "none")
+        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: 5)).contains("0 to 4 of its levels"))
+        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: -1)).contains("0 to 4 of its levels"))
+        let odd = try TilePyramid.powerOfTwo(worldWidth: 400, worldHeight: 400, tileSize: 20)
+        #expect(problem(odd, LayerOptions(synthesizedLevels: 2)) == "none")
+        #expect(problem(odd, LayerOptions(synthesizedLevels: 3)).contains("can be halved 2 times, not 3"))
+        let bordered = try TilePyramid.powerOfTwo(worldWidth: 256, worldHeight: 256, tileSize: 16, border: 1)
+        #expect(problem(bordered, LayerOptions(synthesizedLevels: 1)).contains("no border"))
+        #expect(
+            problem(world.pyramid, LayerOptions(format: .float32, synthesizedLevels: 1, downsampling: .sRGB))
+                .contains("cannot be halved")
+        )
+        #expect(problem(world.pyramid, LayerOptions(format: .opaque(bytesPerTile: 9), synthesizedLevels: 1)) != "none")
+        let steep = try TilePyramid(
+            worldWidth: 64,
+            worldHeight: 64,
+            levels: [4.0, 1.0].map {
+                PyramidLevel(width: Int(64 / $0), height: Int(64 / $0), tileWidth: 16, tileHeight: 16, worldPixelsPerPixel: $0)
+            }
+        )
+        #expect(problem(steep, LayerOptions(synthesizedLevels: 1)).contains("is not the half of level 1"))
+    }
+
+    @Test func aPyramidKeepsItsFinestLevels() throws {
+        let whole = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 2048)
+        let part = whole.keepingFinestLevels(3)
+        #expect(part.levels == Array(whole.levels.suffix(3)))
+        #expect(part.maximumLevel == 2 && part.worldWidth == 4096)
+        #expect(whole.keepingFinestLevels(0).levels.count == 1)
+        #expect(whole.keepingFinestLevels(99) == whole)
+    }
+}
