@@ -143,7 +143,9 @@ TK_INLINE void mean_8x4_weighted_gamma(const uint8_t *a, const uint8_t *b, uint8
         uint32_t weights[4] = {p[0][3], p[1][3], p[2][3], p[3][3]};
         uint32_t all = weights[0] + weights[1] + weights[2] + weights[3];
         uint8_t mean[4] = {0, 0, 0, (uint8_t)((all + 2) >> 2)};
-        for (size_t k = 0; all && k < 3; k++) {
+        // Between opaque pixels all weights are equal.
+        for (size_t k = 0; all == 1020 && k < 3; k++) mean[k] = plain_light(gamma, p[0][k], p[1][k], p[2][k], p[3][k]);
+        for (size_t k = 0; all && all < 1020 && k < 3; k++) {
             uint8_t values[4];
             for (size_t i = 0; i < 4; i++) {
                 values[i] = p[i][k];

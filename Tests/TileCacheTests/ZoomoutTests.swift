@@ -114,8 +114,8 @@ import TileCache
             for step in 0...Int(path.duration * 60) {
                 let octaves = path.octaves(at: Double(step) / 60)
                 #expect(octaves >= 0 && octaves <= path.octaves)
-                if octaves < last { isBack = true }
-                #expect(!isBack || octaves <= last)
+                if octaves < last - 1e-9 { isBack = true }
+                #expect(!isBack || octaves <= last + 1e-9)
                 // A pinch of an octave in half a second is nowhere faster than 4 octaves a second.
                 #expect(abs(octaves - last) < 4.0 / 60)
                 last = octaves

@@ -11,7 +11,7 @@ public enum Downsampling: Hashable, Sendable {
     /// ``PixelFormat/gray16`` holds numbers with a sign, as elevation may; other formats as with ``linear``.
     case linearSigned
     /// Colours are sRGB and averaged as the light that they stand for: fine bright lines on dark ground keep their
-    /// weight. For formats of 8 bits a channel only, and a few times slower.
+    /// weight. For formats of 8 bits a channel only, and some ten times slower.
     case sRGB
 }
 
