@@ -114,35 +114,7 @@ struct ReplayArguments: ParsableArguments {
 
     // MARK: The world and the view
 
-    @Option(
-        help: "Pixels a side of a tile; what the trace says unless given, or 256.",
-        transform: { try parsed(whole($0, 1...65_536), "a whole number from 1 to 65536") }
-    )
-    var tileSize: Int?
-
-    @Option(
-        help:
-            "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. (default: \(usual.pixelFormat.name))",
-        transform: { try parsed(PixelFormat(name: $0), "rgba8, bgra8, gray8, gray16, rgba16 or float32") }
-    )
-    var pixelFormat = usual.pixelFormat
-
-    @Option(
-        help: ArgumentHelp("The view in screen pixels; what the trace says unless given.", valueName: "WxH"),
-        transform: {
-            try parsed(
-                PanTraceHeader.Size(viewport: $0),
-                "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million"
-            )
-        }
-    )
-    var viewport: PanTraceHeader.Size?
-
-    @Option(
-        help: ArgumentHelp("The world in world pixels; what the trace says unless given.", valueName: "WxH"),
-        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, 1 to 2^40") }
-    )
-    var world: PanTraceHeader.Size?
+    @OptionGroup var scene: SceneArguments
 
     @Flag(inversion: .prefixedNo, help: "Whether the world wraps; what the trace says unless given.")
     var wrapX: Bool?
@@ -184,8 +156,13 @@ struct ReplayArguments: ParsableArguments {
         options.frameRate = frameRate
         options.duration = duration
         options.seed = seed
-        options.pixelFormat = pixelFormat
-        options.overrides = PanTraceOverrides(viewport: viewport, world: world, wrapsX: wrapX, tileSize: tileSize)
+        options.pixelFormat = scene.pixelFormat
+        options.overrides = PanTraceOverrides(
+            viewport: scene.viewport,
+            world: scene.world,
+            wrapsX: wrapX,
+            tileSize: scene.tileSize
+        )
         options.hysteresis = hysteresis
         options.levelBias = levelBias
         return options

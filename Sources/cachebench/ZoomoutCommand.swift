@@ -22,30 +22,8 @@ struct ZoomoutCommand: ParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp("The view in screen pixels. (default: 1280x720)", valueName: "WxH"),
-        transform: {
-            try parsed(
-                PanTraceHeader.Size(viewport: $0),
-                "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million"
-            )
-        }
-    )
-    var viewport = usual.viewport
-
-    @Option(
-        help: "How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. (default: rgba8)",
-        transform: { try parsed(PixelFormat(name: $0), "rgba8, bgra8, gray8, gray16, rgba16 or float32") }
-    )
-    var pixelFormat = usual.pixelFormat
-
-    @Option(
         help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
-        transform: { text in
-            try parsed(
-                MemoryLimit(text),
-                "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)"
-            )
-        }
+        transform: { try parsed(MemoryLimit($0), "bytes (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)") }
     )
     var memoryLimit = usual.memoryLimit
 
@@ -60,18 +38,6 @@ struct ZoomoutCommand: ParsableCommand {
 
     @Flag(help: "Average pixels as light (sRGB) for the levels that the cache makes.")
     var gammaCorrect = false
-
-    @Option(
-        help: "Pixels a side of a tile.\(standard(usual.tileSize))",
-        transform: { try parsed(whole($0, 1...65_536), "a whole number from 1 to 65536") }
-    )
-    var tileSize = usual.tileSize
-
-    @Option(
-        help: ArgumentHelp("The world in world pixels; large enough for the farthest view unless given.", valueName: "WxH"),
-        transform: { try parsed(PanTraceHeader.Size(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
-    )
-    var world: PanTraceHeader.Size?
 
     @Option(
         help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
@@ -104,18 +70,19 @@ struct ZoomoutCommand: ParsableCommand {
     )
     var seed = usual.seed
 
+    @OptionGroup var scene: SceneArguments
     @OptionGroup var output: OutputArguments
 
     private var options: ZoomoutOptions {
         var options = ZoomoutOptions()
-        options.viewport = viewport
-        options.pixelFormat = pixelFormat
+        options.viewport = scene.viewport ?? usual.viewport
+        options.pixelFormat = scene.pixelFormat
         options.memoryLimit = memoryLimit
         options.factors = factors ?? ZoomoutOptions.powers(upTo: fullResolutionOnly ? 16 : 1024)
         options.isFullResolutionOnly = fullResolutionOnly
         options.downsampling = gammaCorrect ? .sRGB : .linear
-        options.tileSize = tileSize
-        options.world = world
+        options.tileSize = scene.tileSize ?? usual.tileSize
+        options.world = scene.world
         options.workers = workers
         options.compressedTier = compressedTier.isOn
         options.loadLatency = loadLatency

@@ -46,8 +46,9 @@ import Testing
     /// Worked out by hand.
     @Test func aFewPixels() throws {
         // 1 + 2 + 3 + 4 = 10, and 10 / 4 = 2.5 is rounded up.
-        #expect(try halved([1, 2, 3, 4], .init(format: .gray8, alpha: .ignored, downsampling: .linear), 2, 2) == [3])
-        // -1, -2, -2, -2 is -1.75: -2. Without a sign it would be the same here, but not around zero: -1, 1, 0, 0.
+        let gray = Kind(format: .gray8, alpha: .ignored, downsampling: .linear)
+        #expect(try halved([1, 2, 3, 4], gray, 2, 2) == [3])
+        // -1 + 1 + 0 + 0 is 0 with a sign; without, -1 would be 65535.
         let signed = Kind(format: .gray16, alpha: .ignored, downsampling: .linearSigned)
         #expect(try halved([0xFF, 0xFF, 1, 0, 0, 0, 0, 0], signed, 2, 2) == [0, 0])
         // One red pixel, opaque, among three that are clear and green: red, a quarter as opaque (63.75 is 64).
@@ -58,9 +59,9 @@ import Testing
         // Half black and half white is half of the light, which sRGB writes as 188.
         let light = Kind(format: .gray8, alpha: .ignored, downsampling: .sRGB)
         #expect(try halved([0, 255, 255, 0], light, 2, 2) == [188])
-        #expect(try halved([0, 255, 255, 0], .init(format: .gray8, alpha: .ignored, downsampling: .linear), 2, 2) == [128])
+        #expect(try halved([0, 255, 255, 0], gray, 2, 2) == [128])
         // Three columns and one row: the last column is a mean of itself.
-        #expect(try halved([10, 20, 7], .init(format: .gray8, alpha: .ignored, downsampling: .linear), 3, 1) == [15, 7])
+        #expect(try halved([10, 20, 7], gray, 3, 1) == [15, 7])
     }
 
     @Test(arguments: known)

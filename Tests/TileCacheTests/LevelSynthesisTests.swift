@@ -18,6 +18,21 @@ import Testing
         cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
     }
 
+    /// A cache with one worker whose source waits with each tile for a signal.
+    private func gated(
+        by gate: DispatchSemaphore,
+        side: Int,
+        depth: Int
+    ) throws -> (MadeWorld, MadeSource, TileCache, LayerID) {
+        let world = try MadeWorld(width: side, height: side, depth: depth)
+        let source = MadeSource(world) { _, _ in
+            gate.wait()
+            return .pixels
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        return (world, source, cache, try cache.addLayer(source, pyramid: world.pyramid, options: world.options))
+    }
+
     private func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: LayerID, _ world: MadeWorld) {
         let pixels = cache.withTile(tile, of: layer) { Array($0) }
         #expect(pixels == world.pixels(of: tile), "\(tile)")
@@ -127,7 +142,9 @@ import Testing
     @Test func aTileThatFailsForNowIsTriedAgainLater() throws {
         let world = try MadeWorld(width: 64, height: 64, depth: 2)
         let source = MadeSource(world) { tile, attempt in
-            if tile.column == 3, tile.row == 3, attempt <= 3 { throw TileFailure.wrongSize(expectedBytes: 1, deliveredBytes: 0) }
+            if tile.column == 3, tile.row == 3, attempt <= 3 {
+                throw TileFailure.wrongSize(expectedBytes: 1, deliveredBytes: 0)
+            }
             return .pixels
         }
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
@@ -142,14 +159,8 @@ import Testing
     }
 
     @Test func whatNobodyWantsAnyMoreIsGivenUp() throws {
-        let world = try MadeWorld(width: 256, height: 256, depth: 4)
         let gate = DispatchSemaphore(value: 0)
-        let source = MadeSource(world) { tile, _ in
-            if tile.level == world.pyramid.maximumLevel { gate.wait() }
-            return .pixels
-        }
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
-        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let (world, source, cache, layer) = try gated(by: gate, side: 256, depth: 4)
         let view = quiet(cache, layer)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         view.update(needing: [NeededTile(layer: layer, tile: top)])
@@ -169,14 +180,8 @@ import Testing
     }
 
     @Test func anInvalidationUnderWayLeavesNoOldPixels() throws {
-        let world = try MadeWorld(width: 128, height: 128, depth: 3)
         let gate = DispatchSemaphore(value: 0)
-        let source = MadeSource(world) { _, _ in
-            gate.wait()
-            return .pixels
-        }
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
-        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let (world, source, cache, layer) = try gated(by: gate, side: 128, depth: 3)
         let view = quiet(cache, layer)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         view.update(needing: [NeededTile(layer: layer, tile: top)])
@@ -317,8 +322,14 @@ import Testing
         let steep = try TilePyramid(
             worldWidth: 64,
             worldHeight: 64,
-            levels: [4.0, 1.0].map {
-                PyramidLevel(width: Int(64 / $0), height: Int(64 / $0), tileWidth: 16, tileHeight: 16, worldPixelsPerPixel: $0)
+            levels: [4, 1].map {
+                PyramidLevel(
+                    width: 64 / $0,
+                    height: 64 / $0,
+                    tileWidth: 16,
+                    tileHeight: 16,
+                    worldPixelsPerPixel: Double($0)
+                )
             }
         )
         #expect(problem(steep, LayerOptions(synthesizedLevels: 1)).contains("is not the half of level 1"))

@@ -31,7 +31,8 @@ import TileCache
             let zoomout = try Zoomout(options(320, 460, factors: [factor]))
             let (x, y) = (131_072 * 0.53, 131_072 * 0.47)
             func tiles(_ middle: Double, _ size: Double) -> Int {
-                (0..<512).filter { Double($0 + 1) * 256 > middle - size / 2 && Double($0) * 256 < middle + size / 2 }.count
+                let (low, high) = (middle - size / 2, middle + size / 2)
+                return (0..<512).filter { Double($0 + 1) * 256 > low && Double($0) * 256 < high }.count
             }
             let count = tiles(x, 320 * factor) * tiles(y, 460 * factor)
             #expect(try zoomout.fullResolutionBytes(factor) == count * 262_144)

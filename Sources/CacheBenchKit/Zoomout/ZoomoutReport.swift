@@ -24,11 +24,13 @@ public struct ZoomoutReport: Codable, Sendable {
 
     /// What must hold whatever the machine.
     public struct Checks: Codable, Sendable, Hashable {
-        /// The bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1), and the most that any frame needed.
+        /// The bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
         public var tileBound: Int
+        /// The most tiles that any frame needed.
         public var mostNeededTiles: Int
-        /// The limit, and the most that any row's cache held.
+        /// The limit of everything.
         public var byteLimit: Int
+        /// The most that any row's cache held.
         public var largestPeakBytes: Int
         /// The largest peak over the median of the rows' peaks; must not exceed 1.1 where there are five rows or more.
         @Nullable public var largestToMedianPeak: Double?

@@ -31,7 +31,8 @@ struct ZoomoutSource: BlockingTileSource {
         tile.level += levelOffset
         guard let latency else { return try draw(tile, into: &pixels) }
         let end = clock.now + latency
-        try samples[(tile.column &* 7 &+ tile.row &* 3 &+ tile.level) & 15].withUnsafeBytes { try pixels.copy(from: $0) }
+        let sample = samples[(tile.column &* 7 &+ tile.row &* 3 &+ tile.level) & 15]
+        try sample.withUnsafeBytes { try pixels.copy(from: $0) }
         clock.sleep(until: end)
         return .pixels
     }

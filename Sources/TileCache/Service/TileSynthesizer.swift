@@ -8,7 +8,9 @@ import Synchronization
 /// is, so a tile whose children are on screen costs no load at all.
 struct TileSynthesizer {
     /// Why a tile is not made.
-    private enum Stop: Error { case result(LoadResult) }
+    private enum Stop: Error {
+        case result(LoadResult)
+    }
 
     private let core: CacheCore
     private let ticket: LoadTicket
@@ -43,7 +45,9 @@ struct TileSynthesizer {
         do {
             return try drawChildren(of: tile, halvings: 1) ? .pixels : .absent
         } catch {
-            switch error { case .result(let result): return result }
+            switch error {
+            case .result(let result): return result
+            }
         }
     }
 
@@ -91,9 +95,11 @@ struct TileSynthesizer {
                 guard try decompress(child) else { return try make(child, halvings: halvings) }
                 try halve(child, at: try scratchAddress(), halvings: halvings)
                 return true
-            case .inFlight(let landing):
+            case .inFlight(let load, let landing):
                 // A source that never answers must not keep this worker for longer than somebody wants the tile.
-                _ = landing.wait(timeout: .now() + .milliseconds(50))
+                if landing.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                    core.lock.withLock { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
+                }
             case .none:
                 return try make(child, halvings: halvings)
             }
@@ -231,7 +237,7 @@ extension CacheCore {
     fileprivate enum Finding: Sendable {
         case decoded(LeaseToken, UInt)
         case compressed
-        case inFlight(DispatchSemaphore)
+        case inFlight(Int32, DispatchSemaphore)
         case absent
         case none
     }
@@ -246,7 +252,7 @@ extension CacheCore {
             if entry.load >= 0, let load = state.pool.loads[Int(entry.load)], load.generation != 0 {
                 let landing = DispatchSemaphore(value: 0)
                 state.synthesis.waiters[entry.load, default: []].append(landing)
-                return .inFlight(landing)
+                return .inFlight(entry.load, landing)
             }
             if entry.flags.contains(.absent) { return .absent }
             guard !entry.flags.contains(.stale) else { return .none }
