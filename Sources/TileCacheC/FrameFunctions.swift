@@ -114,7 +114,7 @@ public func tileCacheFrameGetPlacements(
         guard let count else { throw .isNull("count") }
         // Elements hold pointers and doubles: each must begin where those may lie.
         guard (MemoryLayout<tilecache_placement>.size...4096).contains(placementSize), placementSize % 8 == 0 else {
-            throw .argument("placement_size must be sizeof(tilecache_placement), not \(UInt(bitPattern: placementSize))")
+            throw .argument("placement_size must be sizeof a placement, not \(UInt(bitPattern: placementSize))")
         }
         placements.pointee = handle.placements(elementBytes: placementSize)?
             .assumingMemoryBound(to: tilecache_placement.self)

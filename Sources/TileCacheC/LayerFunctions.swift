@@ -11,8 +11,9 @@ extension tilecache_pyramid: VersionedStructure {
 
     func pyramid() throws(Failure) -> TilePyramid {
         guard levels != nil else { return try powerOfTwo() }
-        guard (1...TilePyramid.maximumLevelCount).contains(level_count) else {
-            throw .pyramid("1 to \(TilePyramid.maximumLevelCount) levels are expected, not \(UInt(bitPattern: level_count))")
+        let most = TilePyramid.maximumLevelCount
+        guard (1...most).contains(level_count) else {
+            throw .pyramid("1 to \(most) levels are expected, not \(UInt(bitPattern: level_count))")
         }
         let table = try readArray(
             levels,
@@ -187,7 +188,7 @@ public func tileCacheAddFloor(
         let id = try handle.record.layer(layer)
         let part = try TileCacheC.region(region)
         guard firstLevel >= 0, firstLevel <= lastLevel else {
-            throw .argument("levels from 0 on, the last not below the first, are expected, not \(firstLevel), \(lastLevel)")
+            throw .argument("first_level must be 0 or more and not above last_level: \(firstLevel), \(lastLevel)")
         }
         let levels = Int(clamping: firstLevel)...Int(clamping: lastLevel)
         try library { () throws(TileCacheError) in try handle.cache.addFloor(id, levels: levels, region: part) }

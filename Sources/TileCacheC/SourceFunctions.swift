@@ -21,7 +21,8 @@ final class LayerNumber: Sendable {
 
 /// A source that is a blocking C function.
 ///
-/// `@unchecked Sendable`: the pointers do not change, and the interface says that the function is called from any thread.
+/// `@unchecked Sendable`: the pointers do not change, and the interface says that the function is called from any
+/// thread.
 struct BlockingSource: BlockingTileSource, @unchecked Sendable {
     let load: tilecache_write_function
     let context: CallbackContext

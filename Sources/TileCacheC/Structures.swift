@@ -8,6 +8,8 @@ protocol VersionedStructure {
 
 /// The largest `struct_size` that is believed: one that was never set is found out in most cases.
 private let largestStructureBytes = 4096
+/// The most elements of an array that is read, 2^20: a count that was never set is found out in most cases.
+private let mostElements = 1 << 20
 private let sizeBytes = MemoryLayout<Int>.size
 
 private func checkSize(_ bytes: Int, of name: String) throws(Failure) {
@@ -65,8 +67,8 @@ func readArray<Value>(
     guard (MemoryLayout<Value>.size...largestStructureBytes).contains(elementBytes) else {
         throw .argument("\(name): sizeof an element is expected, not \(UInt(bitPattern: elementBytes))")
     }
-    guard count > 0, !count.multipliedReportingOverflow(by: elementBytes).overflow else {
-        throw .argument("\(name): \(UInt(bitPattern: count)) elements cannot be")
+    guard (1...mostElements).contains(count) else {
+        throw .argument("\(name): at most \(mostElements) elements are expected, not \(UInt(bitPattern: count))")
     }
     var values: [Value] = []
     values.reserveCapacity(count)

@@ -8,7 +8,9 @@ extension TileCoordinate {
 }
 
 extension tilecache_coordinate {
-    init(_ tile: TileCoordinate) { self.init(level: Int64(tile.level), column: Int64(tile.column), row: Int64(tile.row)) }
+    init(_ tile: TileCoordinate) {
+        self.init(level: Int64(tile.level), column: Int64(tile.column), row: Int64(tile.row))
+    }
 }
 
 extension tilecache_rectangle {

@@ -628,8 +628,9 @@ typedef struct tilecache_needed_tile {
 /**
  * Says which tiles are needed, in the place of a viewport.
  *
- * @param tiles those of other layers than the view's, and those that do not exist, are ignored; NULL where there is none.
- * @param tile_count how many, 0 or more.
+ * @param tiles those of other layers of the cache than the view's, and those that do not exist, are ignored; NULL where
+ *        there is none.
+ * @param tile_count how many, 0 to 2^20.
  * @param tile_size sizeof(tilecache_needed_tile).
  * @param time when, or TILECACHE_TIME_NOW.
  */

@@ -1,0 +1,279 @@
+/* What a view draws. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A placement as a later version may have it. */
+typedef struct longer_placement {
+    tilecache_placement known;
+    int64_t unknown[2];
+} longer_placement;
+
+static void count_call(void *context) { atomic_fetch_add((atomic_int *)context, 1); }
+
+static int same(const tilecache_identity *a, const tilecache_identity *b) { return memcmp(a, b, sizeof *a) == 0; }
+
+const char *check_frames(void) {
+    scene scene;
+    const char *failure = make_scene(&scene, NULL, NULL);
+    if (failure) return failure;
+    static atomic_int ready, ended;
+    atomic_store(&ready, 0);
+    atomic_store(&ended, 0);
+    EXPECT_OK(tilecache_view_set_tiles_ready(scene.view, count_call, &ready, NULL));
+    EXPECT_OK(tilecache_view_set_tiles_ready(scene.view, NULL, NULL, count_call));
+    EXPECT_OK(tilecache_view_set_tiles_ready(scene.view, count_call, &ready, NULL));
+    EXPECT_OK(tilecache_view_set_promotion_budget(scene.view, 0, 0));
+    EXPECT_OK(tilecache_view_set_promotion_budget(scene.view, INT64_MAX, INT64_MAX));
+    EXPECT_ARGUMENT(tilecache_view_set_promotion_budget(scene.view, -1, 0));
+    EXPECT_ARGUMENT(tilecache_view_set_promotion_budget(scene.view, 0, -1));
+
+    /* Two by two tiles, exactly. */
+    tilecache_frame *frame = draw_until_sharp(&scene, 2, 5, 2), *next = NULL;
+    EXPECT(frame != NULL);
+    const tilecache_placement *placements = NULL;
+    size_t count = 0;
+    EXPECT_OK(tilecache_frame_get_placements(frame, sizeof *placements, &placements, &count));
+    EXPECT(count == 4);
+    for (size_t index = 0; index < 4; index++) {
+        const tilecache_placement *p = &placements[index];
+        EXPECT(p->is_exact && !p->tile.is_stale && p->tile.identity.layer == scene.layer && holds(&p->tile, 0));
+        EXPECT(p->tile.identity.tile.level == 4);
+        EXPECT(p->tile.identity.tile.column == 2 + (int)index % 2 && p->tile.identity.tile.row == 5 + (int)index / 2);
+        EXPECT(p->world.min_x == 64.0 * (2 + index % 2) && p->world.max_x - p->world.min_x == 64);
+        EXPECT(p->world.min_y == 64.0 * (5 + index / 2) && p->world.max_y - p->world.min_y == 64);
+        EXPECT(p->part.min_x == 0 && p->part.min_y == 0 && p->part.max_x == 64 && p->part.max_y == 64);
+    }
+    for (int attempt = 0; attempt < 4000 && atomic_load(&ready) == 0; attempt++) pause_ms(5);
+    EXPECT(atomic_load(&ready) > 0);
+
+    /* The same array again, and one for a longer structure. */
+    const tilecache_placement *again = NULL;
+    EXPECT_OK(tilecache_frame_get_placements(frame, sizeof *placements, &again, &count));
+    EXPECT(again == placements);
+    EXPECT_OK(tilecache_frame_get_placements(frame, sizeof(longer_placement), &again, &count));
+    const longer_placement *longer = (const longer_placement *)again;
+    for (int index = 0; index < 4; index++) {
+        EXPECT(memcmp(&longer[index].known, &placements[index], sizeof *placements) == 0);
+        EXPECT(longer[index].unknown[0] == 0 && longer[index].unknown[1] == 0);
+    }
+    EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, sizeof *placements - 8, &again, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, sizeof *placements + 1, &again, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, SIZE_MAX - 7, &again, &count));
+
+    /* A step to the right: two come, two go. */
+    tilecache_frame_release(draw_until_sharp(&scene, 2, 5, 2));
+    const tilecache_identity left = placements[0].tile.identity;
+    next = draw_until_sharp(&scene, 3, 5, 2);
+    EXPECT(next != NULL);
+    const tilecache_placement *moved = NULL;
+    EXPECT_OK(tilecache_frame_get_placements(next, sizeof *moved, &moved, &count));
+    EXPECT(count == 4 && same(&moved[0].tile.identity, &placements[1].tile.identity));
+
+    /* What a frame and a lease hold stays, whatever becomes of the cache. */
+    tilecache_lease *lease = NULL;
+    tilecache_tile tile;
+    EXPECT_ARGUMENT(tilecache_frame_lease(frame, 4, &lease));
+    EXPECT_ARGUMENT(tilecache_frame_lease(frame, SIZE_MAX, &lease));
+    EXPECT_OK(tilecache_frame_lease(frame, 0, &lease));
+    tilecache_frame_release(frame);
+    EXPECT_OK(tilecache_trim(scene.cache, 0));
+    EXPECT_OK(tilecache_lease_get_tile(lease, &tile));
+    EXPECT(same(&tile.identity, &left) && holds(&tile, 0));
+    EXPECT_ARGUMENT(tilecache_lease_get_tile(lease, NULL));
+    for (int index = 0; index < 4; index++) EXPECT(holds(&moved[index].tile, 0));
+
+    /* Viewports that cannot be drawn are refused. */
+    const tilecache_viewport good = viewport_at(0, 0, 1);
+    tilecache_viewport v;
+#define UNDRAWABLE(assignment) \
+    v = good; \
+    v.assignment; \
+    EXPECT_ARGUMENT(tilecache_view_update(scene.view, &v, NULL))
+    UNDRAWABLE(center_x = NAN);
+    UNDRAWABLE(center_y = INFINITY);
+    UNDRAWABLE(width = 0);
+    UNDRAWABLE(height = -1);
+    UNDRAWABLE(scale = 0);
+    UNDRAWABLE(scale = NAN);
+    UNDRAWABLE(rotation = -INFINITY);
+    UNDRAWABLE(struct_size = 0);
+    /* Any time and any destination will do. */
+    tilecache_update_options options;
+    EXPECT_OK(tilecache_update_options_init(&options, sizeof options));
+    v = viewport_at(9, 9, 2);
+    const int64_t times[] = {0, INT64_MAX, INT64_MIN + 1, TILECACHE_TIME_NOW, -1};
+    for (int index = 0; index < 5; index++) {
+        options.time = times[index];
+        options.destination = &v;
+        options.destination_time = times[4 - index];
+        EXPECT_OK(tilecache_view_update(scene.view, &good, &options));
+    }
+    tilecache_viewport bad = v;
+    bad.width = NAN;
+    options.destination = &bad;
+    EXPECT_ARGUMENT(tilecache_view_update(scene.view, &good, &options));
+
+    /* Levels: half the scale is a level coarser; a bias of one likewise. */
+    tilecache_view_options view_options;
+    tilecache_view *other = NULL;
+    EXPECT_OK(tilecache_view_options_init(&view_options, sizeof view_options));
+    view_options.level_bias = 8.5;
+    EXPECT_ARGUMENT(tilecache_view_create(scene.cache, &scene.layer, 1, &view_options, &other));
+    view_options.level_bias = NAN;
+    EXPECT_ARGUMENT(tilecache_view_create(scene.cache, &scene.layer, 1, &view_options, &other));
+    view_options.level_bias = 1;
+    view_options.level_hysteresis = -0.1;
+    EXPECT_ARGUMENT(tilecache_view_create(scene.cache, &scene.layer, 1, &view_options, &other));
+    view_options.level_hysteresis = 0.25;
+    view_options.promotion_tiles = -1;
+    EXPECT_ARGUMENT(tilecache_view_create(scene.cache, &scene.layer, 1, &view_options, &other));
+    view_options.promotion_tiles = 1;
+    EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, &view_options, &other));
+    tilecache_view_destroy(scene.view);
+    scene.view = other;
+    tilecache_frame_release(next);
+    next = draw_until_sharp(&scene, 4, 4, 4);
+    EXPECT(next != NULL);
+    EXPECT_OK(tilecache_frame_get_placements(next, sizeof *moved, &moved, &count));
+    EXPECT(count == 4 && moved[0].tile.identity.tile.level == 3 && holds(&moved[0].tile, 0));
+
+    tilecache_frame_release(next);
+    tilecache_lease_release(lease);
+    end_scene(&scene);
+    EXPECT(atomic_load(&scene.state.ends) == 1 && atomic_load(&ended) == 0);
+    return NULL;
+}
+
+const char *check_outcomes(void) {
+    /* Outcomes of odd columns: none exists, none for good, none for now, and one that means nothing. */
+    const tilecache_outcome outcomes[] = {
+        TILECACHE_OUTCOME_ABSENT, TILECACHE_OUTCOME_FAILED_PERMANENTLY, TILECACHE_OUTCOME_FAILED, 77};
+    for (int index = 0; index < 4; index++) {
+        scene scene;
+        const char *failure = make_scene(&scene, NULL, NULL);
+        if (failure) return failure;
+        scene.state.outcome = outcomes[index];
+        scene.state.retry_after = index == 2 ? INT64_MAX : INT64_MIN;
+        tilecache_viewport viewport = viewport_at(0, 0, 2);
+        tilecache_statistics s;
+        for (int attempt = 0;; attempt++) {
+            EXPECT(attempt < 4000);
+            tilecache_frame *frame = NULL;
+            EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
+            EXPECT_OK(tilecache_view_frame(scene.view, &frame));
+            tilecache_frame_release(frame);
+            s = statistics_of(scene.cache);
+            if (index == 0 ? s.loads_absent >= 2 : s.loads_failed >= 2) break;
+            pause_ms(5);
+        }
+        EXPECT(index == 0 ? s.loads_failed == 0 : s.loads_absent == 0);
+        int32_t resident = 1;
+        EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, (tilecache_coordinate){4, 1, 0}, &resident));
+        EXPECT(!resident);
+        end_scene(&scene);
+    }
+    return NULL;
+}
+
+static void copy_pixel(void *context, const void *pixels, size_t byte_count) {
+    if (byte_count == 16384) memcpy(context, pixels, 4);
+}
+
+const char *check_upkeep(void) {
+    scene scene;
+    const char *failure = make_scene(&scene, NULL, NULL);
+    if (failure) return failure;
+    const tilecache_coordinate top = {0, 0, 0}, tile = {4, 2, 2};
+    uint32_t pixel = 0;
+    int32_t resident = 0;
+
+    /* A floor is loaded though no view looks at it, and a trim does not take it. */
+    const tilecache_rectangle corner = {0, 0, 1, 1};
+    EXPECT_OK(tilecache_add_floor(scene.cache, scene.layer, 0, 2, &corner));
+    tilecache_frame_release(draw_until_sharp(&scene, 2, 2, 1));
+    for (int attempt = 0; attempt < 4000 && !resident; attempt++) {
+        EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, top, &resident));
+        pause_ms(5);
+    }
+    EXPECT(resident);
+    EXPECT_OK(tilecache_trim(scene.cache, 0));
+    EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, top, &resident));
+    EXPECT(resident);
+    EXPECT_OK(tilecache_read_tile(scene.cache, scene.layer, top, copy_pixel, &pixel));
+    EXPECT(pixel == expected_pixel(top, 0));
+    EXPECT(tilecache_read_tile(scene.cache, scene.layer, (tilecache_coordinate){4, 99, 0}, copy_pixel, &pixel) ==
+           TILECACHE_ERROR_NOT_RESIDENT);
+    EXPECT_OK(tilecache_remove_floors(scene.cache, scene.layer));
+
+    /* New pixels after an invalidation, with a new generation; the held ones stay as they were. */
+    tilecache_frame *before = draw_until_sharp(&scene, 2, 2, 1), *after = NULL;
+    const tilecache_placement *old = NULL, *new = NULL;
+    size_t count = 0;
+    EXPECT(before != NULL);
+    EXPECT_OK(tilecache_frame_get_placements(before, sizeof *old, &old, &count));
+    EXPECT(count == 1 && holds(&old->tile, 0));
+    atomic_store(&scene.state.version, 1);
+    EXPECT_OK(tilecache_invalidate(scene.cache, scene.layer, NULL, 1));
+    for (int attempt = 0;; attempt++) {
+        EXPECT(attempt < 4000);
+        after = draw_until_sharp(&scene, 2, 2, 1);
+        EXPECT(after != NULL);
+        EXPECT_OK(tilecache_frame_get_placements(after, sizeof *new, &new, &count));
+        EXPECT(count == 1);
+        if (!new->tile.is_stale) break;
+        EXPECT(holds(&new->tile, 0));
+        tilecache_frame_release(after);
+        pause_ms(5);
+    }
+    EXPECT(holds(&new->tile, 1) && holds(&old->tile, 0));
+    EXPECT(new->tile.identity.generation > old->tile.identity.generation);
+    const tilecache_identity *identities = NULL;
+    EXPECT_OK(tilecache_frame_get_appeared(after, &identities, &count));
+    EXPECT(count == 1 && memcmp(identities, &new->tile.identity, sizeof *identities) == 0);
+    EXPECT_OK(tilecache_frame_get_disappeared(after, &identities, &count));
+    EXPECT(count == 1 && memcmp(identities, &old->tile.identity, sizeof *identities) == 0);
+    tilecache_frame_release(before);
+    tilecache_frame_release(after);
+
+    /* A limit too small for the screen is reported in bytes. */
+    int64_t shortfall = 0;
+    tilecache_viewport viewport = viewport_at(0, 0, 8);
+    EXPECT_OK(tilecache_view_get_shortfall_bytes(scene.view, &shortfall));
+    EXPECT(shortfall == 0);
+    EXPECT_OK(tilecache_set_byte_limit(scene.cache, 600000));
+    EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
+    EXPECT_OK(tilecache_view_get_shortfall_bytes(scene.view, &shortfall));
+    EXPECT(shortfall >= 64 * 16384);
+    EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, tile, &resident));
+    end_scene(&scene);
+    return NULL;
+}
+
+const char *check_needed_tiles(void) {
+    scene scene;
+    const char *failure = make_scene(&scene, NULL, NULL);
+    if (failure) return failure;
+    tilecache_needed_tile needed[] = {
+        {scene.layer, 1, {4, 3, 3}}, {scene.layer, 9, {3, 7, 0}}, {scene.layer, 1, {44, -3, INT64_MAX}}};
+    int32_t first = 0, second = 0;
+    for (int attempt = 0; attempt < 4000 && !(first && second); attempt++) {
+        EXPECT_OK(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], TILECACHE_TIME_NOW));
+        EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, needed[0].tile, &first));
+        EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, needed[1].tile, &second));
+        pause_ms(5);
+    }
+    EXPECT(first && second);
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0] - 1, 0));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX, sizeof needed[0], 0));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX / 64, sizeof needed[0], 0));
+    needed[0].importance = NAN;
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], 0));
+    needed[0].importance = 1;
+    needed[2].layer = 5;
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], 0));
+    EXPECT_OK(tilecache_view_update_needed(scene.view, NULL, 0, 0, 0));
+    end_scene(&scene);
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/* Checks of the C interface, written in C: run by the tests, and by Scripts/check-c under valgrind and AddressSanitizer.
+ * Each returns NULL, or what was not as expected. */
+#ifndef C_INTERFACE_CHECKS_H
+#define C_INTERFACE_CHECKS_H
+
+typedef const char *(*c_check)(void);
+
+typedef struct c_check_entry {
+    const char *name;
+    c_check run;
+} c_check_entry;
+
+extern const c_check_entry c_checks[];
+extern const int c_check_count;
+
+const char *check_structures(void);
+const char *check_null_arguments(void);
+const char *check_configuration(void);
+const char *check_layers(void);
+const char *check_pyramids(void);
+const char *check_frames(void);
+const char *check_outcomes(void);
+const char *check_upkeep(void);
+const char *check_needed_tiles(void);
+const char *check_requests(void);
+const char *check_cancellation(void);
+const char *check_late_answers(void);
+const char *check_recorder(void);
+const char *check_endings(void);
+const char *check_threads(void);
+
+#endif
