@@ -50,6 +50,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CInterfaceChecks", dependencies: ["CTileCache"], path: "Tests/CInterfaceChecks"),
+        .testTarget(
+            name: "TileCacheCTests",
+            dependencies: ["TileCacheC", "CTileCache", "CInterfaceChecks"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "TileCacheTests",
             dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],

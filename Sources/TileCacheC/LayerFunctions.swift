@@ -141,22 +141,27 @@ private func add(
     _ pyramid: TilePyramid,
     _ options: LayerOptions
 ) throws(Failure) -> LayerID {
+    let number = LayerNumber()
+    let id: LayerID
     switch (callbacks.load, callbacks.request) {
     case (let load?, nil):
-        let number = LayerNumber()
-        let source = BlockingSource(load: load, context: context, layer: number)
-        let id = try library { () throws(TileCacheError) in
+        let plain = BlockingSource(load: load, context: context, layer: number)
+        let source: any BlockingTileSource =
+            callbacks.decode.map { DecodingBlockingSource(source: plain, decoder: $0) } ?? plain
+        id = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
-        number.set(id)
-        return id
     case (nil, let request?):
-        let source = RequestSource(request: request, context: context)
-        return try library { () throws(TileCacheError) in
+        let plain = RequestSource(request: request, context: context)
+        let source: any TileSource =
+            callbacks.decode.map { DecodingRequestSource(source: plain, decoder: $0, layer: number) } ?? plain
+        id = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     default: throw .argument("source must have either load or request")
     }
+    number.set(id)
+    return id
 }
 
 /// See `tilecache.h`.

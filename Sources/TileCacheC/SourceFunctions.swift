@@ -30,7 +30,7 @@ struct BlockingSource: BlockingTileSource, @unchecked Sendable {
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         try withExtendedLifetime(context) {
-            try callWriter(load, context.pointer, layer: layer.value, tile, &pixels)
+            try callWriter(layer: layer.value, tile, &pixels) { load(context.pointer, $0) }
         }
     }
 }
@@ -47,13 +47,63 @@ struct RequestSource: TileSource, @unchecked Sendable {
     }
 }
 
-/// Lets a C function write a tile.
-func callWriter(
-    _ write: tilecache_write_function,
-    _ context: UnsafeMutableRawPointer?,
-    layer: tilecache_layer,
+/// A blocking source whose own encoded bytes may stand for its tiles.
+struct DecodingBlockingSource: BlockingTileSource, TileDecoder, @unchecked Sendable {
+    let source: BlockingSource
+    let decoder: tilecache_decode_function
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        try source.load(tile, into: &pixels)
+    }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try callDecoder(decoder, source.context, encoded, layer: source.layer, tile, &pixels)
+    }
+}
+
+/// As `DecodingBlockingSource`, for a source that answers later.
+struct DecodingRequestSource: TileSource, TileDecoder, @unchecked Sendable {
+    let source: RequestSource
+    let decoder: tilecache_decode_function
+    let layer: LayerNumber
+
+    func requestTile(_ request: TileRequest) { source.requestTile(request) }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try callDecoder(decoder, source.context, encoded, layer: layer, tile, &pixels)
+    }
+}
+
+private func callDecoder(
+    _ decoder: tilecache_decode_function,
+    _ context: CallbackContext,
+    _ encoded: UnsafeRawBufferPointer,
+    layer: LayerNumber,
     _ tile: TileCoordinate,
     _ pixels: inout TilePixels
+) throws(TileFailure) {
+    let pointer = context.pointer
+    let outcome = try callWriter(layer: layer.value, tile, &pixels) {
+        decoder(pointer, encoded.baseAddress, encoded.count, $0)
+    }
+    withExtendedLifetime(context) {}
+    guard outcome == .pixels else { throw .permanent }
+}
+
+/// Lets a C function write a tile.
+func callWriter(
+    layer: tilecache_layer,
+    _ tile: TileCoordinate,
+    _ pixels: inout TilePixels,
+    _ write: (UnsafeMutablePointer<tilecache_pixels>) -> tilecache_outcome
 ) throws(TileFailure) -> TileOutcome {
     var fields = tilecache_pixels()
     fields.struct_size = MemoryLayout<tilecache_pixels>.size
@@ -65,9 +115,11 @@ func callWriter(
     fields.width = Int32(clamping: pixels.width)
     fields.height = Int32(clamping: pixels.height)
     fields.alpha = tilecache_alpha(pixels.alpha)
-    let outcome = pixels.withMutableBytes { memory in
-        fields.memory = memory.baseAddress
-        return write(context, &fields)
+    fields.memory = pixels.withMutableBytes { $0.baseAddress }
+    // The memory stays where it is for as long as the source may write, which is until `write` returns.
+    let outcome = withUnsafeMutablePointer(to: &pixels) { pointer in
+        fields.internal = UnsafeMutableRawPointer(pointer)
+        return withUnsafeMutablePointer(to: &fields, write)
     }
     switch Int(outcome) {
     case Int(TILECACHE_OUTCOME_PIXELS): return .pixels
@@ -100,6 +152,8 @@ final class RequestHandle: Sendable {
         }
     }
 
+    var isOver: Bool { isAnswered.load(ordering: .acquiring) }
+
     /// Lets the cancel function go when the request is over.
     func endCancellation() { _ = exchangeCallback(nil) }
 
@@ -108,7 +162,7 @@ final class RequestHandle: Sendable {
         guard callback != nil else { return }
         // Weak: the request must not own what owns it.
         request.onCancel { [weak self] in self?.exchangeCallback(nil)?.call() }
-        if isAnswered.load(ordering: .acquiring) { endCancellation() }
+        if isOver { endCancellation() }
     }
 
     /// Replaces the function; the old one goes outside of the lock.
@@ -195,7 +249,7 @@ public func tileCacheRequestComplete(
     return answer(request) { handle throws(Failure) in
         let request = handle.request
         let isCalled = request.complete { pixels in
-            try callWriter(write, context, layer: tilecache_layer(request.layer.index), request.tile, &pixels)
+            try callWriter(layer: tilecache_layer(request.layer.index), request.tile, &pixels) { write(context, $0) }
         }
         guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
     }
@@ -262,6 +316,39 @@ public func tileCacheRequestFail(
 @c(tilecache_request_cancel)
 public func tileCacheRequestCancel(_ request: OpaquePointer?) -> tilecache_status {
     answer(request) { handle in handle.request.cancel() }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_holds_encoded)
+public func tileCacheRequestHoldsEncoded(_ request: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try requestHandle(request)
+        guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
+        guard !handle.isOver else { throw .alreadyCompleted }
+        guard handle.request.holdsEncoded(bytes: Int(clamping: bytes)) else {
+            throw .noRoom("there is no room for \(bytes) encoded bytes")
+        }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_pixels_keep_encoded)
+public func tileCachePixelsKeepEncoded(
+    _ pixels: UnsafeMutablePointer<tilecache_pixels>?,
+    _ encoded: UnsafeRawPointer?,
+    _ byteCount: Int,
+    _ isKept: UnsafeMutablePointer<Int32>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        guard let pixels, let target = pixels.pointee.internal else { throw .isNull("pixels") }
+        guard encoded != nil || byteCount == 0 else { throw .isNull("encoded") }
+        guard byteCount >= 0 else {
+            throw .argument("byte_count cannot be \(UInt(bitPattern: byteCount))")
+        }
+        let bytes = UnsafeRawBufferPointer(start: encoded, count: byteCount)
+        let isTaken = target.assumingMemoryBound(to: TilePixels.self).pointee.keepEncoded(bytes)
+        isKept?.pointee = isTaken ? 1 : 0
+    }
 }
 
 /// See `tilecache.h`.

@@ -47,6 +47,8 @@ extension tilecache_statistics: VersionedStructure {
         promotions = Int64(figures.promotions)
         incompressible = Int64(figures.incompressible)
         damaged_blocks = Int64(figures.damagedBlocks)
+        encoded_payloads = Int64(figures.encodedPayloads)
+        undecodable_payloads = Int64(figures.undecodablePayloads)
         func removed(_ cause: RemovalCause) -> Int64 { Int64(figures.removals[cause] ?? 0) }
         removed_for_room = removed(.capacity)
         removed_incompressible = removed(.incompressible)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *check_endings(void) {
-    scene scene;
+    static scene scene;
     const char *failure = make_scene(&scene, NULL, NULL);
     if (failure) return failure;
     tilecache_frame *frame = draw_until_sharp(&scene, 2, 2, 2), *empty = NULL;
@@ -138,7 +138,7 @@ static void *disturb(void *context) {
 }
 
 const char *check_threads(void) {
-    crowd all;
+    static crowd all;
     memset(&all, 0, sizeof all);
     atomic_store(&job_count, 0);
     atomic_store(&job_done, 0);

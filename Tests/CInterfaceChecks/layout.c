@@ -35,7 +35,7 @@ FIELD(tilecache_configuration, effort, 48);
 FIELD(tilecache_configuration, expected_load_latency, 56);
 FIELD(tilecache_configuration, retry_delay, 64);
 
-SIZE(tilecache_pixels, 88);
+SIZE(tilecache_pixels, 96);
 FIELD(tilecache_pixels, layer, 8);
 FIELD(tilecache_pixels, format, 12);
 FIELD(tilecache_pixels, tile, 16);
@@ -46,12 +46,14 @@ FIELD(tilecache_pixels, width, 64);
 FIELD(tilecache_pixels, height, 68);
 FIELD(tilecache_pixels, alpha, 72);
 FIELD(tilecache_pixels, retry_after, 80);
+FIELD(tilecache_pixels, internal, 88);
 
-SIZE(tilecache_source, 40);
+SIZE(tilecache_source, 48);
 FIELD(tilecache_source, context, 8);
 FIELD(tilecache_source, destroy, 16);
 FIELD(tilecache_source, load, 24);
 FIELD(tilecache_source, request, 32);
+FIELD(tilecache_source, decode, 40);
 SIZE(tilecache_request_info, 40);
 FIELD(tilecache_request_info, layer, 8);
 FIELD(tilecache_request_info, is_demand, 12);
@@ -121,7 +123,7 @@ FIELD(tilecache_recorder_counts, undrawable, 24);
 FIELD(tilecache_recorder_counts, resized, 32);
 FIELD(tilecache_recorder_counts, write_error, 40);
 
-SIZE(tilecache_statistics, 432);
+SIZE(tilecache_statistics, 448);
 FIELD(tilecache_statistics, pan_demands, 8);
 FIELD(tilecache_statistics, pan_decoded_hits, 16);
 FIELD(tilecache_statistics, pan_compressed_hits, 24);
@@ -175,4 +177,6 @@ FIELD(tilecache_statistics, unseen_tiles, 400);
 FIELD(tilecache_statistics, unseen_prefetched_tiles, 408);
 FIELD(tilecache_statistics, loads_in_flight, 416);
 FIELD(tilecache_statistics, mean_load_nanoseconds, 424);
+FIELD(tilecache_statistics, encoded_payloads, 432);
+FIELD(tilecache_statistics, undecodable_payloads, 440);
 #endif

@@ -71,7 +71,7 @@ const char *check_recorder(void) {
     tilecache_recorder_release(recorder);
 
     /* Through a function, fed by a view; it must not call back, and is told so. */
-    scene scene;
+    static scene scene;
     const char *failure = make_scene(&scene, NULL, NULL);
     if (failure) return failure;
     text_sink sink = {.length = 0};

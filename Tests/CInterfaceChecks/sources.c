@@ -65,8 +65,8 @@ static int is_resident(scene *scene, tilecache_coordinate tile) {
 static void count_call(void *context) { atomic_fetch_add((atomic_int *)context, 1); }
 
 const char *check_requests(void) {
-    scene scene;
-    request_queue queue;
+    static scene scene;
+    static request_queue queue;
     const char *failure = make_queue_scene(&scene, &queue);
     if (failure) return failure;
     tilecache_viewport viewport = viewport_at(0, 0, 4);
@@ -81,7 +81,11 @@ const char *check_requests(void) {
     EXPECT(info.layer == scene.layer && info.tile.level <= 4);
     EXPECT_ARGUMENT(tilecache_request_get_info(request, NULL));
     EXPECT_ARGUMENT(tilecache_request_complete(request, NULL, NULL));
+    EXPECT_ARGUMENT(tilecache_request_holds_encoded(request, -1));
+    EXPECT(tilecache_request_holds_encoded(request, INT64_MAX) == TILECACHE_ERROR_NO_ROOM);
+    EXPECT_OK(tilecache_request_holds_encoded(request, 1000));
     EXPECT_OK(tilecache_request_complete(request, write_tile, &scene.state));
+    EXPECT(tilecache_request_holds_encoded(request, 0) == TILECACHE_ERROR_ALREADY_COMPLETED);
     EXPECT(is_resident(&scene, info.tile) && !tilecache_request_is_wanted(request));
     char byte = 0;
     EXPECT(tilecache_request_complete(request, write_tile, &scene.state) == TILECACHE_ERROR_ALREADY_COMPLETED);
@@ -162,11 +166,11 @@ static void note_cancel(void *context) { atomic_fetch_add(&((cancel_note *)conte
 static void note_end(void *context) { atomic_fetch_add(&((cancel_note *)context)->ends, 1); }
 
 const char *check_cancellation(void) {
-    scene scene;
-    request_queue queue;
+    static scene scene;
+    static request_queue queue;
     const char *failure = make_queue_scene(&scene, &queue);
     if (failure) return failure;
-    cancel_note notes[4];
+    static cancel_note notes[4];
     memset(notes, 0, sizeof notes);
     tilecache_viewport viewport = viewport_at(0, 0, 4);
     EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
@@ -221,8 +225,8 @@ static void *answer_late(void *context) {
 }
 
 const char *check_late_answers(void) {
-    scene scene;
-    request_queue queue;
+    static scene scene;
+    static request_queue queue;
     const char *failure = make_queue_scene(&scene, &queue);
     if (failure) return failure;
     tilecache_viewport viewport = viewport_at(0, 0, 2);
@@ -241,7 +245,8 @@ const char *check_late_answers(void) {
     /* A request that outlives its view, its cache and their handles. */
     tilecache_request *request = take(&queue);
     EXPECT(request != NULL);
-    atomic_int ends = 0;
+    static atomic_int ends;
+    atomic_store(&ends, 0);
     EXPECT_OK(tilecache_request_on_cancel(request, count_call, &ends, count_call));
     end_queue_scene(&scene, &queue);
     EXPECT(ends == 2 && !tilecache_request_is_wanted(request));

@@ -197,7 +197,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_view_options_init(NULL, 8));
     EXPECT_ARGUMENT(tilecache_update_options_init(NULL, 8));
     EXPECT_ARGUMENT(tilecache_recorder_options_init(NULL, 8));
-    scene scene;
+    static scene scene;
     const char *failure = make_scene(&scene, NULL, NULL);
     if (failure) return failure;
     EXPECT_OK(tilecache_source_init(&source, sizeof source));

@@ -113,8 +113,8 @@ const c_check_entry c_checks[] = {
     {"outcomes", check_outcomes},           {"upkeep", check_upkeep},
     {"needed tiles", check_needed_tiles},   {"requests", check_requests},
     {"cancellation", check_cancellation},   {"late answers", check_late_answers},
-    {"recorder", check_recorder},           {"endings", check_endings},
-    {"threads", check_threads},
+    {"encoded", check_encoded},             {"recorder", check_recorder},
+    {"endings", check_endings},             {"threads", check_threads},
 };
 const int c_check_count = sizeof c_checks / sizeof c_checks[0];
 

@@ -302,7 +302,24 @@ typedef struct tilecache_pixels {
     /** Written by a source that failed for now: nanoseconds until it may be asked again, 0 or more; no sooner than the
      *  cache's own back-off allows. 0 unless written. */
     int64_t retry_after;
+    /** The library's own. */
+    void *internal;
 } tilecache_pixels;
+
+/**
+ * Hands over the encoded form (JPEG, WebP, anything) of pixels that are being written, to be kept as the tile's compressed
+ * form: the source must have a decode function that makes exactly these pixels of it again. To be called from within the
+ * function that writes the pixels, on its thread, with the very structure it was given. The bytes are copied, and dropped
+ * again where the load does not end with pixels.
+ *
+ * @param encoded the bytes; NULL only where there are none.
+ * @param byte_count how many.
+ * @param is_kept receives whether they are kept for now: not where the source cannot decode, nothing is kept compressed,
+ *        they are hardly smaller than the pixels or far larger than what compression makes of such tiles, there is no
+ *        room, or some were handed over for this tile already. May be NULL.
+ */
+tilecache_status tilecache_pixels_keep_encoded(
+    tilecache_pixels *pixels, const void *encoded, size_t byte_count, int32_t *is_kept);
 
 /** What a source says of a tile. Other values count as TILECACHE_OUTCOME_FAILED. */
 typedef int32_t tilecache_outcome;
@@ -326,6 +343,13 @@ typedef tilecache_outcome (*tilecache_write_function)(void *context, tilecache_p
  */
 typedef void (*tilecache_request_function)(void *context, tilecache_request *request);
 
+/**
+ * Writes a tile's pixels anew from what was handed over with tilecache_pixels_keep_encoded(), checked against damage and
+ * good within the call only. Anything but TILECACHE_OUTCOME_PIXELS says that it cannot: the tile is loaded again.
+ */
+typedef tilecache_outcome (*tilecache_decode_function)(
+    void *context, const void *encoded, size_t byte_count, tilecache_pixels *pixels);
+
 /** Called with the context that it was given with. */
 typedef void (*tilecache_function)(void *context);
 
@@ -342,6 +366,9 @@ typedef struct tilecache_source {
     /** Returns soon and answers later. Called on worker threads, several at a time, for at most as many tiles at once as
      *  there are workers. NULL where `load` is given. */
     tilecache_request_function request;
+    /** Decodes what the source has handed over of its own encoded bytes. Called on worker threads, several at a time. NULL,
+     *  the default, for sources that hand none over. */
+    tilecache_decode_function decode;
 } tilecache_source;
 
 /** Sets everything to nothing. Errors as tilecache_configuration_init(). */
@@ -413,6 +440,16 @@ tilecache_status tilecache_request_fail(tilecache_request *request, int32_t is_p
 
 /** Completes a request: it was given up because nobody wanted it. TILECACHE_ERROR_ALREADY_COMPLETED as above. */
 tilecache_status tilecache_request_cancel(tilecache_request *request);
+
+/**
+ * Says how many encoded bytes the source holds for a request in memory of its own, so that they count against the limit
+ * until the request is completed. A later call replaces what an earlier one said.
+ *
+ * @param bytes 0 or more.
+ * @return TILECACHE_ERROR_NO_ROOM where there is none for them: nothing is counted anew, and the source should hold no more
+ *         than before. TILECACHE_ERROR_ALREADY_COMPLETED.
+ */
+tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
 
 /** Gives a request back. One that has not been completed counts as failed for now. */
 void tilecache_request_release(tilecache_request *request);
@@ -777,6 +814,8 @@ typedef struct tilecache_statistics {
     int64_t loads_in_flight;
     /** How long a load takes, an exponential mean, in nanoseconds. */
     int64_t mean_load_nanoseconds;
+    /** Encoded payloads that sources handed over and that landed; of those, the ones that could not be decoded again. */
+    int64_t encoded_payloads, undecodable_payloads;
 } tilecache_statistics;
 
 /** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */

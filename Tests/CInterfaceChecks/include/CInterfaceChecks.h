@@ -25,6 +25,7 @@ const char *check_needed_tiles(void);
 const char *check_requests(void);
 const char *check_cancellation(void);
 const char *check_late_answers(void);
+const char *check_encoded(void);
 const char *check_recorder(void);
 const char *check_endings(void);
 const char *check_threads(void);

@@ -1,0 +1,58 @@
+import CInterfaceChecks
+import Foundation
+import Testing
+import TileCacheC
+
+/// Runs the checks that are written in C, and holds the header, the functions and the checks together.
+@Suite struct CInterfaceTests {
+    @Test(arguments: 0..<Int(c_check_count)) func holds(check index: Int) throws {
+        let entries = withUnsafePointer(to: c_checks) { UnsafeRawPointer($0) }
+            .assumingMemoryBound(to: c_check_entry.self)
+        let entry = entries[index]
+        let failure = entry.run().map { String(cString: $0) }
+        #expect(failure == nil, "\(String(cString: entry.name))")
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+
+    /// All files of a folder as one text.
+    private static func text(in folder: String, ending: String) throws -> String {
+        let url = root.appendingPathComponent(folder)
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+        return try names.filter { $0.hasSuffix(ending) }.sorted()
+            .map { try String(contentsOf: url.appendingPathComponent($0), encoding: .utf8) }
+            .joined(separator: "\n")
+    }
+
+    /// The functions of the header, its comments left out.
+    private static func declaredFunctions() throws -> Set<String> {
+        let header = try text(in: "Sources/CTileCache/include", ending: "tilecache.h")
+            .replacing(#/(?s)/\*.*?\*//#, with: "")
+        return Set(header.matches(of: #/\b(tilecache_[a-z_]+)\(/#).map { String($0.1) })
+    }
+
+    @Test func theHeaderDeclaresWhatIsExported() throws {
+        let declared = try Self.declaredFunctions()
+        let swift = try Self.text(in: "Sources/TileCacheC", ending: ".swift")
+        let c = try Self.text(in: "Sources/CTileCache", ending: ".c")
+        let exported = Set(swift.matches(of: #/@c\((tilecache_[a-z_]+)\)/#).map { String($0.1) })
+            .union(c.matches(of: #/\b(tilecache_[a-z_]+)\([^;]*?\) \{/#).map { String($0.1) })
+        #expect(declared.subtracting(exported) == [])
+        #expect(exported.subtracting(declared) == [])
+        #expect(declared.count >= 60)
+    }
+
+    @Test func everyFunctionIsChecked() throws {
+        let checks = try Self.text(in: "Tests/CInterfaceChecks", ending: ".c")
+        let unchecked = try Self.declaredFunctions().filter { !checks.contains("\($0)(") }
+        #expect(unchecked == [])
+    }
+
+    @Test func everyDeclarationHasADocumentationComment() throws {
+        let lines = try Self.text(in: "Sources/CTileCache/include", ending: "tilecache.h").split(separator: "\n")
+        let start = #/^(tilecache_status|typedef struct \w+ \{|void |const char)/#
+        for (index, line) in lines.enumerated() where line.contains(start) {
+            #expect(lines[index - 1].hasSuffix("*/"), "\(line)")
+        }
+    }
+}
