@@ -106,7 +106,7 @@ tilecache_statistics statistics_of(tilecache_cache *cache) {
     return statistics;
 }
 
-const c_check_entry c_checks[] = {
+static const c_check_entry checks[] = {
     {"structures", check_structures},       {"NULL arguments", check_null_arguments},
     {"configuration", check_configuration}, {"layers", check_layers},
     {"pyramids", check_pyramids},           {"frames", check_frames},
@@ -116,14 +116,17 @@ const c_check_entry c_checks[] = {
     {"encoded", check_encoded},             {"recorder", check_recorder},
     {"endings", check_endings},             {"threads", check_threads},
 };
-const int c_check_count = sizeof c_checks / sizeof c_checks[0];
+
+int c_check_count(void) { return sizeof checks / sizeof checks[0]; }
+
+c_check_entry c_check_at(int index) { return checks[index]; }
 
 #ifdef CHECKS_MAIN
 int main(void) {
     int failures = 0;
-    for (int index = 0; index < c_check_count; index++) {
-        const char *failure = c_checks[index].run();
-        printf("%s: %s\n", c_checks[index].name, failure ? failure : "ok");
+    for (int index = 0; index < c_check_count(); index++) {
+        const char *failure = checks[index].run();
+        printf("%s: %s\n", checks[index].name, failure ? failure : "ok");
         fflush(stdout);
         failures += failure != NULL;
     }

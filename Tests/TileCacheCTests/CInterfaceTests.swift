@@ -5,10 +5,8 @@ import TileCacheC
 
 /// Runs the checks that are written in C, and holds the header, the functions and the checks together.
 @Suite struct CInterfaceTests {
-    @Test(arguments: 0..<Int(c_check_count)) func holds(check index: Int) throws {
-        let entries = withUnsafePointer(to: c_checks) { UnsafeRawPointer($0) }
-            .assumingMemoryBound(to: c_check_entry.self)
-        let entry = entries[index]
+    @Test(arguments: 0..<c_check_count()) func holds(check index: Int32) {
+        let entry = c_check_at(index)
         let failure = entry.run().map { String(cString: $0) }
         #expect(failure == nil, "\(String(cString: entry.name))")
     }

@@ -10,8 +10,8 @@ typedef struct c_check_entry {
     c_check run;
 } c_check_entry;
 
-extern const c_check_entry c_checks[];
-extern const int c_check_count;
+int c_check_count(void);
+c_check_entry c_check_at(int index);
 
 const char *check_structures(void);
 const char *check_null_arguments(void);
