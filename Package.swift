@@ -15,8 +15,6 @@ let package = Package(
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
-        .library(name: "tilecache", type: .dynamic, targets: ["TileCacheC"]),
-        .library(name: "tilecache-static", type: .static, targets: ["TileCacheC"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -33,9 +31,6 @@ let package = Package(
             dependencies: ["CLZ4", "CTileKernels"],
             swiftSettings: settings
         ),
-        // The C interface; Scripts/install makes libtilecache of it.
-        .target(name: "CTileCache"),
-        .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",
@@ -50,12 +45,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "CInterfaceChecks", dependencies: ["CTileCache"], path: "Tests/CInterfaceChecks"),
-        .testTarget(
-            name: "TileCacheCTests",
-            dependencies: ["TileCacheC", "CTileCache", "CInterfaceChecks"],
-            swiftSettings: settings
-        ),
         .testTarget(
             name: "TileCacheTests",
             dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
@@ -64,3 +53,21 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The C interface, of which Scripts/install makes libtilecache: the attribute that exports its functions came with 6.3.
+#if compiler(>=6.3)
+    package.products += [
+        .library(name: "tilecache", type: .dynamic, targets: ["TileCacheC"]),
+        .library(name: "tilecache-static", type: .static, targets: ["TileCacheC"]),
+    ]
+    package.targets += [
+        .target(name: "CTileCache"),
+        .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache"], swiftSettings: settings),
+        .target(name: "CInterfaceChecks", dependencies: ["CTileCache"], path: "Tests/CInterfaceChecks"),
+        .testTarget(
+            name: "TileCacheCTests",
+            dependencies: ["TileCacheC", "CTileCache", "CInterfaceChecks"],
+            swiftSettings: settings
+        ),
+    ]
+#endif

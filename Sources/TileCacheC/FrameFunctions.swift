@@ -123,15 +123,19 @@ public func tileCacheFrameGetPlacements(
 }
 
 private func hand(
-    _ array: UnsafeRawPointer?,
-    _ number: Int,
+    _ list: (FrameHandle) -> (UnsafeRawPointer?, Int),
+    of frame: OpaquePointer?,
     to identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
-) throws(Failure) {
-    guard let identities else { throw .isNull("identities") }
-    guard let count else { throw .isNull("count") }
-    identities.pointee = array?.assumingMemoryBound(to: tilecache_identity.self)
-    count.pointee = number
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try frameHandle(frame)
+        guard let identities else { throw .isNull("identities") }
+        guard let count else { throw .isNull("count") }
+        let (array, number) = list(handle)
+        identities.pointee = array?.assumingMemoryBound(to: tilecache_identity.self)
+        count.pointee = number
+    }
 }
 
 /// See `tilecache.h`.
@@ -141,10 +145,7 @@ public func tileCacheFrameGetAppeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try frameHandle(frame)
-        try hand(handle.appeared(), handle.frame.appeared.count, to: identities, count)
-    }
+    hand({ ($0.appeared(), $0.frame.appeared.count) }, of: frame, to: identities, count)
 }
 
 /// See `tilecache.h`.
@@ -154,10 +155,7 @@ public func tileCacheFrameGetDisappeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try frameHandle(frame)
-        try hand(handle.disappeared(), handle.frame.disappeared.count, to: identities, count)
-    }
+    hand({ ($0.disappeared(), $0.frame.disappeared.count) }, of: frame, to: identities, count)
 }
 
 /// See `tilecache.h`.

@@ -67,12 +67,6 @@ static const char *walk(int is_asynchronous, int fails) {
     static scene scene;
     memset(&noisy, 0, sizeof noisy);
     noisy.fails = fails;
-    memset(&scene, 0, sizeof scene);
-    tilecache_configuration configuration;
-    EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
-    configuration.byte_limit = 1 << 20;
-    configuration.effort = 0;
-    EXPECT_OK(tilecache_create(&configuration, &scene.cache));
     tilecache_source source;
     EXPECT_OK(tilecache_source_init(&source, sizeof source));
     EXPECT(source.decode == NULL);
@@ -80,12 +74,8 @@ static const char *walk(int is_asynchronous, int fails) {
     source.load = is_asynchronous ? NULL : load_noise;
     source.request = is_asynchronous ? request_noise : NULL;
     source.decode = decode_noise;
-    tilecache_pyramid pyramid;
-    EXPECT_OK(tilecache_pyramid_init(&pyramid, sizeof pyramid));
-    pyramid.world_width = pyramid.world_height = 1024;
-    pyramid.tile_size = 64;
-    EXPECT_OK(tilecache_add_layer(scene.cache, &source, &pyramid, NULL, &scene.layer));
-    EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, NULL, &scene.view));
+    const char *failure = make_scene_of(&scene, &source, 1 << 20, 0);
+    if (failure) return failure;
     for (int step = 0; atomic_load(&noisy.decodes) < 4; step++) {
         EXPECT(step < 400);
         int place = step % 14 < 7 ? step % 14 : 14 - step % 14;

@@ -67,10 +67,12 @@ static void ask(void *context, tilecache_request *request) {
     if (info.tile.column % 3 == 1) {
         int slot = atomic_fetch_add(&job_count, 1);
         pthread_t thread;
-        jobs[slot % 256] = (answer_job){all, request};
-        if (slot < 256 && pthread_create(&thread, NULL, answer, &jobs[slot % 256]) == 0) {
-            pthread_detach(thread);
-            return;
+        if (slot < 256) {
+            jobs[slot] = (answer_job){all, request};
+            if (pthread_create(&thread, NULL, answer, &jobs[slot]) == 0) {
+                pthread_detach(thread);
+                return;
+            }
         }
         atomic_fetch_add(&job_done, 1);
     }

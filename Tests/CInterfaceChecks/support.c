@@ -46,23 +46,28 @@ int holds(const tilecache_tile *tile, int version) {
 }
 
 const char *make_scene(scene *scene, tilecache_request_function request, void *context) {
-    memset(scene, 0, sizeof *scene);
-    tilecache_configuration configuration;
-    EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
-    configuration.byte_limit = 4 << 20;
-    configuration.retry_delay = 1000000;
-    EXPECT_OK(tilecache_create(&configuration, &scene->cache));
     tilecache_source source;
     EXPECT_OK(tilecache_source_init(&source, sizeof source));
     source.context = request ? context : &scene->state;
     source.destroy = request ? NULL : end_source;
     source.load = request ? NULL : write_tile;
     source.request = request;
+    return make_scene_of(scene, &source, 4 << 20, 0.5);
+}
+
+const char *make_scene_of(scene *scene, const tilecache_source *source, int64_t byte_limit, double effort) {
+    memset(scene, 0, sizeof *scene);
+    tilecache_configuration configuration;
+    EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
+    configuration.byte_limit = byte_limit;
+    configuration.effort = effort;
+    configuration.retry_delay = 1000000;
+    EXPECT_OK(tilecache_create(&configuration, &scene->cache));
     tilecache_pyramid pyramid;
     EXPECT_OK(tilecache_pyramid_init(&pyramid, sizeof pyramid));
     pyramid.world_width = pyramid.world_height = 1024;
     pyramid.tile_size = 64;
-    EXPECT_OK(tilecache_add_layer(scene->cache, &source, &pyramid, NULL, &scene->layer));
+    EXPECT_OK(tilecache_add_layer(scene->cache, source, &pyramid, NULL, &scene->layer));
     EXPECT_OK(tilecache_view_create(scene->cache, &scene->layer, 1, NULL, &scene->view));
     return NULL;
 }

@@ -40,6 +40,8 @@ typedef struct scene {
 } scene;
 
 const char *make_scene(scene *scene, tilecache_request_function request, void *context);
+/* The same with a source and a limit of one's own. */
+const char *make_scene_of(scene *scene, const tilecache_source *source, int64_t byte_limit, double effort);
 void end_scene(scene *scene);
 /* A viewport of so many tiles at full resolution, at a column and a row of tiles. */
 tilecache_viewport viewport_at(double column, double row, double tiles);
