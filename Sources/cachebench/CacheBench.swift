@@ -14,7 +14,8 @@ struct CacheBench: ParsableCommand {
             """,
         version: BenchVersion.program,
         subcommands: [
-            ReplayCommand.self, CompareCommand.self, ZoomoutCommand.self, GenerateCommand.self, ThroughputCommand.self,
+            ReplayCommand.self, CompareCommand.self, TuneCommand.self, ZoomoutCommand.self, GenerateCommand.self,
+            ThroughputCommand.self,
         ],
         defaultSubcommand: ReplayCommand.self
     )

@@ -41,35 +41,45 @@ struct CompareCommand: ParsableCommand {
     var policies: [PrefetchKind] = PrefetchKind.allCases
 
     @OptionGroup var replay: ReplayArguments
-    @OptionGroup var output: OutputArguments
+    @OptionGroup var checks: CheckArguments
+    @OptionGroup var output: PageArguments
 
     func validate() throws {
         try replay.validateTogether()
         if replay.options.clock != .virtual {
             throw ValidationError("compare needs --clock virtual: only it knows the oracle")
         }
+        try checks.validate(against: nil)
     }
 
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(output)
+            let baseline = try checks.readBaseline()
+            let progress = Progress(total: 0)
+            defer { progress.end() }
             let comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
             let report: CompareReport
             do {
-                report = try comparison.run(paths: try TraceList.paths(traces))
+                report = try comparison.run(paths: try TraceList.paths(traces)) {
+                    progress.done($0, of: $1, "replays of all traces")
+                }
             } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
                 throw Failure(Failure.sentence(error))
             }
+            progress.end()
             switch output.format {
             case .table: try writer.write(CompareText.text(report))
             case .json: try writer.write(CompareText.json(report))
+            case .html: try writer.write(ComparePage.text(report))
             }
+            try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
     }
 }
 
 /// The values of a list separated by commas.
-private func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
+func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
     let words = text.split(separator: ",").map(String.init)
     let values = words.compactMap(parse)
     guard !values.isEmpty, values.count == words.count else { throw ValidationError("Expected \(expected).") }

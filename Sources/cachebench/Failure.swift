@@ -34,6 +34,7 @@ struct Failure: Error {
         case let error as Failure: error.message
         case let error as PanTraceError: error.description
         case let error as ReplayError: error.description
+        case let error as CheckError: error.description
         case let error as TileCacheError: error.description
         default: "\(error)"
         }

@@ -1,4 +1,5 @@
 import CacheBenchKit
+import Synchronization
 import TileCache
 
 #if canImport(Glibc)
@@ -9,23 +10,53 @@ import TileCache
     import Darwin
 #endif
 
-/// One line on standard error that says how far a long run is; nothing where that is no terminal.
-struct Progress {
+/// One line on standard error that says how far a long run is, how fast it goes and how long it will take; nothing
+/// where that is no terminal.
+final class Progress: Sendable {
+    /// Nanoseconds between two writings of the line.
+    private static let pause: Int64 = 100_000_000
+
+    private struct State {
+        var lastShown: Int64 = 0
+        var traces = 0
+        var traceSeconds = 0.0
+        var width = 0
+    }
+
     private let total: Int
     private let isShown = isatty(2) == 1
     private let start = MonotonicTime.now.nanoseconds
-    private var done = 0
-    private var traceSeconds = 0.0
+    private let state = Mutex(State())
 
+    /// - Parameter total: how many traces will be replayed one after the other.
     init(total: Int) { self.total = total }
 
-    func begin() { show("") }
+    /// A trace has been replayed.
+    func finished(_ report: ReplayReport) {
+        state.withLock {
+            $0.traces += 1
+            $0.traceSeconds += report.trace.seconds
+        }
+    }
 
-    mutating func advance(_ report: ReplayReport) {
-        done += 1
-        traceSeconds += report.trace.seconds
-        let elapsed = Double(MonotonicTime.now.nanoseconds - start) / 1e9
-        show(elapsed > 0 ? ", \(Int((traceSeconds / elapsed).rounded())) times real time" : "")
+    /// A trace is being replayed.
+    func reached(_ name: String, part: Double?, seconds: Double) {
+        show { state, elapsed in
+            let rate = (state.traceSeconds + seconds) / elapsed
+            let done = (Double(state.traces) + (part ?? 0)) / Double(max(total, 1))
+            let which = total > 1 ? "trace \(state.traces + 1) of \(total)" : "replaying"
+            let times = rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(min(rate, 1e12)))"
+            return which + ", \(times) times real time" + Self.rest(done, elapsed)
+        }
+    }
+
+    /// So many of so many pieces of work are done.
+    func done(_ count: Int, of all: Int, _ what: String) {
+        show { _, elapsed in
+            let rate = Double(count) / elapsed
+            return "\(count) of \(all) \(what), \((rate * 10).rounded() / 10) a second"
+                + Self.rest(Double(count) / Double(max(all, 1)), elapsed)
+        }
     }
 
     /// Clears the line, before anything else is written.
@@ -33,9 +64,21 @@ struct Progress {
         if isShown { writeToStandardError("\r\u{1B}[K") }
     }
 
-    private func show(_ rate: String) {
-        guard isShown, done < total else { return }
-        writeToStandardError("\r\u{1B}[Ktrace \(done + 1) of \(total)\(rate)")
+    private static func rest(_ done: Double, _ elapsed: Double) -> String {
+        guard done > 0.01, done < 1, elapsed > 0.5 else { return "" }
+        let seconds = Int((elapsed / done - elapsed).rounded(.up))
+        return seconds < 100 ? ", \(seconds) s left" : ", \(seconds / 60) min left"
+    }
+
+    private func show(_ text: (State, _ elapsed: Double) -> String) {
+        guard isShown else { return }
+        let now = MonotonicTime.now.nanoseconds
+        let line = state.withLock { state -> String? in
+            guard now - state.lastShown >= Self.pause else { return nil }
+            state.lastShown = now
+            return text(state, max(Double(now - start) / 1e9, 1e-3))
+        }
+        if let line { writeToStandardError("\r\u{1B}[K\(line.prefix(79))") }
     }
 }
 

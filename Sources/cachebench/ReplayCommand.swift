@@ -21,22 +21,43 @@ struct ReplayCommand: ParsableCommand {
     @Argument(help: "Trace files, '-' for standard input, or directories: all .csv files in them, sorted.")
     var traces: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write every needed tile of every frame to a file for cache simulators, row by row, one level/column/row to a \
+            line; of one trace.
+            """,
+            valueName: "file"
+        )
+    )
+    var exportKeys: String?
+
     @OptionGroup var replay: ReplayArguments
-    @OptionGroup var output: OutputArguments
+    @OptionGroup var checks: CheckArguments
+    @OptionGroup var output: PageArguments
 
     func validate() throws {
         try replay.validateTogether()
+        try checks.validate(against: .emptyReplay(replay.options))
     }
 
     func run() throws {
         try Failure.reported {
             let options = replay.options
             let writer = try ReportWriter(output)
+            let baseline = try checks.readBaseline()
             let inputs = try self.inputs(options)
-            var progress = Progress(total: inputs.count)
+            if let exportKeys { try export(inputs, options, to: exportKeys) }
+            let progress = Progress(total: inputs.count)
             var current = ""
-            progress.begin()
+            Interruption.watch()
+            let hooks = ReplayHooks(
+                keepsSeries: output.format == .html,
+                shouldStop: { Interruption.hasCome },
+                progress: { progress.reached($0, part: $1, seconds: $2) }
+            )
             do {
+                defer { progress.end() }
                 let result = try Replay(options).run(
                     inputs.map { input in
                         {
@@ -44,25 +65,52 @@ struct ReplayCommand: ParsableCommand {
                             return try input.open()
                         }
                     },
-                    progress: { progress.advance($0) }
+                    hooks: hooks,
+                    progress: { progress.finished($0) }
                 )
                 progress.end()
                 switch output.format {
                 case .table: try writer.write(ReplayText(style: writer.style).text(result))
                 case .json: try writer.write(ReplayJSON.text(result))
+                case .html: try writer.write(ReplayPage.text(result))
                 }
-            } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
-                progress.end()
+                if result.wasStopped {
+                    let done = "\(result.traces.count) of \(inputs.count) traces"
+                    writeToStandardError("cachebench: interrupted: these are the figures so far, \(done) begun\n")
+                    throw ExitCode(Interruption.exitCode)
+                }
+                try checks.check(JSONTree(encoding: result), baseline: baseline)
+            } catch let error
+                where !(error is PanTraceError || error is Failure || error is CheckError || error is ExitCode)
+            {
                 throw Failure("\(current): \(Failure.sentence(error))")
-            } catch {
-                progress.end()
-                throw error
             }
         }
     }
 
+    private func export(
+        _ inputs: [(name: String, open: () throws -> ReplayInput)],
+        _ options: ReplayOptions,
+        to path: String
+    ) throws {
+        guard inputs.count == 1 else {
+            throw Failure("--export-keys writes the keys of one trace, and there are \(inputs.count)")
+        }
+        guard inputs[0].name != "standard input" else {
+            throw Failure("--export-keys reads the trace once more: it takes a file, not standard input")
+        }
+        let file = try StreamedFile(path, flag: "--export-keys")
+        do {
+            try KeyExport.run(inputs[0].open(), options: options) { try file.write($0) }
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.finish()
+    }
+
     private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: () throws -> ReplayInput)] {
-        guard !traces.isEmpty else { return [("built-in", { try builtIn(options) })] }
+        guard !traces.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
         return try TraceList.paths(traces).map { path in
             let name = path == "-" ? "standard input" : path
             return (
@@ -74,15 +122,5 @@ struct ReplayCommand: ParsableCommand {
                 }
             )
         }
-    }
-
-    private func builtIn(_ options: ReplayOptions) throws -> ReplayInput {
-        let session = BuiltInSession(seed: options.seed)
-        return ReplayInput(
-            name: "built-in",
-            source: ".",
-            scene: try PanTraceScene(session.header, overrides: options.overrides, name: "built-in"),
-            samples: session.stream
-        )
     }
 }

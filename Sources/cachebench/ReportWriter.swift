@@ -15,6 +15,9 @@ struct ReportWriter {
     /// Looks whether the file could be written, so that nobody waits for a long run only to lose it.
     init(_ arguments: OutputArguments) throws(Failure) { try self.init(path: arguments.output) }
 
+    /// The same for commands that draw pages.
+    init(_ arguments: PageArguments) throws(Failure) { try self.init(path: arguments.output) }
+
     /// The same for a command that has no forms to choose from.
     init(path: String?) throws(Failure) {
         // Whoever reads may stop reading: then write says so, and the program ends quietly.

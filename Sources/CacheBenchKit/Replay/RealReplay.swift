@@ -13,6 +13,7 @@ import TileCache
 /// The cache's clock is the trace's: at `speed` 10 a load of 40 ms really takes 4 ms, and the cache sees 40.
 struct RealReplay {
     let options: ReplayOptions
+    var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let scene = input.scene
@@ -40,6 +41,8 @@ struct RealReplay {
         let cursor = HashingCursor(input.samples)
         var frames = FrameCursor(cursor, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
+        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
+        var stop = StopWatch(input, hooks)
         clock.start()
         while let frame = try frames.next() {
             clock.sleep(until: frame.time)
@@ -60,6 +63,8 @@ struct RealReplay {
             }
             for wait in view.takeWaits() { tally.add(wait: wait) }
             if tally.frames % 16 == 0 { memory.sample() }
+            if let recorder, tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
+            if stop.isAsked(after: frame.time) { break }
         }
         memory.sample()
         finish(&tally, cache, limit: limit, memory: memory)
@@ -72,7 +77,9 @@ struct RealReplay {
                 frames: tally.frames,
                 seconds: tally.seconds
             ),
-            tally: tally
+            tally: tally,
+            series: recorder?.series(waits: tally.waits),
+            wasStopped: stop.wasAsked
         )
     }
 

@@ -8,6 +8,13 @@ public struct ReplayResult: Codable, Sendable, Hashable {
     public var total: ReplayReport
     /// Traces pooled by the folder that they lie in, in the order of their first trace.
     public var sources: [ReplayReport]
+    /// What pictures are drawn of, one for each trace where ``ReplayHooks/keepsSeries`` asks for it; else empty. No part
+    /// of the JSON report.
+    public var series: [ReplaySeries] = []
+    /// Whether it was told to stop before the end.
+    public var wasStopped = false
+
+    private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
 }
 
 /// Replays traces through the cache.
@@ -49,18 +56,24 @@ public struct Replay: Sendable {
     ///
     /// - Parameters:
     ///   - inputs: opened one at a time by calling each.
+    ///   - hooks: ask whether to stop, and what to keep for pictures.
     ///   - progress: called after each trace with its report.
     /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     public func run(
         _ inputs: [() throws -> ReplayInput],
+        hooks: ReplayHooks = ReplayHooks(),
         progress: (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
         var reports: [ReplayReport] = []
         var pooled: [(source: String, traces: Int, tally: ReplayTally)] = []
         var total = ReplayTally()
-        for open in inputs {
+        var series: [ReplaySeries] = []
+        var wasStopped = false
+        for open in inputs where !wasStopped {
             let input = try open()
-            let outcome = try runOne(input)
+            let outcome = try runOne(input, hooks)
+            wasStopped = outcome.wasStopped
+            if let own = outcome.series { series.append(own) }
             let report = outcome.tally.report(
                 trace: outcome.trace,
                 configuration: options.resolvedConfiguration(
@@ -88,14 +101,16 @@ public struct Replay: Sendable {
         return ReplayResult(
             traces: reports,
             total: pooledReport(total, name: "total", source: ""),
-            sources: pooled.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) }
+            sources: pooled.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) },
+            series: series,
+            wasStopped: wasStopped || (reports.count < inputs.count)
         )
     }
 
-    private func runOne(_ input: ReplayInput) throws -> ReplayOutcome {
+    private func runOne(_ input: ReplayInput, _ hooks: ReplayHooks) throws -> ReplayOutcome {
         switch options.clock {
-        case .virtual: try VirtualReplay(options: options).run(input)
-        case .real: try RealReplay(options: options).run(input)
+        case .virtual: try VirtualReplay(options: options, hooks: hooks).run(input)
+        case .real: try RealReplay(options: options, hooks: hooks).run(input)
         }
     }
 }

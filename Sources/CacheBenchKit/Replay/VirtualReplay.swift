@@ -35,6 +35,18 @@ public struct ReplayInput {
         samples = reader
     }
 
+    /// The session that is there without any file.
+    ///
+    /// - Parameter options: whose seed and overrides count.
+    /// - Throws: ``PanTraceError``.
+    public init(builtIn options: ReplayOptions) throws(PanTraceError) {
+        let session = BuiltInSession(seed: options.seed)
+        name = "built-in"
+        source = "."
+        scene = try PanTraceScene(session.header, overrides: options.overrides, name: "built-in")
+        samples = session.stream
+    }
+
     /// Makes an input of samples that lie elsewhere.
     public init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
         self.name = name
@@ -48,11 +60,16 @@ public struct ReplayInput {
 struct ReplayOutcome {
     var trace: ReplayReport.Trace
     var tally: ReplayTally
+    /// What pictures are drawn of, where that was asked for.
+    var series: ReplaySeries?
+    /// Whether it was told to stop before the end of the trace.
+    var wasStopped = false
 }
 
 /// The reference replay: the cache's decisions under a virtual clock.
 struct VirtualReplay {
     let options: ReplayOptions
+    var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let pyramid = try TilePyramid.powerOfTwo(
@@ -67,10 +84,14 @@ struct VirtualReplay {
             throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let latency = options.loadLatency ?? 0
+        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
         let cache = VirtualCache(
             options: cacheOptions(limit),
             expectedLatency: latency,
-            latency: { _, _ in latency }
+            latency: { load, _ in
+                recorder?.started(load.tile, isDemand: load.isDemand)
+                return latency
+            }
         )
         let layer = cache.addLayer(tileBytes: tileBytes)
         var cursor = HashingCursor(input.samples)
@@ -78,6 +99,7 @@ struct VirtualReplay {
         if options.needsFuture { future = try lookAhead(&cursor, input.scene, rate, pyramid) }
         let view = cache.addView(layers: [(layer, pyramid, try options.policy(future: future))])
         var tally = ReplayTally()
+        var stop = StopWatch(input, hooks)
         try withFrames(of: cursor, input.scene, rate) { frame in
             cache.frame(view: view, frame.viewport, at: frame.time)
             let viewport = frame.viewport
@@ -93,6 +115,8 @@ struct VirtualReplay {
                 )
             }
             for wait in cache.timesToSharp { tally.add(wait: wait) }
+            recorder?.note(frame, of: cache, view: view)
+            return !stop.isAsked(after: frame.time)
         }
         finish(&tally, cache, limit: limit)
         return ReplayOutcome(
@@ -103,7 +127,9 @@ struct VirtualReplay {
                 frames: tally.frames,
                 seconds: tally.seconds
             ),
-            tally: tally
+            tally: tally,
+            series: recorder?.series(waits: tally.waits),
+            wasStopped: stop.wasAsked
         )
     }
 
@@ -111,10 +137,10 @@ struct VirtualReplay {
         of samples: some PanSampleStream,
         _ scene: PanTraceScene,
         _ rate: FrameRate,
-        _ body: (PanFrame) throws -> Void
+        _ body: (PanFrame) throws -> Bool
     ) throws {
         var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
-        while let frame = try frames.next() { try body(frame) }
+        while let frame = try frames.next(), try body(frame) {}
     }
 
     /// Reads the whole trace, keeps its samples for the replay and notes what it will need.

@@ -1,3 +1,5 @@
+import TileCache
+
 /// The options that a report was made with, written as they would be typed: paste them to make the figure again.
 enum ReplayFlags {
     /// One word for each flag and its value, in the order of the program's help.
@@ -34,6 +36,21 @@ enum ReplayFlags {
         add("hysteresis", "hysteresis")
         add("level-bias", "levelBias")
         return words
+    }
+
+    /// The flags that differ from the defaults, on one line: what a person pastes to use a limit that was found.
+    static func pasted(_ options: ReplayOptions, byteLimit: Int) -> String {
+        var options = options
+        options.memoryLimit = .bytes(byteLimit)
+        var configuration = options.resolvedConfiguration(scene: nil, byteLimit: byteLimit)
+        let overrides = options.overrides
+        configuration["tileSize"] = overrides.tileSize.map { .integer($0) } ?? ConfigurationValue.none
+        configuration["viewport"] = overrides.viewport.map { .text("\($0.width)x\($0.height)") }
+        configuration["world"] = overrides.world.map { .text("\(Int($0.width))x\(Int($0.height))") }
+        configuration["wrapsX"] = overrides.wrapsX.map { .flag($0) }
+        let usual = Set(words(ReplayOptions().resolvedConfiguration(scene: nil, byteLimit: nil)))
+        return words(configuration).filter { $0.hasPrefix("--memory-limit ") || !usual.contains($0) }
+            .joined(separator: " ")
     }
 
     /// What the figures rest on besides the flags.

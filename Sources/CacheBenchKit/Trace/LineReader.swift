@@ -26,6 +26,7 @@ final class LineReader {
     private var start = 0
     private var end = 0
     private var hasEnded = false
+    private var bytesRead = 0
     /// For reading from memory: what is not in the buffer yet.
     private var bytes: ArraySlice<UInt8> = []
 
@@ -113,7 +114,16 @@ final class LineReader {
         while count < 0, errno == EINTR { count = read(descriptor, free.baseAddress, free.count) }
         if count < 0 { throw unreadable() }
         end += count
+        bytesRead += count
         hasEnded = count == 0
+    }
+
+    /// How much of the file has been read, 0 to 1; `nil` where its size is not known.
+    var partRead: Double? {
+        guard let descriptor, descriptor > 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
+        return min(Double(bytesRead) / Double(status.st_size), 1)
     }
 
     private func unreadable() -> PanTraceError {

@@ -19,6 +19,9 @@ public final class PanTraceReader: PanSampleStream {
     /// The name of the file for messages.
     public var name: String { lines.name }
 
+    /// How much of the file has been read, 0 to 1; `nil` where its size is not known.
+    var partRead: Double? { lines.partRead }
+
     private let lines: LineReader
     private let columnCount: Int
     private var lastTime: Int64?

@@ -203,4 +203,52 @@ package final class VirtualCache {
 
     /// Resident tiles that were never drawn.
     package var unseen: (all: Int, prefetched: Int) { pool.unseen }
+
+    /// Where the bytes are now.
+    package var tierBytes: TierBytes {
+        let decoded = pool.slotUsedBytes - pool.inFlightBytes
+        let bookkeeping = pool.bookkeepingBytes
+        let counted = pool.configuration.grantsBookkeeping ? 0 : bookkeeping
+        return TierBytes(
+            decoded: decoded,
+            compressed: pool.pages.usedBytes,
+            inFlight: pool.inFlightBytes,
+            bookkeeping: bookkeeping,
+            unused: pool.committedBytes - counted - decoded - pool.inFlightBytes - pool.pages.usedBytes
+        )
+    }
+
+    /// The needed tiles of a view's layers, and whether each can be drawn.
+    package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool) -> Void) {
+        for layer in views[view].layers {
+            for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
+                body(key.coordinate, number >= 0 && pool.table[number].residency.isResident)
+            }
+        }
+    }
+}
+
+/// Bytes by what they are for.
+package struct TierBytes: Hashable, Sendable {
+    /// Pixels ready to draw.
+    package var decoded: Int
+    /// Compressed blocks in their pages.
+    package var compressed: Int
+    /// Slots that loads write into.
+    package var inFlight: Int
+    /// Tables and scratch memory.
+    package var bookkeeping: Int
+    /// Kept for the next tile.
+    package var unused: Int
+
+    package init(decoded: Int = 0, compressed: Int = 0, inFlight: Int = 0, bookkeeping: Int = 0, unused: Int = 0) {
+        self.decoded = decoded
+        self.compressed = compressed
+        self.inFlight = inFlight
+        self.bookkeeping = bookkeeping
+        self.unused = unused
+    }
+
+    /// All of them.
+    package var total: Int { decoded + compressed + inFlight + bookkeeping + unused }
 }

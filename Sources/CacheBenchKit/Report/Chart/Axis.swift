@@ -1,0 +1,146 @@
+/// What an axis counts, and so how its ticks are spaced and written.
+enum AxisUnit {
+    /// Shares, written in per cent.
+    case share
+    /// Bytes, in the unit that fits the largest.
+    case bytes
+    case seconds
+    case milliseconds
+    case count
+    /// Plain numbers with a word behind them.
+    case plain
+}
+
+/// A scale from values to a part of 0...1, with ticks.
+struct Axis {
+    let title: String
+    let unit: AxisUnit
+    let low: Double
+    let high: Double
+    let isLogarithmic: Bool
+    /// Values with marks, increasing.
+    let ticks: [Double]
+
+    /// Makes an axis that begins at 0, or below where values do.
+    init(title: String, unit: AxisUnit, upTo largest: Double, from smallest: Double = 0, tickCount: Int = 5) {
+        self.title = title
+        self.unit = unit
+        isLogarithmic = false
+        let low = smallest.isFinite ? smallest : 0
+        var high = largest.isFinite && largest > low ? largest : low + 1
+        let step = Self.step(for: (high - low) / Double(max(tickCount, 1)), unit: unit, largest: high)
+        if unit != .share || high < 1 { high = low + ((high - low) / step).rounded(.up) * step }
+        self.low = low
+        self.high = high
+        ticks = (0...24).map { low + Double($0) * step }.filter { $0 <= high * (1 + 1e-9) }
+    }
+
+    /// Makes an axis on which equal ratios are equally long.
+    init(logarithmic title: String, unit: AxisUnit, from smallest: Double, upTo largest: Double, base: Double = 10) {
+        self.title = title
+        self.unit = unit
+        isLogarithmic = true
+        let low = smallest.isFinite && smallest > 0 ? smallest : 1
+        let high = largest.isFinite && largest > low ? largest : low * base
+        var tick = 1.0
+        while tick > low * (1 + 1e-9) { tick /= base }
+        while tick * base <= low * (1 + 1e-9) { tick *= base }
+        var ticks = [tick]
+        while tick < high * (1 - 1e-9), ticks.count < 40 {
+            tick *= base
+            ticks.append(tick)
+        }
+        self.low = ticks[0]
+        self.high = ticks[ticks.count - 1]
+        let stride = max((ticks.count + 6) / 7, 1)
+        self.ticks = ticks.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
+    }
+
+    /// Where a value lies, 0 at the low end and 1 at the high one; clamped.
+    func part(_ value: Double) -> Double {
+        guard value.isFinite, high > low else { return 0 }
+        let part: Double
+        if isLogarithmic {
+            part = Self.log(max(value, low) / low) / Self.log(high / low)
+        } else {
+            part = (value - low) / (high - low)
+        }
+        return min(max(part, 0), 1)
+    }
+
+    /// A tick's text, without the unit where the title says it.
+    func label(_ value: Double) -> String {
+        switch unit {
+        case .share: return Figures.decimal(value * 100, places: high - low < 0.04 ? 1 : 0) + "%"
+        case .bytes:
+            if isLogarithmic { return Figures.roundBytes(value) }
+            let fit = byteUnit
+            var number = value
+            for _ in 0..<fit.rawValue { number /= 1024 }
+            return Figures.decimal(number, places: number == number.rounded() ? 0 : 1)
+        case .seconds:
+            return high >= 7200
+                ? Figures.decimal(value / 3600, places: 1)
+                : high >= 240
+                    ? Figures.decimal(value / 60, places: value / 60 == (value / 60).rounded() ? 0 : 1)
+                    : Figures.decimal(value, places: high < 5 ? 1 : 0)
+        default: return Figures.decimal(value, places: high - low < 4 && !isLogarithmic ? 1 : 0)
+        }
+    }
+
+    /// The title with its unit.
+    var heading: String {
+        switch unit {
+        case .bytes where !isLogarithmic: "\(title), \(byteUnit.symbol)"
+        case .seconds: "\(title), \(high >= 7200 ? "h" : high >= 240 ? "min" : "s")"
+        case .milliseconds: "\(title), ms"
+        default: title
+        }
+    }
+
+    private var byteUnit: ByteUnit { ByteUnit.fitting(Int(min(high, 0x1p60))) }
+
+    /// A round step near a wanted one: 1, 2, 5 times a power of ten; bytes in powers of two, times in minutes.
+    private static func step(for wanted: Double, unit: AxisUnit, largest: Double) -> Double {
+        guard wanted > 0, wanted.isFinite else { return 1 }
+        var base = 1.0
+        var radix = 10.0
+        var factors = [1.0, 2, 5]
+        switch unit {
+        case .bytes:
+            (radix, factors) = (2, [1])
+        case .seconds where largest >= 7200: base = 3600
+        case .seconds where largest >= 240: base = 60
+        default: break
+        }
+        var power = base
+        while power > wanted { power /= radix }
+        while power * radix <= wanted { power *= radix }
+        return factors.map { $0 * power }.first { $0 >= wanted * 0.999 } ?? power * radix
+    }
+
+    /// The natural logarithm, near enough for pixels and equal on every machine.
+    private static func log(_ value: Double) -> Double {
+        guard value > 0, value.isFinite else { return 0 }
+        let mantissa = value.significand
+        let y = (mantissa - 1) / (mantissa + 1)
+        let square = y * y
+        var sum = 0.0
+        var power = y
+        for odd in stride(from: 1.0, to: 30, by: 2) {
+            sum += power / odd
+            power *= square
+        }
+        return 2 * sum + Double(value.exponent) * 0.693_147_180_559_945_3
+    }
+}
+
+extension Figures {
+    /// `4 KiB`, `1.5 MiB`: for ticks of a logarithmic axis.
+    static func roundBytes(_ value: Double) -> String {
+        let unit = ByteUnit.fitting(Int(min(max(value, 0), 0x1p60)))
+        var number = value
+        for _ in 0..<unit.rawValue { number /= 1024 }
+        return decimal(number, places: number == number.rounded() ? 0 : 1) + " " + unit.symbol
+    }
+}

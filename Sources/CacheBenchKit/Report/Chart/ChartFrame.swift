@@ -1,0 +1,130 @@
+/// The two sizes that each picture is drawn in: letters stay as large on a telephone as on a desk.
+enum ChartSize: CaseIterable {
+    case wide, narrow
+
+    var width: Double { self == .wide ? 760 : 350 }
+    var height: Double { self == .wide ? 330 : 270 }
+    var style: String { self == .wide ? "wide" : "narrow" }
+    var xTicks: Int { self == .wide ? 9 : 4 }
+    /// About how wide a letter of a label is.
+    static let letter = 6.3
+}
+
+/// An entry of a legend.
+struct LegendEntry {
+    enum Mark {
+        /// A line with its dashes and marker.
+        case line(Int)
+        /// An area.
+        case area(String)
+        /// A line of another kind, by its class.
+        case plain(String)
+    }
+
+    var name: String
+    var mark: Mark
+}
+
+/// The part of a picture that all charts share: axes, grid, legend, and where values lie.
+struct ChartFrame {
+    var svg: SVG
+    let x: Axis
+    let y: Axis
+    let left: Double
+    let right: Double
+    let top: Double
+    let bottom: Double
+
+    init(_ size: ChartSize, x: Axis, y: Axis, legend: [LegendEntry]) {
+        self.x = x
+        self.y = y
+        let rows = Self.rows(legend, width: size.width)
+        let legendHeight = Double(rows.count) * 18 + 4
+        svg = SVG(width: size.width, height: size.height + legendHeight)
+        let widest = y.ticks.map { Double(y.label($0).count) }.max() ?? 1
+        left = 30 + widest * ChartSize.letter
+        right = size.width - 14
+        top = legendHeight + 8
+        bottom = svg.height - 42
+        drawAxes()
+        draw(rows)
+    }
+
+    func px(_ value: Double) -> Double { left + (right - left) * x.part(value) }
+    func py(_ value: Double) -> Double { bottom - (bottom - top) * y.part(value) }
+
+    private mutating func drawAxes() {
+        for tick in y.ticks {
+            svg.line(left, py(tick), right, py(tick), "grid")
+            svg.text(y.label(tick), left - 6, py(tick) + 4, .end)
+        }
+        var free = -Double.infinity
+        for tick in x.ticks {
+            let place = px(tick)
+            svg.line(place, bottom, place, bottom + 4, "axis")
+            let half = Double(x.label(tick).count) * ChartSize.letter / 2
+            // A label that does not fit beside the one before it is left out.
+            let middle = min(max(place, left + half - 10), svg.width - half - 2)
+            guard middle - half > free else { continue }
+            svg.text(x.label(tick), middle, bottom + 17, .middle)
+            free = middle + half + 4
+        }
+        svg.line(left, bottom, right, bottom, "axis")
+        svg.text(x.heading, (left + right) / 2, bottom + 35, .middle)
+        svg.text(y.heading, 13, (top + bottom) / 2, .middle, turned: true)
+    }
+
+    private static func width(_ entry: LegendEntry) -> Double { 40 + Double(entry.name.count) * ChartSize.letter }
+
+    private static func rows(_ legend: [LegendEntry], width: Double) -> [[LegendEntry]] {
+        var rows: [[LegendEntry]] = []
+        var taken = Double.infinity
+        for entry in legend {
+            if taken + Self.width(entry) > width - 8 {
+                rows.append([])
+                taken = 8
+            }
+            rows[rows.count - 1].append(entry)
+            taken += Self.width(entry)
+        }
+        return rows
+    }
+
+    private mutating func draw(_ rows: [[LegendEntry]]) {
+        for (row, entries) in rows.enumerated() {
+            var x = 8.0
+            let y = Double(row) * 18 + 12
+            for entry in entries {
+                switch entry.mark {
+                case .line(let series):
+                    svg.line(x, y, x + 24, y, "l c\(series % 7) d\(series % 7)")
+                    svg.marker(series, x + 12, y, "m f\(series % 7)")
+                case .area(let style): svg.rectangle(x + 4, y - 6, 16, 12, style)
+                case .plain(let style): svg.line(x, y, x + 24, y, style)
+                }
+                svg.text(entry.name, x + 29, y + 4)
+                x += Self.width(entry)
+            }
+        }
+    }
+
+    /// A line over the whole width, with its name at the right end.
+    mutating func horizontal(_ value: Double, _ style: String) {
+        svg.line(left, py(value), right, py(value), style)
+    }
+
+    /// A line over the whole height, with a name beside it.
+    mutating func vertical(_ value: Double, _ style: String, name: String, row: Int = 0) {
+        let place = px(value)
+        svg.line(place, top, place, bottom, style)
+        let length = Double(name.count) * ChartSize.letter
+        let fits = place + length + 6 < right
+        svg.text(
+            name,
+            fits ? place + 5 : place - 5,
+            bottom - 8 - Double(row) * 15,
+            fits ? .start : .end,
+            style: "t halo"
+        )
+    }
+}

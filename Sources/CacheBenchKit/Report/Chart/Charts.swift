@@ -1,0 +1,261 @@
+/// A line of a chart.
+struct ChartSeries {
+    var name: String
+    var points: [(x: Double, y: Double)]
+    /// Which colour, dashes and marker.
+    var look: Int
+    var showsMarkers = true
+    /// Holds a value until the next one: for what changes at once.
+    var isStepped = false
+}
+
+/// A line with a name across a chart.
+struct ChartRule {
+    var value: Double
+    var name: String
+    var style: String
+}
+
+/// Lines over a common axis.
+struct LineChart {
+    var x: (ChartSize) -> Axis
+    var y: Axis
+    var series: [ChartSeries]
+    var verticals: [ChartRule] = []
+    var horizontals: [ChartRule] = []
+
+    func draw(_ size: ChartSize) -> SVG {
+        let legend =
+            series.map { LegendEntry(name: $0.name, mark: .line($0.look)) }
+            + horizontals.map { LegendEntry(name: $0.name, mark: .plain($0.style)) }
+        var frame = ChartFrame(size, x: x(size), y: y, legend: legend)
+        for rule in horizontals { frame.horizontal(rule.value, rule.style) }
+        for (row, rule) in verticals.enumerated() {
+            frame.vertical(rule.value, rule.style, name: rule.name, row: row)
+        }
+        for line in series {
+            var commands = ""
+            var last = 0.0
+            for (index, point) in line.points.enumerated() {
+                let place = "\(SVG.number(frame.px(point.x))) \(SVG.number(frame.py(point.y)))"
+                if line.isStepped, index > 0 {
+                    commands += "L\(SVG.number(frame.px(point.x))) \(SVG.number(frame.py(last)))"
+                }
+                commands += (index == 0 ? "M" : "L") + place
+                last = point.y
+            }
+            frame.svg.path(commands, "l c\(line.look % 7) d\(line.look % 7)")
+            guard line.showsMarkers, line.points.count <= 60 else { continue }
+            for point in line.points {
+                frame.svg.marker(
+                    line.look,
+                    frame.px(point.x),
+                    frame.py(point.y),
+                    "m f\(line.look % 7)",
+                    title: "\(line.name): \(frame.x.label(point.x)), \(frame.y.label(point.y))"
+                )
+            }
+        }
+        return frame.svg
+    }
+}
+
+/// Areas one upon the other over time.
+struct StackedChart {
+    struct Layer {
+        var name: String
+        var style: String
+        var values: [Double]
+    }
+
+    /// Width of a stretch, in the unit of the axis.
+    var stride: Double
+    var x: (ChartSize) -> Axis
+    var y: Axis
+    /// The lowest first.
+    var layers: [Layer]
+    var horizontals: [ChartRule] = []
+
+    func draw(_ size: ChartSize) -> SVG {
+        let legend =
+            layers.reversed().map { LegendEntry(name: $0.name, mark: .area($0.style)) }
+            + horizontals.map { LegendEntry(name: $0.name, mark: .plain($0.style)) }
+        var frame = ChartFrame(size, x: x(size), y: y, legend: legend)
+        var floor = [Double](repeating: 0, count: layers.map(\.values.count).max() ?? 0)
+        for layer in layers {
+            let top = floor.indices.map { floor[$0] + ($0 < layer.values.count ? layer.values[$0] : 0) }
+            // Up along the tops and back along the floor; a stretch without a value takes no ink.
+            var commands = ""
+            var index = 0
+            while index < top.count {
+                guard top[index] > floor[index] else {
+                    index += 1
+                    continue
+                }
+                var end = index
+                while end < top.count, top[end] > floor[end] { end += 1 }
+                commands += outline(frame, index..<end, top, floor)
+                index = end
+            }
+            frame.svg.path(commands, layer.style)
+            floor = top
+        }
+        for rule in horizontals { frame.horizontal(rule.value, rule.style) }
+        return frame.svg
+    }
+
+    private func outline(_ frame: ChartFrame, _ range: Range<Int>, _ top: [Double], _ floor: [Double]) -> String {
+        func corner(_ index: Int, _ value: Double) -> String {
+            "\(SVG.number(frame.px(Double(index) * stride))) \(SVG.number(frame.py(value)))"
+        }
+        var there = ""
+        var back: [String] = []
+        for index in range {
+            there += (index == range.lowerBound ? "M" : "L") + corner(index, top[index])
+            there += "L" + corner(index + 1, top[index])
+            back.append("L" + corner(index, floor[index]))
+            back.append("L" + corner(index + 1, floor[index]))
+        }
+        return there + back.reversed().joined() + "z"
+    }
+}
+
+/// The world, the way of the screen's middle over it, and tiles by what became of them.
+struct MapChart {
+    /// Pieces that one level may be drawn of; beyond, tiles are put together.
+    private static let tileCount = 2500
+
+    let series: ReplaySeries
+
+    func draw(_ size: ChartSize) -> SVG {
+        let region = self.region
+        let legendRows = size == .wide ? 1.0 : 3
+        let top = legendRows * 18 + 8
+        let room = size == .wide ? 440.0 : 340
+        let scale = min((size.width - 4) / region.width, room / region.height)
+        let width = region.width * scale
+        let height = region.height * scale
+        let left = (size.width - width) / 2
+        var svg = SVG(width: size.width, height: top + height + 4)
+        svg.rectangle(left, top, width, height, "paper")
+        func rectangle(_ tile: ReplaySeries.Tile) -> (Double, Double, Double, Double) {
+            let span = series.tileSpans[tile.level]
+            let x = max((Double(tile.column) * span.x - region.x) * scale, 0)
+            let y = max((Double(tile.row) * span.y - region.y) * scale, 0)
+            let farX = min((Double(tile.column + 1) * span.x - region.x) * scale, width)
+            let farY = min((Double(tile.row + 1) * span.y - region.y) * scale, height)
+            return (left + x, top + y, farX - x, farY - y)
+        }
+        let levels = Dictionary(grouping: series.tiles.filter { $0.level < series.tileSpans.count }, by: \.level)
+        for (level, tiles) in levels.sorted(by: { $0.key < $1.key }) {
+            // Tiles that would be smaller than a dot are drawn as their ancestors.
+            let side = series.tileSpans[level].x * scale
+            let drawn = side < 1.5 || tiles.count > Self.tileCount ? thinned(tiles) : tiles
+            for use in [ReplaySeries.Use.wasted, .drawn, .prefetched] {
+                var commands = ""
+                for tile in drawn where tile.use == use {
+                    let (x, y, w, h) = rectangle(tile)
+                    guard w > 0, h > 0 else { continue }
+                    commands +=
+                        "M\(SVG.number(x)) \(SVG.number(y))h\(SVG.number(max(w, 0.7)))v\(SVG.number(max(h, 0.7)))"
+                    commands += "h\(SVG.number(-max(w, 0.7)))z"
+                }
+                svg.path(commands, "u \(use.rawValue)")
+            }
+        }
+        svg.path(way(region, scale, left, top), "way")
+        svg.rectangle(left, top, width, height, "edge")
+        let names: [(String, String)] = [
+            ("u drawn", "loaded when needed"), ("u prefetched", "prefetched and used"), ("u wasted", "never drawn"),
+        ]
+        var x = 8.0
+        var y = 12.0
+        for (style, name) in names {
+            svg.rectangle(x + 4, y - 6, 16, 12, style)
+            svg.text(name, x + 26, y + 4)
+            if size == .wide { x += 46 + Double(name.count) * ChartSize.letter } else { y += 18 }
+        }
+        if size == .wide {
+            svg.line(x, y, x + 24, y, "way")
+            svg.text("way of the screen's middle", x + 30, y + 4)
+        }
+        return svg
+    }
+
+    private struct Region {
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
+    }
+
+    /// What holds all tiles but the coarsest, which would always be the whole world, and the way.
+    private var region: Region {
+        var (minX, minY, maxX, maxY) = (Double.infinity, Double.infinity, -Double.infinity, -Double.infinity)
+        func include(_ x: Double, _ y: Double) {
+            minX = min(minX, x)
+            minY = min(minY, y)
+            maxX = max(maxX, x)
+            maxY = max(maxY, y)
+        }
+        let finest = series.tiles.map(\.level).max() ?? 0
+        for tile in series.tiles where tile.level >= finest - 3 && tile.level < series.tileSpans.count {
+            let span = series.tileSpans[tile.level]
+            include(Double(tile.column) * span.x, Double(tile.row) * span.y)
+            include(Double(tile.column + 1) * span.x, Double(tile.row + 1) * span.y)
+        }
+        for point in series.path { include(wrapped(point.x), point.y) }
+        guard minX < maxX, minY < maxY else { return Region(x: 0, y: 0, width: series.world.x, height: series.world.y) }
+        let margin = max(maxX - minX, maxY - minY) * 0.02
+        minX = max(minX - margin, 0)
+        minY = max(minY - margin, 0)
+        maxX = min(maxX + margin, series.world.x)
+        maxY = min(maxY + margin, series.world.y)
+        // Neither a ribbon nor a needle: at most three times as long as high.
+        let width = max(maxX - minX, (maxY - minY) / 1.5)
+        let height = max(maxY - minY, width / 3)
+        return Region(
+            x: min(max((minX + maxX - width) / 2, 0), max(series.world.x - width, 0)),
+            y: min(max((minY + maxY - height) / 2, 0), max(series.world.y - height, 0)),
+            width: max(min(width, series.world.x), 1),
+            height: max(min(height, series.world.y), 1)
+        )
+    }
+
+    private func wrapped(_ x: Double) -> Double {
+        let width = series.world.x
+        guard width > 0 else { return x }
+        let rest = x - (x / width).rounded(.down) * width
+        return rest.isFinite ? rest : 0
+    }
+
+    private func way(_ region: Region, _ scale: Double, _ left: Double, _ top: Double) -> String {
+        var commands = ""
+        var last: Double?
+        for point in series.path {
+            let x = wrapped(point.x)
+            // Around the world is no line across it.
+            let jumps = last.map { abs($0 - x) > series.world.x / 2 } ?? true
+            let px = min(max((x - region.x) * scale, 0), region.width * scale)
+            let py = min(max((point.y - region.y) * scale, 0), region.height * scale)
+            commands += "\(jumps ? "M" : "L")\(SVG.number(left + px)) \(SVG.number(top + py))"
+            last = x
+        }
+        return commands
+    }
+
+    /// Tiles of one level as squares of four by four, by what most of them were.
+    private func thinned(_ tiles: [ReplaySeries.Tile]) -> [ReplaySeries.Tile] {
+        guard let level = tiles.first?.level, level >= 2 else { return tiles }
+        var counts: [Int: [Int: [ReplaySeries.Use: Int]]] = [:]
+        for tile in tiles {
+            counts[tile.row >> 2, default: [:]][tile.column >> 2, default: [:]][tile.use, default: 0] += 1
+        }
+        return counts.sorted { $0.key < $1.key }.flatMap { row, columns in
+            columns.sorted { $0.key < $1.key }.map { column, uses in
+                let use = ReplaySeries.Use.allCases.max { (uses[$0] ?? 0) < (uses[$1] ?? 0) } ?? .drawn
+                return ReplaySeries.Tile(level: level - 2, column: column, row: row, use: use)
+            }
+        }
+    }
+}

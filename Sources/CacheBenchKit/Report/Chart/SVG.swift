@@ -1,0 +1,108 @@
+/// Text for a page: whatever it holds, it stays text.
+func escaped(_ text: String) -> String {
+    text.printable.reduce(into: "") { result, character in
+        switch character {
+        case "<": result += "&lt;"
+        case ">": result += "&gt;"
+        case "&": result += "&amp;"
+        case "\"": result += "&quot;"
+        case "'": result += "&#39;"
+        default: result.append(character)
+        }
+    }
+}
+
+/// A drawing as SVG elements. Colours are names of classes that the page's style sheet knows, so that the same drawing
+/// does in light and in dark.
+struct SVG {
+    let width: Double
+    let height: Double
+    private var body = ""
+
+    init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Where text is anchored.
+    enum Anchor: String { case start, middle, end }
+
+    mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) {
+        body += "<path class=\"\(style)\" d=\"M\(Self.number(x1)) \(Self.number(y1))"
+        body += "L\(Self.number(x2)) \(Self.number(y2))\"/>"
+    }
+
+    mutating func rectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String) {
+        body += "<rect class=\"\(style)\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+        body += " width=\"\(Self.number(max(width, 0)))\" height=\"\(Self.number(max(height, 0)))\"/>"
+    }
+
+    mutating func path(_ commands: String, _ style: String) {
+        if !commands.isEmpty { body += "<path class=\"\(style)\" d=\"\(commands)\"/>" }
+    }
+
+    mutating func text(
+        _ text: String,
+        _ x: Double,
+        _ y: Double,
+        _ anchor: Anchor = .start,
+        style: String = "t",
+        turned: Bool = false
+    ) {
+        let turn = turned ? " transform=\"rotate(-90 \(Self.number(x)) \(Self.number(y)))\"" : ""
+        body += "<text class=\"\(style)\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+        body += " text-anchor=\"\(anchor.rawValue)\"\(turn)>\(escaped(text))</text>"
+    }
+
+    /// A mark of a series: shapes tell series apart where colours do not.
+    mutating func marker(_ kind: Int, _ x: Double, _ y: Double, _ style: String, title: String = "") {
+        let r = 3.6
+        let shape: String
+        switch kind % 6 {
+        case 0: shape = Self.circle(x, y, r)
+        case 1: shape = Self.polygon(x, y, [(-r, -r), (r, -r), (r, r), (-r, r)])
+        case 2: shape = Self.polygon(x, y, [(0, -r * 1.25), (r * 1.15, r), (-r * 1.15, r)])
+        case 3: shape = Self.polygon(x, y, [(0, -r * 1.35), (r * 1.35, 0), (0, r * 1.35), (-r * 1.35, 0)])
+        case 4: shape = Self.polygon(x, y, [(0, r * 1.25), (r * 1.15, -r), (-r * 1.15, -r)])
+        default:
+            shape = Self.polygon(
+                x,
+                y,
+                [
+                    (-1.2, -r), (1.2, -r), (1.2, -1.2), (r, -1.2), (r, 1.2), (1.2, 1.2), (1.2, r),
+                    (-1.2, r), (-1.2, 1.2), (-r, 1.2), (-r, -1.2), (-1.2, -1.2),
+                ]
+            )
+        }
+        body += "<path class=\"\(style)\" d=\"\(shape)\">"
+        if !title.isEmpty { body += "<title>\(escaped(title))</title>" }
+        body += "</path>"
+    }
+
+    /// The element.
+    ///
+    /// - Parameters:
+    ///   - label: what the picture shows, for those who do not see it.
+    ///   - style: classes of the element.
+    func element(label: String, style: String) -> String {
+        "<svg class=\"\(style)\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\""
+            + " aria-label=\"\(escaped(label))\" xmlns=\"http://www.w3.org/2000/svg\">\(body)</svg>"
+    }
+
+    /// A number to a tenth of a pixel, the same on every machine.
+    static func number(_ value: Double) -> String {
+        guard value.isFinite else { return "0" }
+        let tenths = Int((min(max(value, -1e9), 1e9) * 10).rounded())
+        if tenths % 10 == 0 { return "\(tenths / 10)" }
+        return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    }
+
+    private static func circle(_ x: Double, _ y: Double, _ r: Double) -> String {
+        "M\(number(x - r)) \(number(y))a\(number(r)) \(number(r)) 0 1 0 \(number(2 * r)) 0"
+            + "a\(number(r)) \(number(r)) 0 1 0 \(number(-2 * r)) 0z"
+    }
+
+    private static func polygon(_ x: Double, _ y: Double, _ corners: [(Double, Double)]) -> String {
+        "M" + corners.map { "\(number(x + $0.0)) \(number(y + $0.1))" }.joined(separator: "L") + "z"
+    }
+}

@@ -1,0 +1,166 @@
+/// Why a report could not be checked or compared.
+public struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A full sentence: what is wrong, and what was expected.
+    public var description: String
+
+    /// Makes an error.
+    public init(_ description: String) { self.description = description }
+}
+
+/// A condition on a field of a report: `demands.hitRate>=0.95`, `memory.peakBytes<=64MiB`.
+public struct FieldCheck: Sendable, Hashable {
+    private enum Comparison: String, CaseIterable, Sendable {
+        // Longer ones first: `<=` begins with `<`.
+        case notLess = ">="
+        case notMore = "<="
+        case equal = "=="
+        case notEqual = "!="
+        case more = ">"
+        case less = "<"
+    }
+
+    /// As it was written.
+    public let text: String
+    private let path: String
+    private let comparison: Comparison
+    private let wanted: String
+
+    /// Reads a condition.
+    ///
+    /// - Parameter text: a path through the JSON report, one of `>= <= > < == !=`, and a number, with a unit where the
+    ///   field has one (`64MiB`, `40ms`, `95%`), or a word. Elements of a list are numbered (`rows[0].hitRate`); without
+    ///   a number each of them must hold. Where there are several traces, a path that begins with `traces.` is for each
+    ///   of them and one that begins with `total.`, or with neither, is for all together.
+    /// - Throws: ``CheckError``.
+    public init(_ text: String) throws(CheckError) {
+        let first = Comparison.allCases.compactMap { comparison in
+            Self.firstRange(of: comparison.rawValue, in: text).map { (comparison, $0) }
+        }.min { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) }
+        guard let (comparison, range) = first else {
+            throw CheckError("--check '\(text.printable)': a field, one of >= <= > < == != and a value are expected")
+        }
+        self.text = text
+        self.comparison = comparison
+        path = Self.trimmed(text[..<range.lowerBound])
+        wanted = Self.trimmed(text[range.upperBound...])
+        guard !path.isEmpty, !wanted.isEmpty else {
+            throw CheckError("--check '\(text.printable)': a field before and a value after \(comparison.rawValue)")
+        }
+    }
+
+    /// What a report does not hold to, a line each; empty where all is well.
+    ///
+    /// - Throws: ``CheckError`` where the report has no such field, or the value does not fit it.
+    public func failures(in report: JSONTree) throws(CheckError) -> [String] {
+        var lines: [String] = []
+        for (place, value) in try FieldPath.values(at: path, in: report, flag: "--check '\(text.printable)'") {
+            if case .null = value, wanted != "null" {
+                lines.append("check failed: \(text.printable): \(place) is null, a rate over nothing")
+            } else if try !holds(value, place) {
+                lines.append("check failed: \(text.printable): \(place) is \(FieldUnit(of: place).shown(value))")
+            }
+        }
+        return lines
+    }
+
+    /// Looks the field up in a report of nothing, so that nobody waits for a long run only to hear of a typing error.
+    public func validate(against report: JSONTree) throws(CheckError) {
+        let flag = "--check '\(text.printable)'"
+        for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
+            // A rate of nothing does not show its kind.
+            if case .null = value { _ = FieldUnit(of: place).number(wanted) } else { _ = try holds(value, place) }
+        }
+    }
+
+    private func holds(_ value: JSONTree, _ place: String) throws(CheckError) -> Bool {
+        if case .number(let number) = value {
+            let unit = FieldUnit(of: place)
+            guard let bound = unit.number(wanted) else {
+                throw CheckError(
+                    "--check '\(text.printable)': \(place) is \(unit.kind), and \(wanted.printable) is none"
+                )
+            }
+            return switch comparison {
+            case .notLess: number >= bound
+            case .notMore: number <= bound
+            case .more: number > bound
+            case .less: number < bound
+            case .equal: number == bound
+            case .notEqual: number != bound
+            }
+        }
+        switch comparison {
+        case .equal: return value.shown == wanted
+        case .notEqual: return value.shown != wanted
+        default:
+            throw CheckError("--check '\(text.printable)': \(place) is no number, only == and != fit it")
+        }
+    }
+
+    private static func firstRange(of word: String, in text: String) -> Range<String.Index>? {
+        var start = text.startIndex
+        while start < text.endIndex {
+            if text[start...].hasPrefix(word) { return start..<text.index(start, offsetBy: word.count) }
+            start = text.index(after: start)
+        }
+        return nil
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
+
+/// What a field's number counts, by its name.
+struct FieldUnit {
+    enum Kind { case bytes, milliseconds, seconds, plain }
+
+    private let unit: Kind
+
+    init(of path: String) {
+        let name = (JSONTree.general(path).split(separator: ".").last ?? "").lowercased()
+        if name.hasSuffix("bytes") || name == "bytelimit" || name.hasSuffix("residentgrowth") {
+            unit = .bytes
+        } else if ["p50", "p95", "p99", "loadlatency"].contains(name) || name.hasSuffix("latencymilliseconds") {
+            unit = .milliseconds
+        } else if name.hasSuffix("seconds"), !name.hasSuffix("pixelmilliseconds") {
+            unit = .seconds
+        } else {
+            unit = .plain
+        }
+    }
+
+    /// For messages.
+    var kind: String {
+        switch unit {
+        case .bytes: "a number of bytes (64MiB, 1.5GB)"
+        case .milliseconds: "a time in milliseconds (40ms, 1.2s)"
+        case .seconds: "a time in seconds (90s, 3min)"
+        case .plain: "a number (0.95, 95%)"
+        }
+    }
+
+    /// The number that a text means for such a field; `nil` for none.
+    func number(_ text: String) -> Double? {
+        if let number = Double(text) { return number.isFinite ? number : nil }
+        switch unit {
+        case .bytes: return Quantity.bytes(text).map(Double.init)
+        case .milliseconds: return Quantity.duration(text).map { Double($0) / 1e6 }
+        case .seconds: return Quantity.duration(text).map { Double($0) / 1e9 }
+        case .plain: return Quantity.number(text, suffix: "%").map { $0 / 100 }
+        }
+    }
+
+    /// A value with its unit.
+    func shown(_ value: JSONTree) -> String {
+        guard case .number(let number) = value else { return value.shown }
+        switch unit {
+        case .bytes where abs(number) < 1e15: return "\(value.shown) (\(Figures.bytes(Int(number))))"
+        case .milliseconds: return "\(value.shown) ms"
+        case .seconds: return "\(value.shown) s"
+        default: return value.shown
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// Finds fields of a report by their path.
+enum FieldPath {
+    /// Names of the parts of a report of several traces; a report of one trace is all of them.
+    private static let parts: Set<String> = ["traces", "total", "sources"]
+
+    /// All values that a path means, with their full paths.
+    ///
+    /// - Throws: ``CheckError`` where there is no such field, with the names that are near.
+    static func values(
+        at path: String,
+        in report: JSONTree,
+        flag: String
+    ) throws(CheckError) -> [(path: String, value: JSONTree)] {
+        guard case .object(let fields) = report else { return [] }
+        var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let first = JSONTree.general(names[0])
+        if fields["trace"] != nil, fields["traces"] == nil, Self.parts.contains(first) {
+            names.removeFirst()
+        } else if fields["total"] != nil, fields["traces"] != nil, fields[first] == nil {
+            names.insert("total", at: 0)
+        }
+        var found: [(path: String, value: JSONTree)] = [("", report)]
+        for name in names { found = found.flatMap { step(from: $0, to: name) } }
+        found = found.flatMap { elements($0) }
+        let leaves = found.filter {
+            if case .object = $0.value { false } else { true }
+        }
+        guard !leaves.isEmpty else {
+            let near = nearNames(path, in: report)
+            throw CheckError(
+                "\(flag): the report has no field \(path.printable)"
+                    + (near.isEmpty ? "" : "; near are \(near.joined(separator: ", "))")
+            )
+        }
+        return leaves
+    }
+
+    private static func step(
+        from place: (path: String, value: JSONTree),
+        to name: String
+    ) -> [(path: String, value: JSONTree)] {
+        elements(place).flatMap { place -> [(path: String, value: JSONTree)] in
+            guard case .object(let fields) = place.value else { return [] }
+            let plain = JSONTree.general(name)
+            guard let value = fields[plain] else { return [] }
+            let path = place.path.isEmpty ? plain : place.path + "." + plain
+            guard plain != name else { return [(path, value)] }
+            guard case .array(let list) = value, name.hasPrefix(plain + "["), name.hasSuffix("]"),
+                let index = Int(name.dropFirst(plain.count + 1).dropLast()), list.indices.contains(index)
+            else { return [] }
+            return [("\(path)[\(index)]", list[index])]
+        }
+    }
+
+    private static func elements(_ place: (path: String, value: JSONTree)) -> [(path: String, value: JSONTree)] {
+        guard case .array(let list) = place.value else { return [place] }
+        return list.enumerated().map { ("\(place.path)[\($0.offset)]", $0.element) }
+    }
+
+    /// Names that somebody may have meant: those with the fewest letters to change, at most a third of them.
+    static func nearNames(_ path: String, in report: JSONTree) -> [String] {
+        var known: Set<String> = []
+        for leaf in report.leaves {
+            var name = JSONTree.general(leaf.path)
+            for part in parts where name.hasPrefix(part + ".") { name.removeFirst(part.count + 1) }
+            known.insert(name)
+        }
+        var wanted = JSONTree.general(path)
+        for part in parts where wanted.hasPrefix(part + ".") { wanted.removeFirst(part.count + 1) }
+        let last = wanted.split(separator: ".").last.map(String.init) ?? wanted
+        return known.map { name -> (String, Int) in
+            let ownLast = name.split(separator: ".").last.map(String.init) ?? name
+            // The last name alone may be right, or nearly, while the way to it is not.
+            return (name, min(distance(wanted, name), distance(last, ownLast) + 1))
+        }
+        .filter { $0.1 <= max(last.count / 3, 2) }
+        .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
+        .prefix(3).map(\.0)
+    }
+
+    /// Letters to add, drop or change to make one word of another, whatever their case.
+    static func distance(_ a: String, _ b: String) -> Int {
+        let a = Array(a.prefix(100).lowercased())
+        let b = Array(b.prefix(100).lowercased())
+        var row = Array(0...b.count)
+        for (index, character) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in b.indices {
+                let kept = diagonal + (character == b[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(kept, min(diagonal, row[column]) + 1)
+            }
+        }
+        return row[b.count]
+    }
+}

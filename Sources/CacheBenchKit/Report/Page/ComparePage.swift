@@ -1,0 +1,109 @@
+/// A comparison as a page to look at.
+public enum ComparePage {
+    /// The same policy looks the same in every picture.
+    private static let looks = PrefetchKind.allCases.map(\.rawValue)
+
+    /// The page, whole.
+    public static func text(_ report: CompareReport) throws -> String {
+        let sources = report.totals.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        var page = Page(
+            title: "Policies compared",
+            lead: "\(Figures.count(Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count)) traces from "
+                + "\(sources.joined(separator: ", ")), with the same budgets, workers and load times"
+        )
+        if let best = Self.best(report.totals) {
+            page.figures([
+                (best.policy, "most hits of policies that do not know the future"),
+                (Figures.percent(best.hitRate), "its hit rate at \(Figures.bytes(best.byteLimit))"),
+                (Figures.percent(best.gapClosed), "of the way to the oracle"),
+            ])
+        }
+        let pooled = Self.pooled(report.totals)
+        add(pooled, "all traces", to: &page)
+        if sources.count > 1 {
+            for source in sources.prefix(8) { add(report.totals.filter { $0.source == source }, source, to: &page) }
+        }
+        page.table(
+            "Figures",
+            columns: [
+                "source", "policy", "limit", "hits", "pan", "zoom", "gap closed", "waste", "sharp", "blank Mpx ms",
+                "loaded",
+            ],
+            rows: report.totals.map { row in
+                [
+                    row.source, row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate),
+                    Figures.percent(row.panHitRate), Figures.percent(row.zoomHitRate), Figures.percent(row.gapClosed),
+                    Figures.percent(row.waste), Figures.percent(row.sharp),
+                    Figures.decimal(row.blankPixelMilliseconds / 1e6), Figures.bytes(row.loadedBytes),
+                ]
+            },
+            names: 2
+        )
+        return page.text(
+            data: try JSONText.embedded(report),
+            foot: "cachebench \(BenchVersion.program), definitions \(BenchVersion.definitions): "
+                + "gap closed is the share of the way from no prefetch to the oracle with the same budget"
+        )
+    }
+
+    private static func best(_ rows: [CompareRow]) -> CompareRow? {
+        let online = pooled(rows).filter { $0.policy != PrefetchKind.oracle.rawValue }
+        let largest = online.map(\.byteLimit).max()
+        return online.filter { $0.byteLimit == largest }.max { ($0.hitRate ?? -1) < ($1.hitRate ?? -1) }
+    }
+
+    /// Rows of all sources together: rates weighted by their demands.
+    private static func pooled(_ rows: [CompareRow]) -> [CompareRow] {
+        struct Key: Hashable {
+            var policy: String
+            var budget: String
+        }
+        let keys = rows.map { Key(policy: $0.policy, budget: $0.screens.map { "\($0)" } ?? "\($0.byteLimit)") }
+        var groups: [(key: Key, rows: [CompareRow])] = []
+        for (key, row) in zip(keys, rows) {
+            if let index = groups.firstIndex(where: { $0.key == key }) {
+                groups[index].rows.append(row)
+            } else {
+                groups.append((key, [row]))
+            }
+        }
+        return groups.compactMap { group in
+            guard var sum = group.rows.first, group.rows.count > 1 else { return group.rows.first }
+            let demands = group.rows.reduce(0) { $0 + $1.demands }
+            let hits = group.rows.reduce(0.0) { $0 + ($1.hitRate ?? 0) * Double($1.demands) }
+            sum.demands = demands
+            sum.hitRate = demands == 0 ? nil : hits / Double(demands)
+            sum.byteLimit = group.rows.map(\.byteLimit).max() ?? sum.byteLimit
+            sum.blankPixelMilliseconds = group.rows.reduce(0) { $0 + $1.blankPixelMilliseconds }
+            sum.gapClosed = nil
+            return sum
+        }
+    }
+
+    private static func add(_ rows: [CompareRow], _ name: String, to page: inout Page) {
+        let policies = rows.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let largest = Double(rows.map(\.byteLimit).max() ?? 1)
+        func lines(_ value: (CompareRow) -> Double?) -> [ChartSeries] {
+            policies.map { policy in
+                ChartSeries(
+                    name: policy,
+                    points: rows.filter { $0.policy == policy }.sorted { $0.byteLimit < $1.byteLimit }
+                        .compactMap { row in value(row).map { (Double(row.byteLimit), $0) } },
+                    look: looks.firstIndex(of: policy) ?? 0
+                )
+            }
+        }
+        func budget(_ size: ChartSize) -> Axis {
+            Axis(title: "memory limit", unit: .bytes, upTo: largest, tickCount: size.xTicks)
+        }
+        let atMost = rows.filter { Double($0.byteLimit) == largest }.max { ($0.hitRate ?? 0) < ($1.hitRate ?? 0) }
+        let ahead = rows.filter { Double($0.byteLimit) == largest && $0.policy != PrefetchKind.oracle.rawValue }
+            .max { ($0.hitRate ?? 0) < ($1.hitRate ?? 0) }
+        page.picture(
+            "Hit rate by memory limit: \(name)",
+            sentence: "At \(Figures.bytes(Int(largest))) \(ahead?.policy ?? "-") hits "
+                + "\(Figures.percent(ahead?.hitRate)); \(atMost?.policy ?? "-") is at \(Figures.percent(atMost?.hitRate)).",
+            draw: LineChart(x: budget, y: Axis(title: "hit rate", unit: .share, upTo: 1), series: lines(\.hitRate)).draw
+        )
+    }
+}

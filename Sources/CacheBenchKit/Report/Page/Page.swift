@@ -1,0 +1,145 @@
+/// One page that needs nothing but a browser: no network, no script, pictures within.
+struct Page {
+    let title: String
+    /// What the page is about, in a line below the title.
+    let lead: String
+    private var body = ""
+
+    init(title: String, lead: String) {
+        self.title = title
+        self.lead = lead
+    }
+
+    /// Adds figures in large letters: what a reader came for.
+    mutating func figures(_ figures: [(value: String, name: String)]) {
+        body += "<dl class=\"figures\">"
+        for figure in figures { body += "<div><dt>\(escaped(figure.name))</dt><dd>\(escaped(figure.value))</dd></div>" }
+        body += "</dl>\n"
+    }
+
+    /// Adds a picture, with one sentence that says what it shows.
+    mutating func picture(_ heading: String, sentence: String, draw: (ChartSize) -> SVG) {
+        body += "<figure><h2>\(escaped(heading))</h2>"
+        for size in ChartSize.allCases {
+            body += draw(size).element(label: heading + ". " + sentence, style: size.style)
+        }
+        body += "<figcaption>\(escaped(sentence))</figcaption></figure>\n"
+    }
+
+    /// Adds a heading for what follows.
+    mutating func heading(_ text: String) { body += "<h1 class=\"part\">\(escaped(text))</h1>\n" }
+
+    /// Adds a sentence.
+    mutating func sentence(_ text: String) { body += "<p>\(escaped(text))</p>\n" }
+
+    /// Adds a line to be copied.
+    mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
+
+    /// Adds a table; all columns but the first so many are numbers.
+    mutating func table(_ heading: String, columns: [String], rows: [[String]], names: Int = 1) {
+        body += "<h2>\(escaped(heading))</h2><div class=\"scroll\"><table><thead><tr>"
+        for (index, column) in columns.enumerated() {
+            body += "<th\(index < names ? " class=\"name\"" : "")>\(escaped(column))</th>"
+        }
+        body += "</tr></thead><tbody>"
+        for row in rows {
+            body += "<tr>"
+            for (index, cell) in row.enumerated() {
+                body += "<td\(index < names ? " class=\"name\"" : "")>\(escaped(cell))</td>"
+            }
+            body += "</tr>\n"
+        }
+        body += "</tbody></table></div>\n"
+    }
+
+    /// The page.
+    ///
+    /// - Parameters:
+    ///   - data: the report as JSON that may stand in a page.
+    ///   - foot: how the figures were made.
+    func text(data: String, foot: String) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+        <meta name="color-scheme" content="light dark">
+        <link rel="icon" href="data:,">
+        <title>\(escaped(title))</title>
+        <style>\(PageStyle.sheet)</style>
+        </head>
+        <body>
+        <main>
+        <h1>\(escaped(title))</h1>
+        <p class="lead">\(escaped(lead))</p>
+        \(body)<footer>
+        <p>\(escaped(foot))</p>
+        <p>The figures are in this file as JSON, in the element with the id "data".</p>
+        </footer>
+        </main>
+        <script type="application/json" id="data">\(data)</script>
+        </body>
+        </html>
+
+        """
+    }
+}
+
+/// Colours of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers tell apart; dashes and markers
+/// say the same without colour.
+enum PageStyle {
+    static let sheet = """
+        :root{--paper:#fff;--ink:#1a1a1a;--soft:#5a5a5a;--grid:#ddd;--panel:#f5f5f3;
+        --c0:#0072B2;--c1:#D55E00;--c2:#009E73;--c3:#CC79A7;--c4:#E69F00;--c5:#56B4E9;--c6:#1a1a1a}
+        @media (prefers-color-scheme:dark){:root{--paper:#15171a;--ink:#ececec;--soft:#b0b0b0;--grid:#34383d;--panel:#1f2226;
+        --c0:#56B4E9;--c1:#D55E00;--c2:#009E73;--c3:#CC79A7;--c4:#E69F00;--c5:#F0E442;--c6:#ececec}}
+        @media print{:root{--paper:#fff;--ink:#000;--soft:#444;--grid:#ccc;--panel:#fff;
+        --c0:#0072B2;--c1:#D55E00;--c2:#009E73;--c3:#CC79A7;--c4:#E69F00;--c5:#56B4E9;--c6:#000}
+        figure,table,.figures{break-inside:avoid}}
+        *{box-sizing:border-box;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+        body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.45 system-ui,sans-serif}
+        main{max-width:824px;margin:0 auto;padding:20px 16px 40px}
+        h1{font-size:1.5rem;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
+        h1.part{margin-top:40px;border-top:2px solid var(--grid);padding-top:20px}
+        h2{font-size:1.05rem;margin:0 0 8px}
+        .lead{color:var(--soft);margin:0 0 16px;overflow-wrap:anywhere}
+        .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:0 0 16px}
+        .figures div{background:var(--panel);border:1px solid var(--grid);border-radius:8px;padding:8px 12px}
+        .figures dt{color:var(--soft);font-size:.85rem}
+        .figures dd{margin:0;font-size:1.35rem;font-weight:650;font-variant-numeric:tabular-nums}
+        pre.command{background:var(--panel);border:1px solid var(--grid);border-radius:8px;padding:10px 12px;margin:0 0 16px;
+        white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.4 ui-monospace,monospace}
+        figure{margin:26px 0}
+        figcaption{color:var(--soft);margin-top:6px}
+        svg{width:100%;height:auto;font:11.5px system-ui,sans-serif}
+        .narrow{display:none}.wide{display:block}
+        @media (max-width:600px) and (not print){.narrow{display:block}.wide{display:none}}
+        .scroll{overflow-x:auto;margin-bottom:20px}
+        table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
+        th,td{text-align:right;padding:3px 0 3px 14px;border-bottom:1px solid var(--grid);white-space:nowrap}
+        th.name,td.name{text-align:left;padding:3px 14px 3px 0}
+        th{color:var(--soft);font-weight:600}
+        footer{color:var(--soft);font-size:.85rem;margin-top:36px;overflow-wrap:anywhere}
+        .t{fill:var(--ink)}
+        .halo{stroke:var(--paper);stroke-width:4px;stroke-linejoin:round;paint-order:stroke}
+        .grid{stroke:var(--grid);fill:none}.axis{stroke:var(--soft);fill:none}
+        .l{fill:none;stroke-width:2;stroke-linejoin:round}
+        .m{stroke:var(--paper);stroke-width:1}
+        .c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}.c4{stroke:var(--c4)}
+        .c5{stroke:var(--c5)}.c6{stroke:var(--c6)}
+        .f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.f5{fill:var(--c5)}
+        .f6{fill:var(--c6)}
+        .d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 3}.d3{stroke-dasharray:9 3 2 3}.d4{stroke-dasharray:12 4}
+        .d5{stroke-dasharray:4 2 1 2}.d6{stroke-dasharray:1 4;stroke-width:2.5}
+        .a0{fill:var(--c0)}.a1{fill:var(--c1)}.a2{fill:var(--c2)}.a3{fill:var(--c3)}.a4{fill:var(--c4)}.a5{fill:var(--c5)}
+        .a6{fill:var(--soft)}
+        .limit{stroke:var(--ink);stroke-width:1.6;stroke-dasharray:8 4;fill:none}
+        .rule{stroke:var(--soft);stroke-width:1.3;stroke-dasharray:4 4;fill:none}
+        .answer{stroke:var(--ink);stroke-width:2;fill:none}
+        .u{fill-opacity:.62}.drawn{fill:var(--c0)}.prefetched{fill:var(--c2)}.wasted{fill:var(--c1)}
+        .way{stroke:var(--ink);stroke-width:1.1;fill:none;stroke-linejoin:round}
+        .paper{fill:var(--panel)}.edge{fill:none;stroke:var(--soft)}
+        """
+}

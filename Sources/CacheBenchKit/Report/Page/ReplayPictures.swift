@@ -1,0 +1,146 @@
+/// The pictures of one replay, for whichever page shows it.
+struct ReplayPictures {
+    let report: ReplayReport
+    let series: ReplaySeries
+
+    /// Adds them to a page.
+    func add(to page: inout Page) {
+        memory(&page)
+        demands(&page)
+        map(&page)
+        waits(&page)
+    }
+
+    private var seconds: Double { max(Double(series.buckets.count) * series.bucketSeconds, 0.001) }
+
+    private func time(_ size: ChartSize) -> Axis {
+        // Not rounded up: an hour of nothing at the end would look as if something had been there.
+        Axis(title: "time", unit: .seconds, upTo: seconds, tickCount: size.xTicks)
+    }
+
+    private func memory(_ page: inout Page) {
+        let memory = report.memory
+        func values(_ value: (ReplaySeries.Bucket) -> Int) -> [Double] { series.buckets.map { Double(value($0)) } }
+        let chart = StackedChart(
+            stride: series.bucketSeconds,
+            x: time,
+            y: Axis(title: "memory", unit: .bytes, upTo: Double(max(memory.byteLimit, memory.peakBytes)) * 1.02),
+            layers: [
+                .init(name: "bookkeeping", style: "a6", values: values(\.bookkeepingBytes)),
+                .init(name: "decoded", style: "a0", values: values(\.decodedBytes)),
+                .init(name: "in flight", style: "a4", values: values(\.inFlightBytes)),
+                .init(name: "compressed", style: "a2", values: values(\.compressedBytes)),
+                .init(name: "kept for the next tile", style: "a3", values: values(\.unusedBytes)),
+            ].filter { layer in layer.values.contains { $0 > 0 } },
+            horizontals: [ChartRule(value: Double(memory.byteLimit), name: "limit", style: "limit")]
+        )
+        page.picture(
+            "Memory over time, by tier",
+            sentence:
+                "At most \(Figures.bytes(memory.peakBytes)) of the limit of \(Figures.bytes(memory.byteLimit)) were "
+                + "in use, \(Figures.percent(memory.peakBytes, of: memory.byteLimit)).",
+            draw: chart.draw
+        )
+    }
+
+    private func demands(_ page: inout Page) {
+        let demands = report.demands
+        func values(_ value: (ReplaySeries.Bucket) -> Int) -> [Double] { series.buckets.map { Double(value($0)) } }
+        let most = series.buckets.map { Double($0.demands) }.max() ?? 0
+        let stretch = Figures.seconds(series.bucketSeconds)
+        let chart = StackedChart(
+            stride: series.bucketSeconds,
+            x: time,
+            y: Axis(title: "demands in \(stretch)", unit: .count, upTo: max(most, 4)),
+            layers: [
+                .init(name: "decoded hits", style: "a0", values: values(\.decodedHits)),
+                .init(name: "compressed hits", style: "a2", values: values(\.compressedHits)),
+                .init(name: "late", style: "a4", values: values(\.late)),
+                .init(name: "missed", style: "a1", values: values(\.missed)),
+            ]
+        )
+        page.picture(
+            "Demands over time, by outcome",
+            sentence:
+                "Of \(Figures.count(demands.total)) demands \(Figures.percent(demands.hitRate)) were resident when a "
+                + "frame first needed them, \(Figures.percent(demands.late, of: demands.total)) were on their way and "
+                + "\(Figures.percent(demands.missed, of: demands.total)) were not even started.",
+            draw: chart.draw
+        )
+    }
+
+    private func map(_ page: inout Page) {
+        guard !series.tiles.isEmpty || series.path.count > 1 else { return }
+        guard !series.tiles.isEmpty else {
+            page.picture(
+                "The way over the world",
+                sentence:
+                    "Where the middle of the screen was; under the real clock nobody notes which tiles were loaded.",
+                draw: MapChart(series: series).draw
+            )
+            return
+        }
+        let counts = Dictionary(grouping: series.tiles, by: \.use).mapValues(\.count)
+        func count(_ use: ReplaySeries.Use) -> String { Figures.count(counts[use] ?? 0) }
+        let rest =
+            series.forgottenTiles > 0
+            ? " \(Figures.count(series.forgottenTiles)) later loads of still other tiles are not on the map." : ""
+        page.picture(
+            "The world, and what became of its tiles",
+            sentence:
+                "Of \(Figures.count(series.tiles.count)) tiles that were loaded \(count(.prefetched)) were there before "
+                + "they were needed, \(count(.drawn)) were loaded when they were needed, and \(count(.wasted)) "
+                + "(\(Figures.percent(counts[.wasted] ?? 0, of: series.tiles.count))) were never drawn; all levels lie upon "
+                + "each other, finer ones on top." + rest,
+            draw: MapChart(series: series).draw
+        )
+    }
+
+    private func waits(_ page: inout Page) {
+        WaitPicture.add(series.waits, report.timeToSharp, to: &page)
+    }
+}
+
+/// How long tiles waited to be drawn.
+enum WaitPicture {
+    static func add(_ waits: [ReplaySeries.Wait], _ percentiles: ReplayReport.Percentiles, to page: inout Page) {
+        let total = waits.reduce(0) { $0 + $1.count }
+        guard total > 0, let longest = waits.last?.milliseconds else {
+            page.sentence("Time to sharp: no tile had to be waited for.")
+            return
+        }
+        var seen = 0
+        var points: [(x: Double, y: Double)] = [(0, 0)]
+        for wait in waits {
+            seen += wait.count
+            points.append((wait.milliseconds, Double(seen) / Double(total)))
+        }
+        // The longest hundredth would squeeze all others into a corner.
+        let end = min(longest, (percentiles.p99 ?? longest) * 1.25)
+        let chart = LineChart(
+            x: { Axis(title: "time to sharp", unit: .milliseconds, upTo: end, tickCount: $0.xTicks) },
+            y: Axis(title: "share drawn by then", unit: .share, upTo: 1),
+            series: [
+                ChartSeries(
+                    name: "tiles that were no hits",
+                    points: points,
+                    look: 0,
+                    showsMarkers: false,
+                    isStepped: true
+                )
+            ],
+            verticals: [("p50", percentiles.p50), ("p95", percentiles.p95), ("p99", percentiles.p99)].compactMap {
+                name,
+                value in
+                value.map { ChartRule(value: $0, name: "\(name) \(Figures.milliseconds($0))", style: "rule") }
+            }
+        )
+        page.picture(
+            "Time to sharp",
+            sentence: "Of \(Figures.count(total)) tiles that were no hits half could be drawn within "
+                + "\(Figures.milliseconds(percentiles.p50)), 95 % within \(Figures.milliseconds(percentiles.p95)), and the "
+                + "slowest after \(Figures.milliseconds(longest)).",
+            draw: chart.draw
+        )
+    }
+}

@@ -1,0 +1,194 @@
+/// A search for a memory limit as a page to look at: the answer first.
+public enum TunePage {
+    /// The suggested limit, replayed by itself on one trace.
+    public struct Shown: Sendable {
+        var report: ReplayReport
+        var series: ReplaySeries
+    }
+
+    private struct Data: Encodable {
+        var report: TuneReport
+        var series: ReplaySeries?
+    }
+
+    /// The page, whole.
+    ///
+    /// - Parameters:
+    ///   - report: what was found.
+    ///   - shown: pictures of the suggested limit; `nil` leaves them out.
+    public static func text(_ report: TuneReport, shown: Shown? = nil) throws -> String {
+        let seconds = report.traces.reduce(0) { $0 + $1.seconds }
+        var page = Page(
+            title: report.suggested.map { "Use a memory limit of \(MemoryLimit.bytes($0.byteLimit).shown)" }
+                ?? "No memory limit found",
+            lead: TuneText.reason(report)
+                + " \(Figures.count(report.traces.count)) traces, \(Figures.seconds(seconds))."
+        )
+        if let suggested = report.suggested {
+            page.figures([
+                (MemoryLimit.bytes(suggested.byteLimit).shown, "suggested limit"),
+                (Figures.percent(suggested.hitRate), "hit rate at it"),
+                (Figures.percent(suggested.blank), "blank area at it"),
+                (report.knee.map { Figures.bytes($0.byteLimit) } ?? Figures.none, "knee of the curve"),
+            ])
+            page.command("cachebench replay " + suggested.flags)
+        }
+        addCurves(report, to: &page)
+        if let shown {
+            page.heading("At the suggested limit: \(shown.report.trace.name)")
+            ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
+        }
+        page.table(
+            "Budgets tried",
+            columns: [
+                "policy", "limit", "hits", "blank", "sharp", "waste", "peak", "workers", "tile", "compressed", "target",
+            ],
+            rows: (report.rows + report.policies).map { row in
+                [
+                    row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
+                    Figures.percent(row.sharp), Figures.percent(row.waste), Figures.bytes(row.peakBytes),
+                    Figures.count(row.workers), row.tileSize.map { "\($0) px" } ?? "trace's",
+                    row.compressedShare.map { Figures.percent($0) } ?? "adaptive",
+                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
+                ]
+            }
+        )
+        return page.text(
+            data: try JSONText.embedded(Data(report: report, series: shown?.series)),
+            foot: ReplayPage.foot(report.configuration)
+        )
+    }
+
+    private static func addCurves(_ report: TuneReport, to page: inout Page) {
+        let first = report.rows.first
+        let own = report.rows.filter {
+            $0.workers == first?.workers && $0.tileSize == first?.tileSize
+                && $0.compressedShare == first?.compressedShare
+        }
+        let largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
+        func points(_ rows: [TuneReport.Row]) -> [(x: Double, y: Double)] {
+            rows.sorted { $0.byteLimit < $1.byteLimit }.compactMap { row in
+                row.hitRate.map { (Double(row.byteLimit), $0) }
+            }
+        }
+        var series = [ChartSeries(name: first?.policy ?? "-", points: points(own), look: 0)]
+        let others = report.policies.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        for (index, policy) in others.enumerated() {
+            let name = policy == "none" ? "no prefetch" : policy
+            series.append(
+                ChartSeries(name: name, points: points(report.policies.filter { $0.policy == policy }), look: index + 1)
+            )
+        }
+        let variants = variantCurves(report)
+        let tileBytes = Double(report.slotBytes)
+        let lru = report.lruCurve.filter { Double($0.tiles) * tileBytes <= largest }
+        if !lru.isEmpty {
+            series.append(
+                ChartSeries(
+                    name: "plain LRU, instant loads",
+                    points: lru.compactMap { point in point.demandHitRate.map { (Double(point.tiles) * tileBytes, $0) }
+                    },
+                    look: 6,
+                    showsMarkers: false
+                )
+            )
+        }
+        var marks: [ChartRule] = []
+        if let suggested = report.suggested {
+            marks.append(ChartRule(value: Double(suggested.byteLimit), name: "suggested", style: "answer"))
+        }
+        if let knee = report.knee, knee.byteLimit != report.suggested?.byteLimit {
+            marks.append(ChartRule(value: Double(knee.byteLimit), name: "knee", style: "rule"))
+        }
+        var levels: [ChartRule] = []
+        if let target = report.target, target.field == "hitRate" {
+            levels.append(ChartRule(value: target.value, name: "target", style: "limit"))
+        }
+        func budget(_ size: ChartSize) -> Axis {
+            Axis(title: "memory limit", unit: .bytes, upTo: largest, tickCount: size.xTicks)
+        }
+        let share = Axis(title: "hit rate", unit: .share, upTo: 1)
+        page.picture(
+            "Hit rate by memory limit",
+            sentence: sentence(report),
+            draw: LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels).draw
+        )
+        if variants.count > 1 {
+            page.picture(
+                "Hit rate by memory limit, of each set of options",
+                sentence:
+                    "Each line is one combination of workers, tile size and compressed share; the suggested limit is "
+                    + "\(report.suggested.map { Figures.bytes($0.byteLimit) } ?? Figures.none).",
+                draw: LineChart(
+                    x: budget,
+                    y: share,
+                    series: variants.prefix(7).enumerated().map { index, variant in
+                        ChartSeries(name: variant.name, points: points(variant.rows), look: index)
+                    },
+                    verticals: marks
+                ).draw
+            )
+        }
+        let most = report.rows.compactMap(\.blank).max() ?? 0
+        page.picture(
+            "Blank area and waste by memory limit",
+            sentence: "From the smallest to the largest limit the blank share of the area goes from "
+                + "\(Figures.percent(own.first?.blank)) to \(Figures.percent(own.last?.blank)), the share of loads never drawn "
+                + "from \(Figures.percent(own.first?.waste)) to \(Figures.percent(own.last?.waste)).",
+            draw: LineChart(
+                x: budget,
+                y: Axis(
+                    title: "share",
+                    unit: .share,
+                    upTo: min(max(most, own.compactMap(\.waste).max() ?? 0, 0.01) * 1.05, 1)
+                ),
+                series: [
+                    ChartSeries(
+                        name: "blank area",
+                        points: own.compactMap { row in row.blank.map { (Double(row.byteLimit), $0) } },
+                        look: 1
+                    ),
+                    ChartSeries(
+                        name: "loads never drawn",
+                        points: own.compactMap { row in row.waste.map { (Double(row.byteLimit), $0) } },
+                        look: 3
+                    ),
+                ],
+                verticals: marks
+            ).draw
+        )
+    }
+
+    private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {
+        var variants: [(name: String, rows: [TuneReport.Row])] = []
+        for row in report.rows {
+            let name = [
+                "\(row.workers) workers", row.tileSize.map { "\($0) px" },
+                row.compressedShare.map { "\(Figures.percent($0)) compressed" },
+            ].compactMap { $0 }.joined(separator: ", ")
+            if let index = variants.firstIndex(where: { $0.name == name }) {
+                variants[index].rows.append(row)
+            } else {
+                variants.append((name, [row]))
+            }
+        }
+        return variants
+    }
+
+    private static func sentence(_ report: TuneReport) -> String {
+        guard let suggested = report.suggested else { return "Nothing was replayed to its end." }
+        var text = "At \(Figures.bytes(suggested.byteLimit)) \(Figures.percent(suggested.hitRate)) of demands are hits"
+        if let oracle = report.policies.filter({ $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }).last {
+            text +=
+                "; an oracle that knows the future reaches \(Figures.percent(oracle.hitRate)) with "
+                + Figures.bytes(oracle.byteLimit)
+        }
+        let lru = report.lruCurve.last { $0.tiles * report.slotBytes <= suggested.byteLimit }
+        if let lru {
+            text +=
+                "; plain LRU of \(Figures.count(lru.tiles)) tiles, without prefetch, "
+                + "could not do better than \(Figures.percent(lru.demandHitRate))"
+        }
+        return text + "."
+    }
+}

@@ -1,0 +1,137 @@
+import TileCache
+
+/// Collects what pictures are drawn of while a replay runs.
+///
+/// Time is kept in a fixed number of stretches: when they are used up, neighbours are put together and each is twice
+/// as long. The path is thinned in the same way; of tiles only so many are remembered.
+final class SeriesRecorder {
+    private static let bucketCount = 240
+    private static let pathCount = 2048
+    private static let tileCount = 30_000
+
+    private let pyramid: TilePyramid
+    private var bucketNanoseconds: Int64 = 50_000_000
+    private var buckets: [ReplaySeries.Bucket] = []
+    private var before = DemandCounts()
+    private var path: [ReplaySeries.Point] = []
+    private var pathStride = 1
+    private var pathSkip = 0
+    private var tiles: [TileCoordinate: ReplaySeries.Use] = [:]
+    /// Tiles loaded ahead of need that have not been drawn since.
+    private var waiting: Set<TileCoordinate> = []
+    private var forgotten = 0
+
+    init(pyramid: TilePyramid) { self.pyramid = pyramid }
+
+    /// A load has begun.
+    func started(_ tile: TileCoordinate, isDemand: Bool) {
+        guard tiles[tile] != nil || tiles.count < Self.tileCount else {
+            forgotten += 1
+            return
+        }
+        if tiles[tile] == nil { tiles[tile] = .wasted }
+        if !isDemand { waiting.insert(tile) } else { waiting.remove(tile) }
+    }
+
+    /// A frame of a virtual cache has been drawn.
+    func note(_ frame: PanFrame, of cache: VirtualCache, view: Int) {
+        note(frame, demands: cache.panDemands + cache.zoomDemands, bytes: cache.tierBytes)
+        cache.forEachNeeded(view: view) { tile, isDrawable in
+            guard isDrawable, let use = tiles[tile] else { return }
+            if waiting.remove(tile) != nil {
+                tiles[tile] = .prefetched
+            } else if use == .wasted {
+                tiles[tile] = .drawn
+            }
+        }
+    }
+
+    /// A frame of a real cache has been drawn.
+    func note(_ frame: PanFrame, of figures: Statistics) {
+        let decoded = figures.decodedBytes - figures.inFlightBytes
+        let used = figures.decodedBytes + figures.compressedBytes + figures.bookkeepingBytes
+        note(
+            frame,
+            demands: figures.demands,
+            bytes: TierBytes(
+                decoded: decoded,
+                compressed: figures.compressedBytes,
+                inFlight: figures.inFlightBytes,
+                bookkeeping: figures.bookkeepingBytes,
+                unused: max(figures.usedBytes - used, 0)
+            )
+        )
+    }
+
+    private func note(_ frame: PanFrame, demands: DemandCounts, bytes: TierBytes) {
+        var index = Int(frame.time / bucketNanoseconds)
+        while index >= Self.bucketCount {
+            buckets = stride(from: 0, to: buckets.count, by: 2).map { first in
+                first + 1 < buckets.count ? buckets[first].joined(with: buckets[first + 1]) : buckets[first]
+            }
+            bucketNanoseconds *= 2
+            index = Int(frame.time / bucketNanoseconds)
+        }
+        while buckets.count <= index { buckets.append(.init()) }
+        buckets[index].decodedHits += demands.decodedHits - before.decodedHits
+        buckets[index].compressedHits += demands.compressedHits - before.compressedHits
+        buckets[index].late += demands.late - before.late
+        buckets[index].missed += demands.missed - before.missed
+        before = demands
+        if bytes.total > buckets[index].bytes { buckets[index].take(bytes) }
+        notePath(frame.viewport.center)
+    }
+
+    private func notePath(_ center: WorldPoint) {
+        let point = ReplaySeries.Point(x: center.x, y: center.y)
+        guard point != path.last else { return }
+        pathSkip += 1
+        guard pathSkip >= pathStride || path.isEmpty else { return }
+        pathSkip = 0
+        path.append(point)
+        guard path.count >= Self.pathCount else { return }
+        path = stride(from: 0, to: path.count, by: 2).map { path[$0] }
+        pathStride *= 2
+    }
+
+    /// What has been collected.
+    func series(waits: [Int64: Int]) -> ReplaySeries {
+        ReplaySeries(
+            bucketSeconds: Double(bucketNanoseconds) / 1e9,
+            buckets: buckets,
+            waits: waits.sorted { $0.key < $1.key }.map { .init(milliseconds: Double($0.key) / 10, count: $0.value) },
+            path: path,
+            tiles: tiles.sorted { $0.key < $1.key }.map {
+                .init(level: $0.key.level, column: $0.key.column, row: $0.key.row, use: $0.value)
+            },
+            forgottenTiles: forgotten,
+            tileSpans: pyramid.levels.map { level in
+                .init(
+                    x: level.worldPixelsPerPixel * Double(level.tileWidth),
+                    y: level.worldPixelsPerPixel * Double(level.tileHeight)
+                )
+            },
+            world: .init(x: pyramid.worldWidth, y: pyramid.worldHeight)
+        )
+    }
+}
+
+extension ReplaySeries.Bucket {
+    fileprivate mutating func take(_ bytes: TierBytes) {
+        decodedBytes = bytes.decoded
+        compressedBytes = bytes.compressed
+        inFlightBytes = bytes.inFlight
+        bookkeepingBytes = bytes.bookkeeping
+        unusedBytes = bytes.unused
+    }
+
+    /// Two neighbours as one: sums of demands, the fuller one's bytes.
+    fileprivate func joined(with next: Self) -> Self {
+        var joined = bytes >= next.bytes ? self : next
+        joined.decodedHits = decodedHits + next.decodedHits
+        joined.compressedHits = compressedHits + next.compressedHits
+        joined.late = late + next.late
+        joined.missed = missed + next.missed
+        return joined
+    }
+}

@@ -1,0 +1,103 @@
+/// A search for a memory limit for people: what was tried, then the answer, then one line to paste.
+public struct TuneText: Sendable {
+    let style: TextStyle
+
+    /// Makes a writer.
+    ///
+    /// - Parameter style: how headings and the answer are set off.
+    public init(style: TextStyle = .plain) { self.style = style }
+
+    /// Why this limit, in a sentence.
+    static func reason(_ report: TuneReport) -> String {
+        guard let suggested = report.suggested else { return "Nothing was replayed to its end." }
+        let wanted = report.target.map {
+            $0.field == "hitRate" ? "\(Figures.percent($0.value)) hits" : "at most \(Figures.percent($0.value)) blank"
+        }
+        switch suggested.reason {
+        case "target":
+            var text = "The smallest limit that reaches \(wanted ?? "the target")"
+            if let smaller = report.oneStepSmaller {
+                let value = report.target?.field == "blank" ? smaller.blank : smaller.hitRate
+                text += "; \(MemoryLimit.bytes(smaller.byteLimit).shown) gives \(Figures.percent(value))"
+            }
+            return text + "."
+        case "best": return "No limit tried reaches \(wanted ?? "the target"); this one comes nearest."
+        default: return "The knee: from here on more memory pays less than it does on average over the sweep."
+        }
+    }
+
+    /// The text, with a line feed at its end.
+    public func text(_ report: TuneReport) -> String {
+        var lines = table(report)
+        if let knee = report.knee {
+            lines.append("knee of the curve: \(Figures.bytes(knee.byteLimit)), \(Figures.percent(knee.hitRate)) hits")
+        }
+        let sizes = report.rows.map(\.byteLimit)
+        if let largest = sizes.max(),
+            let point = report.lruCurve.last(where: { $0.tiles * report.slotBytes <= largest })
+        {
+            lines += wrapped(
+                "plain LRU of \(Figures.count(point.tiles)) tiles with instant loads and no prefetch: "
+                    + "\(Figures.percent(point.demandHitRate)) hits"
+            )
+        }
+        lines.append("")
+        guard let suggested = report.suggested else {
+            return (lines + [Self.reason(report)]).joined(separator: "\n") + "\n"
+        }
+        let limit = MemoryLimit.bytes(suggested.byteLimit).shown
+        lines.append(
+            style.bold("suggested limit      \(limit)") + "   \(Figures.percent(suggested.hitRate)) hits, "
+                + "\(Figures.percent(suggested.blank)) blank"
+        )
+        lines += wrapped(Self.reason(report))
+        lines += ["", "cachebench replay " + suggested.flags]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func wrapped(_ text: String) -> [String] {
+        CacheBenchKit.wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2)
+    }
+
+    private func table(_ report: TuneReport) -> [String] {
+        let rows = report.rows + report.policies
+        let unit = max(.mebibytes, ByteUnit.fitting((rows.map(\.byteLimit).max() ?? 0) / 10))
+        let hasVariants =
+            Set(report.rows.map { "\($0.workers) \($0.tileSize ?? 0) \($0.compressedShare ?? -1)" }).count > 1
+        var table = [
+            ["policy", "limit \(unit.symbol)", "hits %", "blank %", "waste %", "sharp %", "peak \(unit.symbol)"]
+        ]
+        if hasVariants { table[0] += ["workers", "tile", "compr."] }
+        for row in rows {
+            var cells = [
+                row.policy, unit.number(row.byteLimit), Figures.percentNumber(row.hitRate),
+                Figures.percentNumber(row.blank), Figures.percentNumber(row.waste), Figures.percentNumber(row.sharp),
+                unit.number(row.peakBytes),
+            ]
+            if hasVariants {
+                cells += [
+                    "\(row.workers)", row.tileSize.map { "\($0)" } ?? Figures.none,
+                    row.compressedShare.map { Figures.decimal($0, places: 2) } ?? "adapt",
+                ]
+            }
+            table.append(cells)
+        }
+        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+        return table.enumerated().map { index, cells in
+            let line = zip(cells, widths).enumerated().map { column, cell in
+                column == 0 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
+            }.joined(separator: hasVariants ? " " : "  ")
+            let isAnswer =
+                index > 0 && rows[index - 1].byteLimit == report.suggested?.byteLimit && index <= report.rows.count
+            return isAnswer ? style.bold(line) : line
+        } + [""]
+    }
+}
+
+extension MemoryLimit {
+    /// As people read it: `61 MiB`.
+    var shown: String {
+        guard case .bytes(let bytes) = self else { return description }
+        return Figures.roundBytes(Double(bytes))
+    }
+}

@@ -1,0 +1,59 @@
+import TileCache
+
+/// The needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.
+struct NeededTiles {
+    private let pyramid: TilePyramid
+    private let selection: LevelSelection
+    private var frames: FrameCursor<SampleBox>
+    private var viewport: Viewport?
+    private var level: Int?
+    /// The time of the last frame in nanoseconds.
+    private(set) var time: Int64 = 0
+    /// The tiles of the last frame.
+    private(set) var tiles: [TileCoordinate] = []
+    /// Whether the frame before needed the very same.
+    private(set) var isSame = false
+
+    /// Starts before the first frame; reads the samples as it goes.
+    init(_ input: ReplayInput, options: ReplayOptions) throws {
+        let scene = input.scene
+        pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: scene.worldWidth,
+            worldHeight: scene.worldHeight,
+            tileSize: scene.tileSize,
+            wrapsX: scene.wrapsX
+        )
+        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
+        }
+        selection = LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis)
+        frames = FrameCursor(
+            SampleBox(samples: input.samples),
+            viewport: scene.viewport,
+            rate: rate,
+            duration: options.duration
+        )
+    }
+
+    /// Goes to the next frame; `false` after the last one.
+    mutating func advance() throws(PanTraceError) -> Bool {
+        guard let frame = try frames.next() else { return false }
+        time = frame.time
+        isSame = viewport != nil
+        guard frame.viewport != viewport else { return true }
+        viewport = frame.viewport
+        let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
+        level = chosen
+        let needed = pyramid.neededTiles(under: frame.viewport, at: chosen)
+        isSame = isSame && needed == tiles
+        tiles = needed
+        return true
+    }
+}
+
+/// A stream of any kind, for those who want to know its type.
+private struct SampleBox: PanSampleStream {
+    var samples: any PanSampleStream
+
+    mutating func nextSample() throws(PanTraceError) -> PanTraceSample? { try samples.nextSample() }
+}

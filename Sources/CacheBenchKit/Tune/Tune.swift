@@ -1,0 +1,353 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+/// Looks for the smallest memory limit that meets a target, replaying traces across budgets on all cores.
+public struct Tune: Sendable {
+    /// Screens of the coarse sweep unless budgets are given.
+    private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24]
+
+    private let options: TuneOptions
+    private let open: [@Sendable () throws -> ReplayInput]
+    private let hooks: ReplayHooks
+    private let report: @Sendable (_ done: Int, _ of: Int) -> Void
+
+    /// Makes a search.
+    ///
+    /// - Parameters:
+    ///   - options: what may be tried.
+    ///   - inputs: open a trace each, as often as they are called, from any thread.
+    ///   - hooks: ask whether to stop.
+    ///   - progress: called after each replay with how many of how many known so far are done, from any thread.
+    public init(
+        _ options: TuneOptions,
+        inputs: [@Sendable () throws -> ReplayInput],
+        hooks: ReplayHooks = ReplayHooks(),
+        progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    ) {
+        self.options = options
+        open = inputs
+        self.hooks = hooks
+        report = progress
+    }
+
+    /// One way to replay: a variant, or another policy beside it.
+    private struct Job: Hashable {
+        var options: ReplayOptions
+        var budget: Int
+    }
+
+    private struct Search {
+        var variant: ReplayOptions
+        var search: BudgetSearch
+        var sweep: [Int]
+    }
+
+    /// Searches.
+    ///
+    /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
+    public func run() throws -> TuneReport {
+        for variant in options.variants { _ = try Replay(variant) }
+        let (curve, step, traces) = try readTraces()
+        var searches = try options.variants.map { variant in
+            let sweep = try self.sweep(of: variant, step: step)
+            let slot = try largestSlot(variant)
+            return Search(
+                variant: variant,
+                search: BudgetSearch(
+                    sweep: sweep,
+                    step: step,
+                    ceiling: options.target == nil ? 0 : min(curve.distinctTiles + 64, 1 << 30) * slot / 4 * 5
+                ),
+                sweep: sweep
+            )
+        }
+        var finished: [Job: ReplayReport] = [:]
+        var wanted: [Job] = beside(searches)
+        var done = 0
+        var known = wanted.count
+        while !hooks.shouldStop() {
+            let next = searches.flatMap { search in
+                (options.target == nil
+                    ? search.sweep.filter { finished[Job(options: search.variant, budget: $0)] == nil }
+                    : search.search.next).map { Job(options: search.variant, budget: $0) }
+            }
+            // The sweep and the other policies go together: more to share out between cores.
+            let round = wanted + next
+            wanted = []
+            guard !round.isEmpty else { break }
+            known += next.count
+            for (job, result) in try replay(round, done: &done, known: known) { finished[job] = result }
+            guard let target = options.target else { continue }
+            for index in searches.indices {
+                for job in round where job.options == searches[index].variant {
+                    guard let result = finished[job] else { continue }
+                    searches[index].search.record(job.budget, does: target.isMet(by: result))
+                }
+            }
+        }
+        return makeReport(finished, searches, curve, step: step, traces: traces)
+    }
+
+    // MARK: - What is tried
+
+    private func readTraces() throws -> (ReuseCurve, step: Int, [ReplayReport.Trace]) {
+        guard !open.isEmpty else { throw ReplayError("a trace to tune for is expected, none was given") }
+        let first = options.variants[0]
+        let slots = Mutex<[Int: (ReuseCurve, ReplayReport.Trace)]>([:])
+        try concurrently(open.count) { index in
+            let input = try open[index]()
+            let hashing = HashingCursor(input.samples)
+            var counted = input
+            counted.samples = hashing
+            let curve = try ReuseCurve(counted, options: first)
+            let trace = ReplayReport.Trace(
+                name: input.name,
+                source: input.source,
+                hash: hashing.hashText,
+                frames: curve.frames,
+                seconds: Double(curve.lastTime) / 1e9
+            )
+            slots.withLock { $0[index] = (curve, trace) }
+        }
+        var curve = ReuseCurve()
+        var traces: [ReplayReport.Trace] = []
+        let read = slots.withLock { $0 }
+        for index in open.indices {
+            guard let (own, trace) = read[index] else { continue }
+            curve.add(own)
+            traces.append(trace)
+        }
+        let slot = try options.variants.map { try largestSlot($0) }.max() ?? 1
+        return (curve, max(1 << 20, slot), traces)
+    }
+
+    /// Bytes of the largest slot that any trace's tiles take.
+    private func largestSlot(_ variant: ReplayOptions) throws -> Int {
+        try open.map { open in
+            var input = try open()
+            input.scene.tileSize = variant.overrides.tileSize ?? input.scene.tileSize
+            return (try variant.tileBytes(in: input.scene) + 4095) & ~4095
+        }.max() ?? 1
+    }
+
+    private func sweep(of variant: ReplayOptions, step: Int) throws -> [Int] {
+        let limits = options.budgets.isEmpty ? Self.usualScreens.map { MemoryLimit.screens($0) } : options.budgets
+        var budgets: Set<Int> = []
+        let scenes = try open.map { open in
+            var scene = try open().scene
+            scene.tileSize = variant.overrides.tileSize ?? scene.tileSize
+            return scene
+        }
+        for limit in limits {
+            var largest = 0
+            for scene in scenes {
+                var own = variant
+                own.memoryLimit = limit
+                largest = max(largest, try own.byteLimit(in: scene, tileBytes: own.tileBytes(in: scene)).bytes)
+            }
+            // Bytes as they were asked for; what is counted in tiles or screens becomes round.
+            if case .bytes = limit {} else { largest = (largest + step - 1) / step * step }
+            budgets.insert(largest)
+        }
+        return budgets.sorted()
+    }
+
+    private func beside(_ searches: [Search]) -> [Job] {
+        guard let first = searches.first else { return [] }
+        return options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
+            first.sweep.map { budget in
+                var other = first.variant
+                other.prefetch = policy
+                other.eviction = policy.usualEviction
+                return Job(options: other, budget: budget)
+            }
+        }
+    }
+
+    // MARK: - Replaying
+
+    private func replay(_ jobs: [Job], done: inout Int, known: Int) throws -> [Job: ReplayReport] {
+        let tasks = jobs.indices.flatMap { job in open.indices.map { (job: job, trace: $0) } }
+        let tallies = Mutex<[Int: [Int: ReplayTally]]>([:])
+        let before = done
+        let total = known
+        try concurrently(tasks.count) { index in
+            guard !hooks.shouldStop() else { return }
+            let task = tasks[index]
+            var options = jobs[task.job].options
+            options.memoryLimit = .bytes(jobs[task.job].budget)
+            let outcome = try VirtualReplay(options: options, hooks: hooks).run(try open[task.trace]())
+            let count = tallies.withLock { tallies in
+                tallies[task.job, default: [:]][task.trace] = outcome.wasStopped ? nil : outcome.tally
+                return tallies.values.count { $0.count == open.count }
+            }
+            report(before + count, total)
+        }
+        let finished = tallies.withLock { $0 }
+        var reports: [Job: ReplayReport] = [:]
+        for (number, job) in jobs.enumerated() {
+            // A budget counts when all of its traces have been replayed.
+            guard let own = finished[number], own.count == open.count else { continue }
+            var pooled = ReplayTally()
+            for index in open.indices { if let tally = own[index] { pooled.add(tally) } }
+            reports[job] = pooled.report(
+                trace: .init(name: "total", source: "", hash: "", frames: pooled.frames, seconds: pooled.seconds),
+                configuration: [:]
+            )
+        }
+        done += reports.count
+        return reports
+    }
+
+    /// Runs a body for each index on all cores; the first error is thrown, and nothing new begins after it.
+    private func concurrently(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
+        let failure = Mutex<(any Error)?>(nil)
+        DispatchQueue.concurrentPerform(iterations: count) { index in
+            guard failure.withLock({ $0 == nil }) else { return }
+            do { try body(index) } catch { failure.withLock { $0 = $0 ?? error } }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    // MARK: - What came of it
+
+    private func makeReport(
+        _ finished: [Job: ReplayReport],
+        _ searches: [Search],
+        _ curve: ReuseCurve,
+        step: Int,
+        traces: [ReplayReport.Trace]
+    ) -> TuneReport {
+        let variants = options.variants
+        func row(_ job: Job, _ report: ReplayReport) -> TuneReport.Row {
+            TuneReport.Row(
+                byteLimit: job.budget,
+                hitRate: report.demands.hitRate,
+                blank: report.coverage.blank,
+                waste: report.loads.waste,
+                sharp: report.coverage.sharp,
+                peakBytes: report.memory.peakBytes,
+                policy: job.options.prefetch.rawValue,
+                workers: job.options.workers,
+                tileSize: job.options.overrides.tileSize,
+                compressedShare: job.options.compressedShare,
+                meetsTarget: options.target.map { $0.isMet(by: report) }
+            )
+        }
+        func rows(of variant: ReplayOptions) -> [TuneReport.Row] {
+            finished.filter { $0.key.options == variant }.sorted { $0.key.budget < $1.key.budget }
+                .map { row($0.key, $0.value) }
+        }
+        let best = choose(finished, searches)
+        let shown = best?.variant ?? variants.first ?? options.replay
+        let sweep = Set(searches.first { $0.variant == shown }?.sweep ?? [])
+        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) }
+        let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }).map { points[$0] }
+        var smaller: TuneReport.Row?
+        if let best, best.reason == .target {
+            smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
+        }
+        let others = finished.filter { !variants.contains($0.key.options) }
+        return TuneReport(
+            rows: variants.flatMap { rows(of: $0) },
+            policies: others.sorted {
+                ($0.key.options.prefetch.rawValue, $0.key.budget) < ($1.key.options.prefetch.rawValue, $1.key.budget)
+            }.map { row($0.key, $0.value) },
+            lruCurve: curve.points(at: options.lruSizes.isEmpty ? curve.sizes : options.lruSizes),
+            lruAccesses: curve.accesses,
+            knee: knee.map { TuneReport.Knee(byteLimit: $0.byteLimit, hitRate: $0.hitRate) },
+            suggested: best.flatMap { best in
+                finished[Job(options: best.variant, budget: best.budget)].map { report in
+                    TuneReport.Suggestion(
+                        byteLimit: best.budget,
+                        hitRate: report.demands.hitRate,
+                        blank: report.coverage.blank,
+                        flags: ReplayFlags.pasted(best.variant, byteLimit: best.budget),
+                        reason: best.reason.rawValue
+                    )
+                }
+            },
+            oneStepSmaller: smaller,
+            target: options.target.map {
+                switch $0 {
+                case .hitRate(let value): TuneReport.Target(field: "hitRate", value: value)
+                case .blank(let value): TuneReport.Target(field: "blank", value: value)
+                }
+            },
+            slotBytes: (try? largestSlot(variants[0])) ?? 1,
+            stepBytes: step,
+            interrupted: hooks.shouldStop(),
+            configuration: options.replay.resolvedConfiguration(scene: nil, byteLimit: nil),
+            traces: traces
+        )
+    }
+
+    private enum Reason: String { case target, knee, best }
+
+    /// The variant and the budget to suggest: the smallest budget that meets the target; without one, the knee with
+    /// the highest hit rate; where nothing meets it, what comes nearest. Of equals the first variant counts.
+    private func choose(
+        _ finished: [Job: ReplayReport],
+        _ searches: [Search]
+    ) -> (variant: ReplayOptions, budget: Int, reason: Reason)? {
+        if options.target != nil {
+            let answers = searches.compactMap { search in search.search.answer.map { (search.variant, $0) } }
+            if let smallest = answers.enumerated().min(by: { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }) {
+                return (smallest.element.0, smallest.element.1, .target)
+            }
+        }
+        var candidates: [(variant: ReplayOptions, budget: Int, score: Double)] = []
+        for search in searches {
+            let points = search.sweep.compactMap { budget in
+                finished[Job(options: search.variant, budget: budget)].map { (budget, $0) }
+            }
+            let tried = finished.filter { $0.key.options == search.variant }
+            if let target = options.target {
+                candidates += tried.sorted { $0.key.budget < $1.key.budget }
+                    .map { (search.variant, $0.key.budget, target.score($0.value)) }
+            } else if let index = Knee.index(of: points.map { (Double($0.0), $0.1.demands.hitRate ?? 1) }) {
+                candidates.append((search.variant, points[index].0, points[index].1.demands.hitRate ?? 1))
+            } else if let first = points.first {
+                // A curve that never rises: the least is as good as any.
+                candidates.append((search.variant, first.0, first.1.demands.hitRate ?? 1))
+            }
+        }
+        guard var best = candidates.first else { return nil }
+        for candidate in candidates where candidate.score > best.score { best = candidate }
+        return (best.variant, best.budget, options.target == nil ? .knee : .best)
+    }
+}
+
+extension Tune {
+    /// Replays the suggested limit by itself, to be looked at: the trace with the most to see.
+    ///
+    /// - Throws: as ``run()``; `nil` where there is no trace.
+    public static func shown(
+        _ suggested: TuneReport.Suggestion,
+        options: TuneOptions,
+        report: TuneReport,
+        inputs: [@Sendable () throws -> ReplayInput]
+    ) throws -> TunePage.Shown? {
+        let longest = report.traces.indices.max { report.traces[$0].seconds < report.traces[$1].seconds }
+        guard let longest, inputs.indices.contains(longest) else { return nil }
+        var replay =
+            options.variants.first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags }
+            ?? options.replay
+        replay.memoryLimit = .bytes(suggested.byteLimit)
+        let result = try Replay(replay).run([inputs[longest]], hooks: ReplayHooks(keepsSeries: true))
+        guard let own = result.traces.first, let series = result.series.first else { return nil }
+        return TunePage.Shown(report: own, series: series)
+    }
+}
+
+extension PrefetchKind {
+    /// The order of eviction that a policy is meant to be replayed with.
+    var usualEviction: EvictionKind {
+        switch self {
+        case .tilecache: .tilecache
+        case .oracle: .belady
+        default: .lru
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// What a budget has to reach.
+public enum TuneTarget: Sendable, Hashable {
+    /// At least this share of demands, 0 to 1.
+    case hitRate(Double)
+    /// At most this share of the area, 0 to 1.
+    case blank(Double)
+
+    func isMet(by report: ReplayReport) -> Bool {
+        switch self {
+        // Nothing demanded is nothing missed.
+        case .hitRate(let least): (report.demands.hitRate ?? 1) >= least
+        case .blank(let most): (report.coverage.blank ?? 0) <= most
+        }
+    }
+
+    /// How near a report comes, larger is better.
+    func score(_ report: ReplayReport) -> Double {
+        switch self {
+        case .hitRate: report.demands.hitRate ?? 1
+        case .blank: -(report.coverage.blank ?? 0)
+        }
+    }
+}
+
+/// What a search for a memory limit may try.
+public struct TuneOptions: Sendable {
+    /// What all replays share; limits and whatever the lists below name are replaced.
+    public var replay: ReplayOptions
+    /// The target; `nil` suggests the knee of the curve.
+    public var target: TuneTarget?
+    /// The budgets of the coarse sweep; empty for 1 to 24 screens.
+    public var budgets: [MemoryLimit] = []
+    /// Numbers of workers to try; empty for the one of `replay`.
+    public var workers: [Int] = []
+    /// Tile sizes to try; empty for those of the traces.
+    public var tileSizes: [Int] = []
+    /// Compressed shares to try, `nil` for the adaptive one; empty for the one of `replay`.
+    public var compressedShares: [Double?] = []
+    /// Other policies to draw beside the one of `replay`, each with the eviction that it is meant for.
+    public var policies: [PrefetchKind] = [.none, .oracle]
+    /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
+    public var lruSizes: [Int] = []
+
+    /// Makes options.
+    public init(replay: ReplayOptions, target: TuneTarget? = nil) {
+        self.replay = replay
+        self.target = target
+    }
+
+    /// Every combination of the lists.
+    var variants: [ReplayOptions] {
+        let shares: [Double?] = compressedShares.isEmpty ? [replay.compressedShare] : compressedShares
+        return (workers.isEmpty ? [replay.workers] : workers).flatMap { workers in
+            (tileSizes.isEmpty ? [replay.overrides.tileSize] : tileSizes.map { $0 }).flatMap { size in
+                shares.map { share in
+                    var variant = replay
+                    variant.workers = workers
+                    variant.reservedWorkers = min(replay.reservedWorkers, max(workers - 1, 0))
+                    variant.overrides.tileSize = size
+                    variant.compressedShare = share
+                    return variant
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import CacheBenchKit
+
+/// Conditions on a report, for the CI of people who use the library; the same for every command that replays.
+struct CheckArguments: ParsableArguments {
+    @Option(
+        name: .customLong("check"),
+        help: ArgumentHelp(
+            """
+            A condition on a field of the JSON report: 'demands.hitRate>=0.95', 'memory.peakBytes<=64MiB', \
+            'traces.coverage.blank<1%' for each trace. May be repeated; exit code 1 where one fails.
+            """,
+            valueName: "condition"
+        )
+    )
+    var conditions: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "An earlier JSON report: says what became better or worse; exit code 1 where something did.",
+            valueName: "file"
+        )
+    )
+    var baseline: String?
+
+    @Option(
+        name: .customLong("tolerance"),
+        help: ArgumentHelp(
+            """
+            How much worse than the baseline is well: 1% of each field, or FIELD=VALUE for one ('demands.hitRate=0.005'). \
+            May be repeated. (default: 0)
+            """,
+            valueName: "tolerance"
+        )
+    )
+    var tolerances: [String] = []
+
+    /// Refuses what can be refused before a long run.
+    ///
+    /// - Parameter report: the fields that there will be, where that is known.
+    func validate(against report: JSONTree?) throws {
+        do {
+            for check in try conditions.map({ try FieldCheck($0) }) {
+                if let report { try check.validate(against: report) }
+            }
+            _ = try tolerances.map { try Tolerance($0) }
+        } catch let error as CheckError {
+            throw ValidationError(error.description)
+        }
+        if baseline == nil, !tolerances.isEmpty {
+            throw ValidationError("--tolerance says how much worse than --baseline is well, and there is none")
+        }
+    }
+
+    /// Reads the earlier report before a long run.
+    func readBaseline() throws -> Baseline? {
+        try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }
+    }
+
+    /// Says on standard error what does not hold and what changed; exit code 1 where something is not well.
+    func check(_ report: JSONTree, baseline: Baseline?) throws {
+        var isWell = true
+        for condition in conditions {
+            for line in try FieldCheck(condition).failures(in: report) {
+                writeToStandardError(line + "\n")
+                isWell = false
+            }
+        }
+        if let baseline {
+            let outcome = try baseline.compare(report)
+            for line in outcome.lines { writeToStandardError(line + "\n") }
+            isWell = isWell && outcome.worse.isEmpty
+        }
+        if !isWell { throw ExitCode(1) }
+    }
+}

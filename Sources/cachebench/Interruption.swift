@@ -1,0 +1,30 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Ctrl-C as a flag that long work looks at, so that it can print what it has.
+enum Interruption {
+    /// What a shell expects of a program that Ctrl-C has ended.
+    static let exitCode: Int32 = 130
+
+    private static let flag = Atomic<Bool>(false)
+
+    /// Whether Ctrl-C has been pressed.
+    static var hasCome: Bool { flag.load(ordering: .relaxed) }
+
+    /// From now on the first Ctrl-C raises the flag; a second one ends the program as ever.
+    static func watch() {
+        // Made before any signal can come: its first use takes a lock, which a handler must not.
+        flag.store(false, ordering: .relaxed)
+        signal(SIGINT) { _ in
+            Interruption.flag.store(true, ordering: .relaxed)
+            signal(SIGINT, SIG_DFL)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import ArgumentParser
+import CacheBenchKit
+import TileCache
+
+/// `cachebench tune`: the smallest memory limit that does.
+struct TuneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tune",
+        abstract: "Find the smallest memory limit that meets a target, and the knee of the curve.",
+        discussion: """
+            Replays the traces across budgets on all cores, all traces pooled: first a coarse sweep, then ever finer \
+            around the target. Without a target it suggests the knee: the budget from which more memory pays less than \
+            it does on average over the sweep. It ends with the flags to use. Beside them stands what plain LRU would \
+            hit at any size if loads took no time, from one pass.
+
+            Exit code 1 where no budget meets the target.
+
+            Examples:
+              cachebench tune traces/ --target-hit-rate 0.95
+              cachebench tune --format html --output tune.html traces/
+              cachebench tune --target-blank 0.001 --workers-list 2,4,8 first.csv second.csv
+            """
+    )
+
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted. The built-in session unless given.")
+    var traces: [String] = []
+
+    @Option(
+        help: "The least share of demands that must be hits, from 0 to 1.",
+        transform: { text in
+            guard let rate = Double(text), (0...1).contains(rate) else {
+                throw ValidationError("Expected a number from 0 to 1.")
+            }
+            return rate
+        }
+    )
+    var targetHitRate: Double?
+
+    @Option(
+        help: "The largest share of the area that may be blank, from 0 to 1.",
+        transform: { text in
+            guard let rate = Double(text), (0...1).contains(rate) else {
+                throw ValidationError("Expected a number from 0 to 1.")
+            }
+            return rate
+        }
+    )
+    var targetBlank: Double?
+
+    @Option(
+        help: "Memory limits of the coarse sweep, separated by commas. (default: 1 to 24 screens)",
+        transform: { try list($0, "memory limits separated by commas (8MiB,64MiB)") { MemoryLimit($0) } }
+    )
+    var budgets: [MemoryLimit] = []
+
+    @Option(
+        help: "Numbers of workers to try, separated by commas.",
+        transform: { text in
+            try list(text, "whole numbers from 1 to 255 separated by commas") {
+                Int($0).flatMap { (1...255).contains($0) ? $0 : nil }
+            }
+        }
+    )
+    var workersList: [Int] = []
+
+    @Option(
+        help: "Tile sizes to try, in pixels a side, separated by commas.",
+        transform: { text in
+            try list(text, "whole numbers from 1 to 65536 separated by commas") {
+                Int($0).flatMap { (1...65_536).contains($0) ? $0 : nil }
+            }
+        }
+    )
+    var tileSizes: [Int] = []
+
+    @Option(
+        help: "Compressed shares to try, 0 to 1 or adaptive, separated by commas.",
+        transform: { text in
+            try list(text, "numbers from 0 to 1, or adaptive, separated by commas") { word -> Share? in
+                word == "adaptive"
+                    ? .adaptive : Double(word).flatMap { (0...1).contains($0) ? .fixed($0) : nil }
+            }
+        }
+    )
+    var compressedShares: [Share] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Policies to draw beside the one of --prefetch, separated by commas. (default: none,oracle)",
+            valueName: "policies"
+        ),
+        transform: { try list($0, "policies separated by commas") { PrefetchKind(rawValue: $0) } }
+    )
+    var policies: [PrefetchKind] = [.none, .oracle]
+
+    @Option(
+        help: ArgumentHelp("Sizes of the LRU curve in tiles, separated by commas.", valueName: "tiles"),
+        transform: { text in
+            try list(text, "whole numbers from 1 separated by commas") {
+                Int($0).flatMap { $0 >= 1 ? $0 : nil }
+            }
+        }
+    )
+    var lruSizes: [Int] = []
+
+    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var checks: CheckArguments
+    @OptionGroup var output: PageArguments
+
+    func validate() throws {
+        try replay.validateTogether()
+        guard targetHitRate == nil || targetBlank == nil else {
+            throw ValidationError("--target-hit-rate and --target-blank are two targets: give one")
+        }
+        guard replay.options.clock == .virtual else {
+            throw ValidationError("tune needs --clock virtual: the real clock takes as long as the traces")
+        }
+        guard !traces.contains("-") else {
+            throw ValidationError("tune reads its traces many times: it takes files, not standard input")
+        }
+        try checks.validate(against: nil)
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(output)
+            let baseline = try checks.readBaseline()
+            let inputs = try self.inputs(replay.options)
+            let progress = Progress(total: inputs.count)
+            Interruption.watch()
+            let hooks = ReplayHooks(shouldStop: { Interruption.hasCome })
+            defer { progress.end() }
+            var options = TuneOptions(replay: replay.options, target: target)
+            options.budgets = budgets
+            options.workers = workersList
+            options.tileSizes = tileSizes
+            options.compressedShares = compressedShares.map(\.value)
+            options.policies = policies
+            options.lruSizes = lruSizes
+            let report = try Tune(
+                options,
+                inputs: inputs,
+                hooks: hooks,
+                progress: { progress.done($0, of: $1, "budgets") }
+            ).run()
+            progress.end()
+            switch output.format {
+            case .table: try writer.write(TuneText(style: writer.style).text(report))
+            case .json: try writer.write(JSONText.of(report))
+            case .html:
+                // The limit that is suggested, replayed once more by itself, to be looked at.
+                let shown = try report.suggested.flatMap { suggested in
+                    try Tune.shown(suggested, options: options, report: report, inputs: inputs)
+                }
+                try writer.write(TunePage.text(report, shown: shown))
+            }
+            if report.interrupted {
+                writeToStandardError("cachebench: interrupted: this is what has been found so far\n")
+                throw ExitCode(Interruption.exitCode)
+            }
+            try checks.check(JSONTree(encoding: report), baseline: baseline)
+            if report.suggested?.reason == "best" {
+                writeToStandardError("cachebench: no budget meets the target\n")
+                throw ExitCode(1)
+            }
+        }
+    }
+
+    private var target: TuneTarget? {
+        if let targetHitRate { return .hitRate(targetHitRate) }
+        return targetBlank.map { .blank($0) }
+    }
+
+    private func inputs(_ options: ReplayOptions) throws -> [@Sendable () throws -> ReplayInput] {
+        guard !traces.isEmpty else { return [{ try ReplayInput(builtIn: options) }] }
+        return try TraceList.paths(traces).map { path in { try ReplayInput(path: path, options: options) } }
+    }
+}
+
+extension Share {
+    /// `nil` where it adapts.
+    fileprivate var value: Double? {
+        if case .fixed(let share) = self { share } else { nil }
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+import TileCache
+
+@testable import CacheBenchKit
+
+/// Conditions on reports, and comparisons with earlier ones.
+@Suite struct FieldCheckTests {
+    private func tree(_ fields: [String: JSONTree]) -> JSONTree { .object(fields) }
+
+    /// As a report of one trace is built.
+    private var one: JSONTree {
+        tree([
+            "trace": tree(["name": .text("a.csv"), "hash": .text("1")]),
+            "demands": tree(["hitRate": .number(0.95), "total": .number(2000), "pan": tree(["hitRate": .null])]),
+            "memory": tree(["peakBytes": .number(64 * 1_048_576)]),
+            "timeToSharp": tree(["p95": .number(40)]),
+            "configuration": tree(["prefetch": .text("ring")]),
+        ])
+    }
+
+    private var several: JSONTree {
+        func part(_ rate: Double, _ name: String) -> JSONTree {
+            tree(["trace": tree(["name": .text(name)]), "demands": tree(["hitRate": .number(rate)])])
+        }
+        return tree([
+            "traces": .array([part(0.9, "a"), part(0.98, "b")]), "total": part(0.95, "total"), "sources": .array([]),
+        ])
+    }
+
+    @Test(arguments: [
+        ("demands.hitRate>=0.95", true), ("demands.hitRate>0.95", false), ("demands.hitRate <= 95%", true),
+        ("demands.hitRate<0.95", false), ("demands.hitRate==0.95", true), ("demands.hitRate!=0.95", false),
+        ("demands.hitRate>=95.1%", false), ("memory.peakBytes<=64MiB", true), ("memory.peakBytes<64MiB", false),
+        ("memory.peakBytes<=67108863", false), ("timeToSharp.p95<=40ms", true), ("timeToSharp.p95<=39.9ms", false),
+        ("timeToSharp.p95<0.1s", true), ("configuration.prefetch==ring", true), ("configuration.prefetch!=ring", false),
+        ("traces.demands.hitRate>=0.95", true), ("total.demands.total==2000", true), ("demands.pan.hitRate>0", false),
+        ("demands.pan.hitRate==null", true),
+    ])
+    func bothSidesOfEachBound(condition: String, holds: Bool) throws {
+        #expect(try FieldCheck(condition).failures(in: one).isEmpty == holds)
+    }
+
+    @Test func severalTracesAreCheckedTogetherOrEach() throws {
+        #expect(try FieldCheck("demands.hitRate>=0.95").failures(in: several).isEmpty)
+        #expect(try FieldCheck("total.demands.hitRate>=0.95").failures(in: several).isEmpty)
+        let failed = try FieldCheck("traces.demands.hitRate>=0.95").failures(in: several)
+        #expect(failed == ["check failed: traces.demands.hitRate>=0.95: traces[0].demands.hitRate is 0.9"])
+        #expect(try FieldCheck("traces[1].demands.hitRate>=0.95").failures(in: several).isEmpty)
+        #expect(throws: CheckError.self) { try FieldCheck("traces[2].demands.hitRate>=0").failures(in: several) }
+    }
+
+    @Test(arguments: [
+        ("demands.hitrate>=1", "demands.hitRate"), ("hitRate>=1", "demands.hitRate"),
+        ("demand.hitRate>1", "demands.hitRate"),
+        ("memory.peakByte<1", "memory.peakBytes"), ("timeToSharp.p96<1", "timeToSharp.p95"),
+    ])
+    func aMistakenNameIsToldWhatIsNear(condition: String, near: String) throws {
+        let error = #expect(throws: CheckError.self) { try FieldCheck(condition).validate(against: one) }
+        #expect(error?.description.contains("near are") == true && error?.description.contains(near) == true)
+    }
+
+    @Test(arguments: ["", "demands.hitRate", ">=3", "demands.hitRate>=", "a=1"])
+    func whatIsNoConditionIsRefused(text: String) {
+        #expect(throws: CheckError.self) { try FieldCheck(text) }
+    }
+
+    @Test(arguments: [
+        "demands.hitRate>=64MiB", "memory.peakBytes<=40ms", "configuration.prefetch>3", "timeToSharp.p95<1%",
+    ])
+    func unitsMustFit(text: String) throws {
+        let check = try FieldCheck(text)
+        #expect(throws: CheckError.self) { try check.failures(in: one) }
+    }
+
+    @Test func everyFieldOfARealReportCanBeChecked() throws {
+        let report = try #require(JSONTree.emptyReplay(ReplayOptions()))
+        #expect(report.leaves.count > 60)
+        for leaf in report.leaves {
+            if case .number(let value) = leaf.value {
+                #expect(try FieldCheck("\(leaf.path)==\(value)").failures(in: report).isEmpty, "\(leaf.path)")
+            }
+        }
+    }
+
+    private func changed(_ change: (inout [String: JSONTree]) -> Void) -> JSONTree {
+        guard case .object(var fields) = one else { return one }
+        change(&fields)
+        return .object(fields)
+    }
+
+    private func compare(_ now: JSONTree, _ tolerances: [String] = []) throws -> Baseline.Outcome {
+        try Baseline(report: one, path: "old.json", tolerances: tolerances.map { try Tolerance($0) }).compare(now)
+    }
+
+    @Test func whatIsWorseAndWhatIsBetter() throws {
+        #expect(try compare(one).worse.isEmpty && compare(one).better.isEmpty)
+        let worse = changed {
+            $0["demands"] = tree(["hitRate": .number(0.94), "total": .number(1999), "pan": tree(["hitRate": .null])])
+            $0["memory"] = tree(["peakBytes": .number(60 * 1_048_576)])
+        }
+        let outcome = try compare(worse)
+        #expect(outcome.worse == ["worse   demands.hitRate: 0.95 -> 0.94 (-1.1 %)"])
+        #expect(outcome.better.count == 1 && outcome.better[0].hasPrefix("better  memory.peakBytes: "))
+        #expect(outcome.changed == 1)
+    }
+
+    @Test(arguments: [
+        ("1%", false), ("1.1%", true), ("0.02", true), ("demands.hitRate=0.011", true),
+        ("demands.hitRate=0.009", false),
+        ("hitRate=2%", true), ("memory.peakBytes=1MiB", false),
+    ])
+    func toleranceOnBothSides(tolerance: String, isWell: Bool) throws {
+        let worse = changed {
+            $0["demands"] = tree(["hitRate": .number(0.94), "total": .number(2000), "pan": tree(["hitRate": .null])])
+        }
+        let outcome = try compare(worse, [tolerance])
+        #expect(outcome.worse.isEmpty == isWell)
+        #expect(outcome.tolerated == (isWell ? 1 : 0))
+    }
+
+    @Test func anotherTraceIsNoBaseline() throws {
+        let other = changed { $0["trace"] = tree(["name": .text("a.csv"), "hash": .text("2")]) }
+        let error = #expect(throws: CheckError.self) { try compare(other) }
+        #expect(error?.description.contains("different traces") == true)
+        #expect(throws: CheckError.self) { try compare(tree(["verdict": .text("PASS")])) }
+        #expect(throws: CheckError.self) { try Tolerance("x") }
+        #expect(throws: CheckError.self) { try Tolerance("memory.peakBytes=40ms") }
+    }
+}

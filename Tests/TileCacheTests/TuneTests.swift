@@ -1,0 +1,117 @@
+import Testing
+import TileCache
+
+@testable import CacheBenchKit
+
+/// The search for a budget against curves that are known.
+@Suite struct TuneTests {
+    /// Runs a search over a curve; the answer, and how many budgets it took.
+    private func search(
+        _ sweep: [Int],
+        step: Int = 1,
+        ceiling: Int = 0,
+        does: (Int) -> Bool
+    ) -> (search: BudgetSearch, tried: Int) {
+        var search = BudgetSearch(sweep: sweep, step: step, ceiling: ceiling)
+        var tried = 0
+        while !search.next.isEmpty, tried < 10_000 {
+            for budget in search.next {
+                search.record(budget, does: does(budget))
+                tried += 1
+            }
+        }
+        return (search, tried)
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 8, 9, 99, 100, 101, 511, 512, 513, 999, 1000])
+    func anyThresholdIsFound(threshold: Int) {
+        let (found, tried) = search([8, 16, 100, 512, 1000]) { $0 >= threshold }
+        #expect(found.answer == threshold)
+        #expect(tried < 40)
+    }
+
+    @Test(arguments: 1...40)
+    func withAStepTheBudgetOneStepSmallerMisses(threshold: Int) throws {
+        let step = 4
+        let (found, _) = search([8, 16, 24, 40], step: step) { $0 >= threshold }
+        let answer = try #require(found.answer)
+        #expect(answer >= threshold && answer - threshold < step)
+        if let smaller = found.largestBelow(answer), answer > step { #expect(answer - smaller <= step) }
+    }
+
+    @Test func aLuckyDipBelowIsNotTheAnswer() {
+        // 20 does, 30 does not, all from 41 on do.
+        let (found, _) = search([10, 20, 30, 50, 80]) { $0 == 20 || $0 >= 41 }
+        #expect(found.answer == 41)
+    }
+
+    @Test func whereNothingDoesBudgetsAreDoubledUpToTheCeiling() {
+        let (found, tried) = search([10, 20], ceiling: 100) { _ in false }
+        #expect(found.answer == nil)
+        #expect(tried == 5)  // 10, 20, 40, 80, 100
+        let (late, _) = search([10, 20], ceiling: 100) { $0 >= 70 }
+        #expect(late.answer == 70)
+        #expect(search([10, 20]) { _ in false }.tried == 2)
+    }
+
+    @Test func theKneeIsWhereTheCurveIsFarthestAboveItsChord() {
+        func knee(_ points: [(Double, Double)]) -> Int? { Knee.index(of: points.map { (x: $0.0, y: $0.1) }) }
+        // Scaled: (0, 0), (0.25, 0.8), (0.5, 0.9), (1, 1): the distances are 0, 0.55, 0.4, 0.
+        #expect(knee([(0, 0.1), (10, 0.5), (20, 0.55), (40, 0.6)]) == 1)
+        // A dip counts as high as the curve was before: (0.5, 0.7) stays at 0.8.
+        #expect(knee([(0, 0), (10, 0.8), (20, 0.7), (40, 1)]) == 1)
+        #expect(knee([(0, 0), (1, 1)]) == nil)
+        #expect(knee([(0, 0.5), (1, 0.5), (2, 0.4)]) == nil)
+        #expect(knee([(0, 0), (1, 0), (2, 1)]) == nil)
+        #expect(knee([(0, 0), (1, 1), (2, 1)]) == 1)
+    }
+
+    @Test func aSuggestionHoldsWhenItIsReplayedByItself() throws {
+        var options = ReplayOptions()
+        options.duration = 20_000_000_000
+        var tuning = TuneOptions(replay: options, target: .hitRate(0.5))
+        tuning.budgets = [.bytes(8 << 20), .bytes(16 << 20), .bytes(96 << 20)]
+        tuning.policies = [.none]
+        let shared = options
+        let report = try Tune(tuning, inputs: [{ try ReplayInput(builtIn: shared) }]).run()
+        let suggested = try #require(report.suggested)
+        #expect(suggested.reason == "target" && report.target?.value == 0.5)
+        #expect(suggested.flags == "--memory-limit \(MemoryLimit.bytes(suggested.byteLimit)) --duration 20s")
+        func rate(_ bytes: Int) throws -> Double? {
+            var alone = options
+            alone.memoryLimit = .bytes(bytes)
+            return try Replay(alone).run([{ try ReplayInput(builtIn: shared) }]).total.demands.hitRate
+        }
+        #expect(try rate(suggested.byteLimit) == suggested.hitRate)
+        #expect(try #require(suggested.hitRate) >= 0.5)
+        let smaller = try #require(report.oneStepSmaller)
+        #expect(suggested.byteLimit - smaller.byteLimit <= report.stepBytes)
+        #expect(try #require(try rate(smaller.byteLimit)) < 0.5)
+        #expect(report.rows.map(\.byteLimit) == report.rows.map(\.byteLimit).sorted())
+        #expect(Set(report.policies.map(\.byteLimit)) == [8 << 20, 16 << 20, 96 << 20])
+        #expect(TuneText().text(report).split(separator: "\n").allSatisfy { $0.count <= 80 })
+        #expect(TuneText().text(report).hasSuffix("\ncachebench replay \(suggested.flags)\n"))
+    }
+
+    @Test func whatCannotBeReachedSaysSo() throws {
+        var options = ReplayOptions()
+        options.duration = 3_000_000_000
+        var tuning = TuneOptions(replay: options, target: .hitRate(1))
+        tuning.budgets = [.bytes(8 << 20), .bytes(16 << 20)]
+        tuning.policies = []
+        let shared = options
+        let report = try Tune(tuning, inputs: [{ try ReplayInput(builtIn: shared) }]).run()
+        #expect(report.suggested?.reason == "best" && report.oneStepSmaller == nil)
+        #expect(report.rows.count > 2)
+    }
+
+    @Test func aSearchThatIsStoppedSaysWhatItHas() throws {
+        let options = ReplayOptions()
+        let report = try Tune(
+            TuneOptions(replay: options),
+            inputs: [{ try ReplayInput(builtIn: options) }],
+            hooks: ReplayHooks(shouldStop: { true })
+        ).run()
+        #expect(report.interrupted && report.rows.isEmpty && report.suggested == nil)
+    }
+}
