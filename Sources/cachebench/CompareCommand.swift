@@ -69,7 +69,7 @@ struct CompareCommand: ParsableCommand {
             }
             progress.end()
             switch output.format {
-            case .table: try writer.write(CompareText.text(report))
+            case .table: try writer.write(CompareText.text(report, style: writer.style))
             case .json: try writer.write(CompareText.json(report))
             case .html: try writer.write(ComparePage.text(report))
             }

@@ -48,7 +48,7 @@ struct TuneCommand: ParsableCommand {
     var targetBlank: Double?
 
     @Option(
-        help: "Memory limits of the coarse sweep, separated by commas. (default: 1 to 24 screens)",
+        help: "Memory limits of the coarse sweep, separated by commas. (default: 1 to 14 screens)",
         transform: { try list($0, "memory limits separated by commas (8MiB,64MiB)") { MemoryLimit($0) } }
     )
     var budgets: [MemoryLimit] = []

@@ -6,34 +6,45 @@
 
 /// A comparison for people and for programs.
 public enum CompareText {
-    /// A line for each source, budget and policy, sources pooled.
-    public static func text(_ report: CompareReport) -> String {
-        var lines = [
-            [
-                "source", "budget", "policy", "hit", "pan", "zoom", "waste", "gap", "sharp", "blank", "fallback",
-                "MB loaded",
-            ]
+    /// A line for each source, budget and policy, traces of a source pooled; no line is longer than 80 columns.
+    ///
+    /// - Parameter style: how headings are set off.
+    public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
+        var table = [
+            ["budget", "policy", "hits", "pan", "zoom", "gap", "waste", "sharp", "blank", "fallb.", "loaded"],
+            ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
         for row in report.totals {
             let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
-            lines.append(
+            table.append(
                 [
-                    row.source, budget ?? "\(row.byteLimit >> 20) MiB", row.policy, share(row.hitRate),
-                    share(row.panHitRate), share(row.zoomHitRate), share(row.waste),
-                    share(row.gapClosed), share(row.sharp), mega(row.blankPixelMilliseconds),
-                    mega(row.fallbackPixelMilliseconds), "\(row.loadedBytes / 1_000_000)",
+                    budget ?? Figures.bytes(row.byteLimit), row.policy, Figures.percentNumber(row.hitRate),
+                    Figures.percentNumber(row.panHitRate), Figures.percentNumber(row.zoomHitRate),
+                    Figures.percentNumber(row.gapClosed), Figures.percentNumber(row.waste),
+                    Figures.percentNumber(row.sharp), mega(row.blankPixelMilliseconds),
+                    mega(row.fallbackPixelMilliseconds), Figures.count(row.loadedBytes / 1_000_000),
                 ]
             )
         }
-        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        let text = lines.map { line in
-            line.enumerated().map { column, word in
-                let space = String(repeating: " ", count: widths[column] - word.count)
-                return column < 3 ? word + space : space + word
-            }.joined(separator: "  ")
+        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+        func line(_ cells: [String]) -> String {
+            zip(cells, widths).enumerated().map { column, cell in
+                column < 2 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
+            }.joined(separator: " ")
         }
-        let note = "blank and fallback in millions of pixel-milliseconds; gap: share of the way from none to oracle"
-        return (text + ["", note]).joined(separator: "\n") + "\n"
+        var lines = [line(table[0]), style.dim(line(table[1]))]
+        var source: String?
+        for (row, cells) in zip(report.totals, table.dropFirst(2)) {
+            if row.source != source {
+                lines.append(style.bold(row.source.printable.shortened(to: ReplayText.width)))
+                source = row.source
+            }
+            lines.append(line(cells))
+        }
+        return (lines + [
+            "", "gap: share of the way from no prefetch to the oracle with the same budget",
+            "blank and fallback: millions of screen pixels times seconds",
+        ]).joined(separator: "\n") + "\n"
     }
 
     /// The report as one object, keys sorted, with one line feed at its end.
@@ -43,13 +54,5 @@ public enum CompareText {
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
-    private static func share(_ value: Double?) -> String {
-        guard let value else { return "-" }
-        let thousandths = Int((abs(value) * 1000).rounded())
-        let digits = "\(thousandths % 1000)"
-        let padded = String(repeating: "0", count: 3 - digits.count) + digits
-        return (value < 0 && thousandths > 0 ? "-" : "") + "\(thousandths / 1000).\(padded)"
-    }
-
-    private static func mega(_ value: Double) -> String { "\(Int((value / 1e6).rounded()))" }
+    private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }
 }

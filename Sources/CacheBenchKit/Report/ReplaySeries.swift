@@ -2,16 +2,23 @@
 public struct ReplaySeries: Codable, Sendable, Hashable {
     /// A stretch of time.
     public struct Bucket: Codable, Sendable, Hashable {
-        /// Demands by what became of them.
+        /// Demands that were resident, ready to draw.
         public var decodedHits = 0
+        /// Demands that were resident, compressed.
         public var compressedHits = 0
+        /// Demands that were in flight.
         public var late = 0
+        /// Demands that were not even started.
         public var missed = 0
-        /// Bytes by what they were for, at the frame of the stretch that used the most.
+        /// Bytes ready to draw, at the frame of the stretch that used the most, as all that follow.
         public var decodedBytes = 0
+        /// Bytes of compressed blocks.
         public var compressedBytes = 0
+        /// Bytes that loads were writing into.
         public var inFlightBytes = 0
+        /// Bytes of tables.
         public var bookkeepingBytes = 0
+        /// Bytes kept for the next tile.
         public var unusedBytes = 0
 
         /// All demands.

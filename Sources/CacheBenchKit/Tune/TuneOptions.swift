@@ -28,7 +28,7 @@ public struct TuneOptions: Sendable {
     public var replay: ReplayOptions
     /// The target; `nil` suggests the knee of the curve.
     public var target: TuneTarget?
-    /// The budgets of the coarse sweep; empty for 1 to 24 screens.
+    /// The budgets of the coarse sweep; empty for 1 to 14 screens.
     public var budgets: [MemoryLimit] = []
     /// Numbers of workers to try; empty for the one of `replay`.
     public var workers: [Int] = []
@@ -36,7 +36,8 @@ public struct TuneOptions: Sendable {
     public var tileSizes: [Int] = []
     /// Compressed shares to try, `nil` for the adaptive one; empty for the one of `replay`.
     public var compressedShares: [Double?] = []
-    /// Other policies to draw beside the one of `replay`, each with the eviction that it is meant for.
+    /// Other policies to draw beside the one of `replay`, at every second budget of the sweep, each with the eviction that
+    /// it is meant for.
     public var policies: [PrefetchKind] = [.none, .oracle]
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
     public var lruSizes: [Int] = []

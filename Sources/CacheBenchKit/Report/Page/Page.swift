@@ -115,7 +115,7 @@ enum PageStyle {
         figcaption{color:var(--soft);margin-top:6px}
         svg{width:100%;height:auto;font:11.5px system-ui,sans-serif}
         .narrow{display:none}.wide{display:block}
-        @media (max-width:600px) and (not print){.narrow{display:block}.wide{display:none}}
+        @media screen and (max-width:600px){.narrow{display:block}.wide{display:none}}
         .scroll{overflow-x:auto;margin-bottom:20px}
         table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
         th,td{text-align:right;padding:3px 0 3px 14px;border-bottom:1px solid var(--grid);white-space:nowrap}
@@ -138,7 +138,7 @@ enum PageStyle {
         .limit{stroke:var(--ink);stroke-width:1.6;stroke-dasharray:8 4;fill:none}
         .rule{stroke:var(--soft);stroke-width:1.3;stroke-dasharray:4 4;fill:none}
         .answer{stroke:var(--ink);stroke-width:2;fill:none}
-        .u{fill-opacity:.62}.drawn{fill:var(--c0)}.prefetched{fill:var(--c2)}.wasted{fill:var(--c1)}
+        .u{stroke:var(--paper);stroke-width:.4}.drawn{fill:var(--c0)}.prefetched{fill:var(--c2)}.wasted{fill:var(--c1)}
         .way{stroke:var(--ink);stroke-width:1.1;fill:none;stroke-linejoin:round}
         .paper{fill:var(--panel)}.edge{fill:none;stroke:var(--soft)}
         """
