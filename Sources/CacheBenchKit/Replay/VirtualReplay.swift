@@ -100,8 +100,16 @@ struct VirtualReplay {
         let view = cache.addView(layers: [(layer, pyramid, try options.policy(future: future))])
         var tally = ReplayTally()
         var stop = StopWatch(input, hooks)
+        var rest = RestingFrames(isPossible: options.prefetch == .none && options.eviction != .belady)
         try withFrames(of: cursor, input.scene, rate) { frame in
+            if rest.isResting(at: frame.viewport) {
+                tally.frames += 1
+                tally.seconds = Double(frame.time) / 1e9
+                recorder?.note(frame, of: cache, view: view)
+                return !stop.isAsked(after: frame.time)
+            }
             cache.frame(view: view, frame.viewport, at: frame.time)
+            rest.note(frame.viewport, cache)
             let viewport = frame.viewport
             let isCounted = tally.frames > 0
             tally.frames += 1
@@ -213,6 +221,33 @@ struct VirtualReplay {
             right = min(right, pyramid.worldWidth)
         }
         return max(right - left, 0) * max(bottom - top, 0) * viewport.scale * viewport.scale
+    }
+}
+
+/// Tells frames in which nothing can happen, so that the hours in which nobody moves cost next to nothing.
+///
+/// Without prefetch a plan is the needed tiles. When the view stands still, all of them can be drawn, nothing is in
+/// flight and the last frame, which saw the same, did nothing at all, then the next one does nothing either.
+private struct RestingFrames {
+    /// Whether plans depend on nothing but what is needed.
+    let isPossible: Bool
+    private var viewport: Viewport?
+    private var counters: PoolCounters?
+    private var isStill = false
+
+    init(isPossible: Bool) { self.isPossible = isPossible }
+
+    /// Whether a frame of this viewport would change nothing.
+    func isResting(at next: Viewport) -> Bool { isStill && next == viewport }
+
+    /// A frame has been drawn.
+    mutating func note(_ drawn: Viewport, _ cache: VirtualCache) {
+        guard isPossible else { return }
+        let after = cache.counters
+        isStill =
+            drawn == viewport && after == counters && cache.loadsInFlight == 0 && cache.coverage.missingTiles == 0
+        viewport = drawn
+        counters = after
     }
 }
 

@@ -41,10 +41,11 @@ public enum CompareText {
             }
             lines.append(line(cells))
         }
-        return (lines + [
-            "", "gap: share of the way from no prefetch to the oracle with the same budget",
-            "blank and fallback: millions of screen pixels times seconds",
-        ]).joined(separator: "\n") + "\n"
+        return
+            (lines + [
+                "", "gap: share of the way from no prefetch to the oracle with the same budget",
+                "blank and fallback: millions of screen pixels times seconds",
+            ]).joined(separator: "\n") + "\n"
     }
 
     /// The report as one object, keys sorted, with one line feed at its end.

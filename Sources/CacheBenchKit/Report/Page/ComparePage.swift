@@ -37,7 +37,8 @@ public enum ComparePage {
                     Figures.decimal(row.blankPixelMilliseconds / 1e6), Figures.bytes(row.loadedBytes),
                 ]
             },
-            names: 2
+            names: 2,
+            extra: ["pan", "zoom", "waste", "sharp", "blank Mpx ms", "loaded"]
         )
         return page.text(
             data: try JSONText.embedded(report),

@@ -36,16 +36,23 @@ struct Page {
     mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
 
     /// Adds a table; all columns but the first so many are numbers.
-    mutating func table(_ heading: String, columns: [String], rows: [[String]], names: Int = 1) {
-        body += "<h2>\(escaped(heading))</h2><div class=\"scroll\"><table><thead><tr>"
-        for (index, column) in columns.enumerated() {
-            body += "<th\(index < names ? " class=\"name\"" : "")>\(escaped(column))</th>"
+    ///
+    /// - Parameter extra: columns that a telephone does without.
+    mutating func table(_ heading: String, columns: [String], rows: [[String]], names: Int = 1, extra: Set<String> = [])
+    {
+        func open(_ tag: String, _ index: Int) -> String {
+            let classes = [index < names ? "name" : nil, extra.contains(columns[index]) ? "extra" : nil].compactMap {
+                $0
+            }
+            return "<\(tag)" + (classes.isEmpty ? ">" : " class=\"\(classes.joined(separator: " "))\">")
         }
+        body += "<h2>\(escaped(heading))</h2><div class=\"scroll\"><table><thead><tr>"
+        for (index, column) in columns.enumerated() { body += open("th", index) + "\(escaped(column))</th>" }
         body += "</tr></thead><tbody>"
         for row in rows {
             body += "<tr>"
-            for (index, cell) in row.enumerated() {
-                body += "<td\(index < names ? " class=\"name\"" : "")>\(escaped(cell))</td>"
+            for (index, cell) in row.enumerated() where index < columns.count {
+                body += open("td", index) + "\(escaped(cell))</td>"
             }
             body += "</tr>\n"
         }
@@ -115,11 +122,11 @@ enum PageStyle {
         figcaption{color:var(--soft);margin-top:6px}
         svg{width:100%;height:auto;font:11.5px system-ui,sans-serif}
         .narrow{display:none}.wide{display:block}
-        @media screen and (max-width:600px){.narrow{display:block}.wide{display:none}}
+        @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}}
         .scroll{overflow-x:auto;margin-bottom:20px}
-        table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
-        th,td{text-align:right;padding:3px 0 3px 14px;border-bottom:1px solid var(--grid);white-space:nowrap}
-        th.name,td.name{text-align:left;padding:3px 14px 3px 0}
+        table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
+        th,td{text-align:right;padding:3px 0 3px 12px;border-bottom:1px solid var(--grid);white-space:nowrap}
+        th.name,td.name{text-align:left;padding:3px 6px 3px 0}td.name{white-space:normal;overflow-wrap:anywhere;min-width:5em}
         th{color:var(--soft);font-weight:600}
         footer{color:var(--soft);font-size:.85rem;margin-top:36px;overflow-wrap:anywhere}
         .t{fill:var(--ink)}

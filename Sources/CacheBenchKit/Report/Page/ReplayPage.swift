@@ -75,7 +75,8 @@ public enum ReplayPage {
         page.table(
             "Traces",
             columns: ["trace", "demands", "hits", "pan", "zoom", "blank", "waste", "sharp p95", "peak", "limit"],
-            rows: result.traces.map { row($0, "\($0.trace.source)/\($0.trace.name)") } + [row(result.total, "all")]
+            rows: result.traces.map { row($0, "\($0.trace.source)/\($0.trace.name)") } + [row(result.total, "all")],
+            extra: ["demands", "pan", "zoom", "sharp p95", "peak", "limit"]
         )
     }
 }

@@ -38,20 +38,21 @@ public enum TunePage {
             page.heading("At the suggested limit: \(shown.report.trace.name)")
             ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
         }
+        let hasVariants = variantCurves(report).count > 1
         page.table(
             "Budgets tried",
-            columns: [
-                "policy", "limit", "hits", "blank", "sharp", "waste", "peak", "workers", "tile", "compressed", "target",
-            ],
+            columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"]
+                + (hasVariants ? ["workers", "tile", "compressed"] : []),
             rows: (report.rows + report.policies).map { row in
                 [
                     row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
-                    Figures.percent(row.sharp), Figures.percent(row.waste), Figures.bytes(row.peakBytes),
-                    Figures.count(row.workers), row.tileSize.map { "\($0) px" } ?? "trace's",
+                    Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
+                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none, Figures.count(row.workers),
+                    row.tileSize.map { "\($0) px" } ?? "trace's",
                     row.compressedShare.map { Figures.percent($0) } ?? "adaptive",
-                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
                 ]
-            }
+            },
+            extra: hasVariants ? ["waste", "sharp", "peak", "target", "blank"] : ["sharp", "peak", "target"]
         )
         return page.text(
             data: try JSONText.embedded(Data(report: report, series: shown?.series)),

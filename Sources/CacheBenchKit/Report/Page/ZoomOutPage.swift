@@ -103,7 +103,8 @@ public enum ZoomOutPage {
                     Figures.bytes(row.neededBytes), Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
                     Figures.percent(row.sharp), Figures.percent(row.blank),
                 ]
-            }
+            },
+            extra: ["full resolution", "tiles", "sharp", "blank"]
         )
         return page.text(
             data: data,
