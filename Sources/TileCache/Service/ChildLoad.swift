@@ -106,7 +106,8 @@ extension CacheCore {
             state.requests[load] = WeakRequest(value: request)
             return state.isShutDown
         }
-        if isLate { request.noteUnwanted() }
+        // The source has not seen it yet, so there is nobody to call.
+        if isLate { _ = request.noteUnwanted() }
         source.requestTile(request)
     }
 }
