@@ -62,15 +62,18 @@ struct GestureHand: Sendable {
         return 60 * recorded.movingShare / (recorded.strokeSeconds * PortableMath.exp(spread * spread / 2))
     }
 
-    /// Pauses are recorded up to 3 s, most of them much shorter; their mean fills what strokes leave of a minute.
+    /// Log-normal, around the mean that strokes and zooms leave of a minute. Between strokes on maps half of them were
+    /// recorded below 1.5 s and a tenth beyond 6 s; elsewhere they are more alike.
     private mutating func pause() -> Int64 {
         let zooms = recorded.zoomsPerMinute ?? 0
         let mean =
             preset.isTouch
             ? (1 - zoomShare) * recorded.strokeSeconds * (1 - recorded.movingShare) / recorded.movingShare
             : 60 * (1 - recorded.movingShare) / (strokesPerMinute + zooms)
-        // Half of them around two thirds of the mean; longer than the shortest pause that ends a stroke.
-        let seconds = 0.3 + (mean - 0.3) * dice.logNormal(median: 0.88, spread: 0.5)
+        let spread = preset == .map ? 0.9 : 0.5
+        // Longer than the shortest pause that ends a stroke. A mean of 1 has this median.
+        let factor = dice.logNormal(median: PortableMath.exp(-spread * spread / 2), spread: spread)
+        let seconds = 0.3 + (mean - 0.3) * factor
         return Int64(seconds * 1e9)
     }
 

@@ -53,6 +53,18 @@ import TileCache
         #expect(Array(long.prefix(short.count - 1)) == Array(short.dropLast()))
     }
 
+    /// A change of these is a change of every generated trace, and of each figure that was made with one.
+    @Test(arguments: [
+        (GesturePreset.map, 537, 4_678_569_775_620_768_943 as UInt64, 4_678_875_589_216_517_211 as UInt64),
+        (.pages, 2077, 4_658_199_274_901_409_961, 4_642_296_422_144_671_744),
+    ])
+    func theSameTraceEverywhere(preset: GesturePreset, count: Int, x: UInt64, y: UInt64) throws {
+        let samples = try samples(preset, seconds: 60)
+        #expect(samples.count == count)
+        #expect(samples.last?.center.x.bitPattern == x)
+        #expect(samples.last?.center.y.bitPattern == y)
+    }
+
     @Test func aPlaneOfFourTilesIsNeverZoomed() throws {
         #expect(!(try samples(.plane, seconds: 300).contains { $0.scale != 1 }))
         // A row rests on its pages.
