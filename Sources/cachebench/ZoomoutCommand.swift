@@ -12,7 +12,8 @@ struct ZoomoutCommand: ParsableCommand {
             half a second that double what is seen. The memory limit holds everything, tables and scratch memory too.
 
             Checked at every step: the tiles needed against (ceil(2w/T)+1)(ceil(2h/T)+1), what is held against the \
-            limit, and over all factors that the peak stays within 1.1 of its median. Exit code 1 where that fails.
+            limit, and over eight factors or more that the peak stays within 1.1 of its median. Exit code 1 where that \
+            fails.
 
             Examples:
               cachebench zoomout --viewport 320x460 --factors 16

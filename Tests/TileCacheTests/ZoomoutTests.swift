@@ -55,7 +55,7 @@ import TileCache
             #expect(row.neededBytes == row.neededTiles * 262_144)
             #expect(row.factor == 1 || row.hitRate != nil)
         }
-        #expect(report.checks.passed == (report.rows.count < 5 || (report.checks.largestToMedianPeak ?? 2) <= 1.1))
+        #expect(report.checks.passed)
     }
 
     @Test func theFieldsAreThoseOfTheContract() throws {
@@ -102,9 +102,9 @@ import TileCache
         #expect(report([100]))
         #expect(!report([101]))
         #expect(!report([50], most: 10))
-        #expect(report([10, 100, 100, 100, 91]))
-        #expect(report([10, 91, 91, 91, 100]))
-        #expect(!report([10, 90, 90, 90, 100]))
+        #expect(report([10, 20, 91, 91, 91, 91, 91, 100]))
+        #expect(report([10, 90, 90, 90, 90, 90, 100]))
+        #expect(!report([10, 20, 90, 90, 90, 90, 90, 100]))
     }
 
     @Test func aPinchGoesOutAndComesBack() {
