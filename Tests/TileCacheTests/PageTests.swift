@@ -89,7 +89,7 @@ import TileCache
         let samples = (0..<20_000).map { index in
             PanTraceSample(
                 time: Int64(index) * 1_000_000_000,
-                center: WorldPoint(x: random.next(from: 0, to: 1 << 20), y: random.next(from: 0, to: 1 << 20)),
+                center: WorldPoint(x: random.next(from: 0, to: 1_048_576), y: random.next(from: 0, to: 1_048_576)),
                 scale: 1
             )
         }

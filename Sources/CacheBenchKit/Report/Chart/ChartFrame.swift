@@ -97,8 +97,8 @@ struct ChartFrame {
             for entry in entries {
                 switch entry.mark {
                 case .line(let series):
-                    svg.line(x, y, x + 24, y, "l c\(series % 7) d\(series % 7)")
-                    svg.marker(series, x + 12, y, "m f\(series % 7)")
+                    svg.line(x, y, x + 24, y, "l c\(series % 8) d\(series % 8)")
+                    svg.marker(series, x + 12, y, "m f\(series % 8)")
                 case .area(let style): svg.rectangle(x + 4, y - 6, 16, 12, style)
                 case .plain(let style): svg.line(x, y, x + 24, y, style)
                 }
@@ -118,7 +118,8 @@ struct ChartFrame {
         let place = px(value)
         svg.line(place, top, place, bottom, style)
         let length = Double(name.count) * ChartSize.letter
-        let fits = place + length + 6 < right
+        // The second of two marks is named on its other side, where the first one's name is not.
+        let fits = place + length + 6 < right && (row == 0 || place - length - 6 < left)
         svg.text(
             name,
             fits ? place + 5 : place - 5,

@@ -44,14 +44,14 @@ struct LineChart {
                 commands += (index == 0 ? "M" : "L") + place
                 last = point.y
             }
-            frame.svg.path(commands, "l c\(line.look % 7) d\(line.look % 7)")
+            frame.svg.path(commands, "l c\(line.look % 8) d\(line.look % 8)")
             guard line.showsMarkers, line.points.count <= 60 else { continue }
             for point in line.points {
                 frame.svg.marker(
                     line.look,
                     frame.px(point.x),
                     frame.py(point.y),
-                    "m f\(line.look % 7)",
+                    "m f\(line.look % 8)",
                     title: "\(line.name): \(frame.x.label(point.x)), \(frame.y.label(point.y))"
                 )
             }

@@ -122,7 +122,8 @@ enum PageStyle {
         figcaption{color:var(--soft);margin-top:6px}
         svg{width:100%;height:auto;font:11.5px system-ui,sans-serif}
         .narrow{display:none}.wide{display:block}
-        @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}}
+        @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
+        table{font-size:.8rem}th,td{padding-left:8px}td.name{min-width:0}}
         .scroll{overflow-x:auto;margin-bottom:20px}
         table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
         th,td{text-align:right;padding:3px 0 3px 12px;border-bottom:1px solid var(--grid);white-space:nowrap}
@@ -135,11 +136,11 @@ enum PageStyle {
         .l{fill:none;stroke-width:2;stroke-linejoin:round}
         .m{stroke:var(--paper);stroke-width:1}
         .c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}.c4{stroke:var(--c4)}
-        .c5{stroke:var(--c5)}.c6{stroke:var(--c6)}
+        .c5{stroke:var(--c5)}.c6{stroke:var(--c6)}.c7{stroke:var(--soft)}
         .f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.f5{fill:var(--c5)}
-        .f6{fill:var(--c6)}
+        .f6{fill:var(--c6)}.f7{fill:var(--soft)}
         .d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 3}.d3{stroke-dasharray:9 3 2 3}.d4{stroke-dasharray:12 4}
-        .d5{stroke-dasharray:4 2 1 2}.d6{stroke-dasharray:1 4;stroke-width:2.5}
+        .d5{stroke-dasharray:4 2 1 2}.d6{stroke-dasharray:1 4;stroke-width:2.5}.d7{stroke-dasharray:14 3 2 3}
         .a0{fill:var(--c0)}.a1{fill:var(--c1)}.a2{fill:var(--c2)}.a3{fill:var(--c3)}.a4{fill:var(--c4)}.a5{fill:var(--c5)}
         .a6{fill:var(--soft)}
         .limit{stroke:var(--ink);stroke-width:1.6;stroke-dasharray:8 4;fill:none}

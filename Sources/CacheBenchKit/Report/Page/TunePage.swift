@@ -21,8 +21,8 @@ public enum TunePage {
         var page = Page(
             title: report.suggested.map { "Use a memory limit of \(MemoryLimit.bytes($0.byteLimit).shown)" }
                 ?? "No memory limit found",
-            lead: TuneText.reason(report)
-                + " \(Figures.count(report.traces.count)) traces, \(Figures.seconds(seconds))."
+            lead: TuneText.reason(report) + " \(Figures.count(report.traces.count)) "
+                + (report.traces.count == 1 ? "trace" : "traces") + ", \(Figures.seconds(seconds))."
         )
         if let suggested = report.suggested {
             page.figures([
@@ -187,8 +187,8 @@ public enum TunePage {
         let lru = report.lruCurve.last { $0.tiles * report.slotBytes <= suggested.byteLimit }
         if let lru {
             text +=
-                "; plain LRU of \(Figures.count(lru.tiles)) tiles, without prefetch, "
-                + "could not do better than \(Figures.percent(lru.demandHitRate))"
+                "; plain LRU of as many bytes of decoded tiles, without prefetch, would hit "
+                + "\(Figures.percent(lru.demandHitRate)) if loads took no time"
         }
         return text + "."
     }
