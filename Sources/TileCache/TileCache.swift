@@ -173,7 +173,7 @@ public final class TileCache: Sendable {
     public func removeFloors(_ layer: LayerID) { core.removeFloors(layer) }
 
     /// Gives tiles up, coldest first, until no more than this many bytes are in use, and returns memory to the system.
-    /// Tiles that are held stay.
+    /// Tiles that are held or pinned by a floor stay.
     public func trim(toBytes bytes: Int) { core.trim(toBytes: bytes) }
 
     /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let

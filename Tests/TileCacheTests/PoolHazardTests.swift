@@ -105,6 +105,18 @@ import Testing
         #expect(small.resident.count == 3 && small.committedBytes == 3 * TilePool.tileBytes)
     }
 
+    /// Whoever trims keeps what is pinned; a lower limit comes before floors.
+    @Test func floorsOutlastATrimButNotTheLimit() {
+        let small = TilePool(tiles: 4)
+        small.pool.setFloor(true, for: key(1))
+        small.load(0, 1, 2)
+        small.pool.trim(toBytes: 0, now: small.now)
+        #expect(small.resident == [1])
+        small.pool.finishDecommits(small.pool.takePendingDecommits())
+        small.pool.setByteLimit(0, now: small.now)
+        #expect(small.resident.isEmpty)
+    }
+
     /// A lower limit is reached when the memory has gone, not when it was decided that it goes.
     @Test func aLowerLimitIsReachedWhenMemoryHasGone() {
         let small = TilePool(tiles: 8)

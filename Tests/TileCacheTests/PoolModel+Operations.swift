@@ -24,7 +24,7 @@ extension PoolModel {
         case 993..<998: try perform("forgetting absences") { pool.forgetAbsences() }
         default:
             let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
-            try perform("trimming to \(bytes)", removing: .unheld) { pool.trim(toBytes: bytes, now: now) }
+            try perform("trimming to \(bytes)", removing: .trimmed) { pool.trim(toBytes: bytes, now: now) }
         }
     }
 

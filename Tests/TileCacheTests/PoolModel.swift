@@ -134,7 +134,9 @@ final class PoolModel {
     enum Removals {
         /// Those that nobody needs or holds.
         case evictable
-        /// Those that nobody holds: the last resort of a trim.
+        /// Those that nobody holds and no floor pins: the last resort of a trim.
+        case trimmed
+        /// Those that nobody holds: the last resort of a lowered limit.
         case unheld
         /// Evictable ones, and this one.
         case also(TileKey)
@@ -160,6 +162,9 @@ final class PoolModel {
             let isHeld = before.contains(key) && after.contains(key)
             let isNeeded = neededBefore.contains(key) && neededAfter.contains(key)
             switch removing {
+            case .trimmed:
+                try require(!isHeld, "\(key.coordinate) went though it is held")
+                try require(wasOver || !floors.contains(key), "\(key.coordinate) was trimmed though it is pinned")
             case .unheld: try require(!isHeld, "\(key.coordinate) went though it is held")
             case .also(key): break
             case .evictable, .also:

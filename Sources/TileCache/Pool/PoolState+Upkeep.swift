@@ -29,8 +29,10 @@ extension PoolState {
     }
 
     /// Gives up tiles, the coldest first, until no more than `bytes` are in use, and lets unused memory go. Tiles that
-    /// are held stay; needed but unheld ones go last.
-    mutating func trim(toBytes bytes: Int, now: Int64) {
+    /// are held or pinned stay; needed but unheld ones go last.
+    mutating func trim(toBytes bytes: Int, now: Int64) { trim(toBytes: bytes, sparingFloors: true, now: now) }
+
+    private mutating func trim(toBytes bytes: Int, sparingFloors: Bool, now: Int64) {
         // What is on its way to the system already need not be let go again.
         while committedBytes - leavingBytes > bytes {
             if letUnusedGo(committedBytes - leavingBytes - bytes, sparing: -1) { continue }
@@ -41,19 +43,18 @@ extension PoolState {
                 continue
             }
             if shedEncoded(committedBytes - leavingBytes - bytes) { continue }
-            let needed = unheld(of: decoded)
-            var other = needed >= 0 ? needed : unheld(of: compressed)
-            if other < 0 { other = unheld(of: solid) }
+            var other = firstUnheld(pinned: false)
+            if other < 0, !sparingFloors { other = firstUnheld(pinned: true) }
             guard other >= 0 else { return }
             drop(other, cause: .trimmed)
         }
     }
 
-    /// Sets the limit; whether everything in use fits it now. What does not fit yet goes as soon as it is let go.
+    /// Sets the limit. What does not fit yet goes as soon as it is let go; the limit comes before floors.
     mutating func setByteLimit(_ bytes: Int, now: Int64) {
         configuration.byteLimit = bytes
         for index in slots.indices { slots[index].reserve(bytes / slots[index].slotBytes) }
-        trim(toBytes: bytes, now: now)
+        trim(toBytes: bytes, sparingFloors: false, now: now)
         isOverLimit = committedBytes > bytes
         notePeaks()
     }
@@ -61,7 +62,7 @@ extension PoolState {
     /// Tries again to come under a limit that was lowered while tiles were held.
     mutating func settleLimit(now: Int64) {
         guard isOverLimit else { return }
-        trim(toBytes: configuration.byteLimit, now: now)
+        trim(toBytes: configuration.byteLimit, sparingFloors: false, now: now)
         isOverLimit = committedBytes > configuration.byteLimit
     }
 
@@ -84,12 +85,19 @@ extension PoolState {
         for number in idle { table.remove(number) }
     }
 
-    private func unheld(of list: RecencyList) -> Int32 {
-        var number = list.tail
-        while number >= 0 {
-            let entry = table[number]
-            if entry.leaseCount == 0, entry.residency == .decoded || entry.residency == .compressed { return number }
-            number = entry.previous
+    /// A resident tile that nobody holds, the least recently used of the first tier that has one.
+    private func firstUnheld(pinned: Bool) -> Int32 {
+        for list in [decoded, compressed, solid] {
+            var number = list.tail
+            while number >= 0 {
+                let entry = table[number]
+                if entry.leaseCount == 0, entry.flags.contains(.floor) == pinned,
+                    entry.residency == .decoded || entry.residency == .compressed
+                {
+                    return number
+                }
+                number = entry.previous
+            }
         }
         return -1
     }
