@@ -143,7 +143,7 @@ struct GestureHand: Sendable {
 
     /// The finger goes this way and that for some seconds, with more way in one direction than back.
     private mutating func wander(at start: Int64) -> [GestureEvent] {
-        let (screen, total) = (min(view.width, view.height), dice.logNormal(median: 2.3, spread: 0.75))
+        let (screen, total) = (min(view.width, view.height), dice.logNormal(median: 2.3, spread: 0.95))
         let length = min(dice.logNormal(median: 390, spread: 0.5), 0.7 * view.width)
         var (parts, seconds, place): ([(seconds: Double, way: ScrollVector)], Double, ScrollVector) = ([], 0, .zero)
         while seconds < total {

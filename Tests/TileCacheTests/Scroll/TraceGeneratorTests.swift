@@ -56,7 +56,7 @@ import TileCache
     /// A change of these is a change of every generated trace, and of each figure that was made with one.
     @Test(arguments: [
         (GesturePreset.map, 537, 4_678_569_775_620_768_943 as UInt64, 4_678_875_589_216_517_211 as UInt64),
-        (.pages, 2077, 4_658_199_274_901_409_961, 4_642_296_422_144_671_744),
+        (.pages, 2530, 4_654_048_002_422_341_632, 4_642_296_422_144_671_744),
     ])
     func theSameTraceEverywhere(preset: GesturePreset, count: Int, x: UInt64, y: UInt64) throws {
         let samples = try samples(preset, seconds: 60)
