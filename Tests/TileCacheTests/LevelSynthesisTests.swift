@@ -179,6 +179,29 @@ import Testing
         cache.shutdown()
     }
 
+    /// Sixteen loads of six seconds each are no source that does not answer, though one of ten is.
+    @Test func manyLoadsInOneAreNotStuck() throws {
+        let world = try MadeWorld(width: 64, height: 64, depth: 2)
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1), workers: 2)
+        let time = Lock(Int64(0))
+        configuration.clock = { time.withLock { $0 } }
+        configuration.stuckLoadTime = 10_000_000_000
+        let cache = try TileCache(configuration)
+        let source = MadeSource(world) { [weak cache] _, _ in
+            time.withLock { $0 += 6_000_000_000 }
+            let figures = cache?.statistics
+            if figures?.stuckLoads != 0 || figures?.blockedWorkers != 0 { throw TileFailure.permanent }
+            return .pixels
+        }
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([top], quiet(cache, layer), layer))
+        expect(top, in: cache, layer, world)
+        #expect(time.withLock { $0 } == 96_000_000_000)
+        #expect(cache.statistics.synthesisHoles == 0)
+        cache.shutdown()
+    }
+
     @Test func anInvalidationUnderWayLeavesNoOldPixels() throws {
         let gate = DispatchSemaphore(value: 0)
         let (world, source, cache, layer) = try gated(by: gate, side: 128, depth: 3)

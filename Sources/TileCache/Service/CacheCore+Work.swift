@@ -62,7 +62,7 @@ extension CacheCore {
                 source.requestTile(request)
                 lock.withLock { $0.insideSince[worker] = -1 }
                 return
-            case .synthesize(let ticket, let layer): synthesize(ticket, layer)
+            case .synthesize(let ticket, let layer): synthesize(ticket, layer, as: worker)
             case .demote(let ticket, let work): demote(ticket, work)
             case .promote(let ticket, let work): promote(ticket, work)
             }

@@ -61,15 +61,22 @@ extension CoreState {
         if !pool.configuration.grantsBookkeeping { _ = pool.makeBytes(bytes) }
         pool.configuration.synthesisBytes += bytes
     }
+
+    /// A tile that is made begins with another load: its source answers, however long all of them take together.
+    mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
+        synthesis.loads += 1
+        insideSince[worker] = now
+        pool.loads[Int(ticket.load)]?.started = now
+    }
 }
 
 extension CacheCore {
     /// Makes a tile of a level that the source does not have and ends its load.
-    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord) {
+    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: Int) {
         let start = clock()
         guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused) }
         guard let target = UnsafeMutableRawPointer(bitPattern: address),
-            var synthesizer = TileSynthesizer(core: self, ticket: ticket, layer: layer, target: target)
+            var synthesizer = TileSynthesizer(core: self, worker: worker, ticket: ticket, layer: layer, target: target)
         else { return complete(ticket, .cancelled) }
         let result = synthesizer.run()
         synthesizer.end()

@@ -13,6 +13,7 @@ struct TileSynthesizer {
     }
 
     private let core: CacheCore
+    private let worker: Int
     private let ticket: LoadTicket
     private let layer: LayerRecord
     private let source: AnySource
@@ -22,9 +23,16 @@ struct TileSynthesizer {
     private let bytesPerRow: Int
     private var scratch: CacheCore.TakenSlot?
 
-    init?(core: CacheCore, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
+    init?(
+        core: CacheCore,
+        worker: Int,
+        ticket: LoadTicket,
+        layer: LayerRecord,
+        target: UnsafeMutableRawPointer
+    ) {
         guard let source = layer.source, let synthesis = layer.synthesis else { return nil }
         self.core = core
+        self.worker = worker
         self.ticket = ticket
         self.layer = layer
         self.source = source
@@ -129,7 +137,8 @@ struct TileSynthesizer {
     private func load(_ child: TileCoordinate, at address: UInt) -> LoadResult {
         var result = LoadResult.cancelled
         for _ in 0..<3 {
-            core.lock.withLock { $0.synthesis.loads += 1 }
+            let now = core.clock()
+            core.lock.withLock { $0.noteProgress(of: ticket, by: worker, now: now) }
             switch source {
             case .blocking(let source):
                 var pixels = layer.pixels(at: address, level: child.level)
