@@ -68,6 +68,17 @@ struct ForesightOdds: Sendable {
         }
     }
 
+    /// Forgets all that the session has taught.
+    mutating func unlearn() {
+        for bin in events.indices {
+            events[bin] = 0
+            needed[bin] = 0
+            soon[bin] = 0
+        }
+        price = basePrice
+        missed = 0
+    }
+
     /// The probability that a tile of a bin is demanded before the horizon.
     func probability(_ bin: Int) -> Double {
         (prior.needed[bin] * Self.strength + needed[bin]) / (Self.strength + events[bin])

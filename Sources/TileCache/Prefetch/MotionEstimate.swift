@@ -133,10 +133,11 @@ struct EdgeTravel: Sendable {
     var bottom = 0.0
     var isMoving = false
 
-    init(view: Rectangle, scale: Double, motion: MotionEstimate, now: Double) {
+    /// - Parameter motion: `nil` for a view that counts as at rest.
+    init(view: Rectangle, scale: Double, motion: MotionEstimate?, now: Double) {
         self.view = view
         self.scale = scale
-        guard motion.isMoving, now - motion.time < MotionEstimate.staleAfter else { return }
+        guard let motion, motion.isMoving, now - motion.time < MotionEstimate.staleAfter else { return }
         isMoving = true
         left = (motion.velocity.x - motion.spread.x) * Self.decay
         right = (motion.velocity.x + motion.spread.x) * Self.decay

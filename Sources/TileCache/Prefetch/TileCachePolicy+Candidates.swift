@@ -13,7 +13,14 @@ struct Outlook {
     var view: Rectangle { travel.view }
     var scale: Double { travel.scale }
 
-    init(target: PlanTarget, travel: EdgeTravel, motion: MotionEstimate, latency: Double, workers: Int) {
+    init(
+        target: PlanTarget,
+        travel: EdgeTravel,
+        motion: MotionEstimate,
+        seesHeading: Bool,
+        latency: Double,
+        workers: Int
+    ) {
         self.target = target
         self.travel = travel
         self.latency = latency
@@ -21,7 +28,7 @@ struct Outlook {
         let way = motion.heading
         let length = (way.x * way.x + way.y * way.y).squareRoot()
         heading =
-            length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
+            seesHeading && length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
         let level = target.pyramid.levels[target.level]
         let columns = travel.view.width * travel.scale / Double(level.tileWidth) + 1
         let rows = travel.view.height * travel.scale / Double(level.tileHeight) + 1
@@ -76,7 +83,7 @@ extension TileCachePolicy {
     /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
     private mutating func worth(of bin: Int, _ slot: Int?) -> (gain: Double, loss: Double) {
         var worth = (gain: odds.gain(bin), loss: odds.loss(bin))
-        if let slot {
+        if effects.contains(.returns), let slot {
             let back = seen.bin(slot, demands: demands)
             worth.gain = max(worth.gain, odds.gain(back))
             worth.loss = max(worth.loss, odds.loss(back))
@@ -211,7 +218,8 @@ extension TileCachePolicy {
     mutating func findKin(_ outlook: Outlook) {
         let levels = outlook.target.pyramid.levels
         let level = outlook.target.level
-        for (step, offset) in ForesightBin.levelSteps.enumerated() where levels.indices.contains(level + offset) {
+        for (step, offset) in ForesightBin.levelSteps.enumerated()
+        where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
             let kin = levels[level + offset]
             let ratio = levels[level].worldPixelsPerPixel / kin.worldPixelsPerPixel
             let scale = outlook.scale * ratio

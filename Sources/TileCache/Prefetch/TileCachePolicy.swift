@@ -49,7 +49,11 @@ package struct TileCachePolicy: PrefetchPolicy {
         var isMoving: Bool
     }
 
-    package init() {}
+    /// What it looks at.
+    let effects: ForesightEffects
+
+    /// - Parameter effects: what it looks at; everything unless given.
+    package init(effects: ForesightEffects = .all) { self.effects = effects }
 
     // MARK: - Learning
 
@@ -101,6 +105,7 @@ package struct TileCachePolicy: PrefetchPolicy {
         }
         odds.forget()
         trials.expire(demands: demands, odds: &odds)
+        if !effects.contains(.learning) { odds.unlearn() }
     }
 
     private func wasNeeded(_ key: TileKey) -> Bool {
@@ -133,15 +138,16 @@ package struct TileCachePolicy: PrefetchPolicy {
             travel: EdgeTravel(
                 view: target.rectangle,
                 scale: target.viewport.scale,
-                motion: motion,
+                motion: effects.contains(.motion) ? motion : nil,
                 now: Double(context.now) / 1e9
             ),
             motion: motion,
+            seesHeading: effects.contains(.heading),
             latency: latency,
             workers: workers
         )
-        appendCover(to: &plan, outlook: outlook, context: context)
-        appendHopeless(to: &plan, outlook: outlook)
+        if effects.contains(.cover) { appendCover(to: &plan, outlook: outlook, context: context) }
+        if effects.contains(.abandonment) { appendHopeless(to: &plan, outlook: outlook) }
         let stand = Stand(
             viewport: target.viewport,
             destination: target.destination,
@@ -152,13 +158,13 @@ package struct TileCachePolicy: PrefetchPolicy {
         if stand.isMoving || stand != lastStand {
             swap(&candidates, &previous)
             candidates.removeAll()
-            findDestination(outlook, now: context.now)
-            findNeighbours(outlook)
+            if effects.contains(.destination) { findDestination(outlook, now: context.now) }
+            if effects.contains(.pan) { findNeighbours(outlook) }
             findKin(outlook)
             for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
             lastStand = stand
         }
-        findReturns(context)
+        if effects.contains(.returns) { findReturns(context) }
         appendValues(to: &plan, target: target, context: context)
     }
 
@@ -187,8 +193,11 @@ package struct TileCachePolicy: PrefetchPolicy {
 
     /// Gains and losses become wishes, worths and what is known of visits.
     private mutating func appendValues(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        plan.margin = Self.margin
-        plan.recency = odds.recency
+        let isWeighed = effects.contains(.worth)
+        if isWeighed {
+            plan.margin = Self.margin
+            plan.recency = odds.recency
+        }
         if hasNewNeeds {
             // Tiles loaded anew do not know that they have been in view before.
             for key in target.needed {
@@ -201,7 +210,9 @@ package struct TileCachePolicy: PrefetchPolicy {
         var wishes: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
-            plan.keepValues.append(entry(candidate.key, value: Float(candidate.loss), slot: candidate.slot))
+            if isWeighed {
+                plan.keepValues.append(entry(candidate.key, value: Float(candidate.loss), slot: candidate.slot))
+            }
             guard candidate.gain > 0 else { continue }
             if residencies[number] == .none {
                 wishes.append((Float(candidate.gain), number))
