@@ -24,6 +24,19 @@ package struct Zoom4Policy: PrefetchPolicy {
     }
 }
 
+/// The viewports of the last frames, from one frame before a window on.
+private struct RecentViewports: Sendable {
+    let window: Int
+    private(set) var frames: [(time: Int64, viewport: Viewport)] = []
+
+    init(window: Int) { self.window = window }
+
+    mutating func take(_ frame: FrameObservation) {
+        frames.append((frame.time, frame.viewport))
+        if frames.count > window + 1 { frames.removeFirst() }
+    }
+}
+
 /// The decaying pan velocity, parents, a ring and the children of the middle, in this order.
 package struct VelocityPolicy: PrefetchPolicy {
     /// The time constant of the decay; 0.3 s has the least error on recorded strokes and flings alike.
@@ -31,14 +44,11 @@ package struct VelocityPolicy: PrefetchPolicy {
     /// Frames over which the velocity is measured.
     static let window = 6
 
-    private var history: [(time: Int64, viewport: Viewport)] = []
+    private var history = RecentViewports(window: window)
 
     package init() {}
 
-    package mutating func observe(_ frame: FrameObservation) {
-        history.append((frame.time, frame.viewport))
-        if history.count > Self.window + 1 { history.removeFirst() }
-    }
+    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
@@ -74,6 +84,7 @@ package struct VelocityPolicy: PrefetchPolicy {
 
     /// World pixels a second over the last frames; 0 where a zoom or a jump lies between them, or nothing came for long.
     private func velocity(now: Int64) -> WorldPoint {
+        let history = history.frames
         guard let first = history.first, let last = history.last, last.time > first.time,
             now - last.time < 100_000_000
         else { return WorldPoint(x: 0, y: 0) }
@@ -102,19 +113,16 @@ package struct SkewportPolicy: PrefetchPolicy {
     /// Chromium keeps the frame before the last one.
     static let window = 2
 
-    private var history: [(time: Int64, viewport: Viewport)] = []
+    private var history = RecentViewports(window: window)
 
     package init() {}
 
-    package mutating func observe(_ frame: FrameObservation) {
-        history.append((frame.time, frame.viewport))
-        if history.count > Self.window + 1 { history.removeFirst() }
-    }
+    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
         var skewed = view
-        if let first = history.first, context.now > first.time {
+        if let first = history.frames.first, context.now > first.time {
             let old = first.viewport.uprightRectangle
             let factor = Self.targetSeconds / (Double(context.now - first.time) / 1e9)
             let limit = Self.limitPixels / target.viewport.scale
