@@ -26,12 +26,14 @@ package struct ForesightEffects: OptionSet, Hashable, Sendable {
     package static let worth = ForesightEffects(rawValue: 1 << 9)
     /// Places that the renderer has declared. The planner's own wishes for them stay.
     package static let destination = ForesightEffects(rawValue: 1 << 10)
+    /// Of the needed tiles that are missing, those that show the most come first.
+    package static let order = ForesightEffects(rawValue: 1 << 11)
 
     /// Every effect by the name that a command line gives it.
     package static let named: [(name: String, effect: ForesightEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("returns", .returns), ("cover", .cover), ("abandonment", .abandonment), ("learning", .learning),
-        ("worth", .worth), ("destination", .destination),
+        ("worth", .worth), ("destination", .destination), ("order", .order),
     ]
 
     /// All that the policy can do: the default.

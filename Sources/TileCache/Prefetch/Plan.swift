@@ -55,6 +55,8 @@ package struct Plan: Sendable {
     var entries: [PlanEntry] = []
     /// What goes before the needed tiles: stand-ins where there is nothing to draw.
     var first: [PlanEntry] = []
+    /// The needed tiles in the order in which they should come; empty leaves them in the order of the screen.
+    var needed: [TileKey] = []
     /// Needed tiles that are not worth a load: they will have left before it lands.
     var hopeless: [TileKey] = []
     /// What keeping tiles is worth; it counts more than what loading them is.

@@ -53,7 +53,8 @@ struct Planner: Sendable {
                 let opinion = late.first { $0.view == view.id && $0.index == index }
                 var hopeless = TileIndex()
                 for key in opinion?.plan.hopeless ?? [] { hopeless.set(key, 0) }
-                for key in layer.needed where hopeless.count == 0 || hopeless.find(key) == nil {
+                let order = opinion?.plan.needed ?? []
+                for key in order.isEmpty ? layer.needed : order where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
             }

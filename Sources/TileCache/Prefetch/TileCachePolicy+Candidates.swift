@@ -38,6 +38,15 @@ struct Outlook {
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
     }
 
+    /// Where a tile lies: of the copies of a world that wraps the one nearest to the view's middle.
+    func rectangle(of key: TileKey) -> Rectangle {
+        let tile = target.pyramid.uncutRectangle(of: key.coordinate)
+        guard target.pyramid.wrapsX else { return tile }
+        let period = target.pyramid.worldWidth
+        let copies = ((target.viewport.center.x - (tile.minX + tile.maxX) / 2) / period).rounded()
+        return tile.offsetBy(x: copies * period, y: 0)
+    }
+
     /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.
     func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey, Rectangle) -> Void) {
         let grid = target.pyramid.levels[level]

@@ -15,7 +15,12 @@ extension TileCachePolicy {
     ///
     /// One load each time: levels are passed until one tile covers the whole gap. Four tiles of the finer level kept the
     /// sharp ones waiting: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less stand-in time.
-    mutating func appendCover(to plan: inout Plan, outlook: Outlook, context: PlanContext) {
+    mutating func appendCover(
+        to plan: inout Plan,
+        outlook: Outlook,
+        residencies: [Residency],
+        context: PlanContext
+    ) {
         let target = outlook.target
         let level = max(target.level - Self.coverDelta, 0)
         guard level < target.level else { return }
@@ -25,7 +30,9 @@ extension TileCachePolicy {
         }
         var ancestors = ResidentAncestors(target: target, context: context)
         var gap: [TileCoordinate] = []
-        for (key, residency) in zip(target.needed, context.residencies(target.needed)) where residency == .none {
+        var missing = 0
+        for (key, residency) in zip(target.needed, residencies) where residency == .none {
+            missing += 1
             guard let ancestor = ancestors.nearest(of: key.coordinate) else {
                 gap.append(key.coordinate)
                 continue
@@ -33,7 +40,8 @@ extension TileCachePolicy {
             // What stands in now stays until what it stands in for has come.
             if !known.contains(ancestor) { known.append(ancestor) }
         }
-        if let cover = commonAncestor(of: gap, from: level, target) {
+        // What all workers together bring in one turn is there as soon as its stand-in would be.
+        if missing > context.workers, let cover = commonAncestor(of: gap, from: level, target) {
             plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
             if !known.contains(cover) { known.append(cover) }
         }
@@ -88,19 +96,40 @@ extension TileCachePolicy {
         return tiles
     }
 
+    /// Of the missing tiles the one that shows the most comes first: a corner of a tile can wait.
+    ///
+    /// What it shows now and what it will show when it lands count alike.
+    func appendNeeded(to plan: inout Plan, outlook: Outlook, residencies: [Residency]) {
+        var landing = outlook.view
+        if outlook.travel.isMoving {
+            let share = outlook.latency / (outlook.latency + EdgeTravel.decay) / outlook.scale
+            landing.minX += outlook.travel.left * share
+            landing.maxX += outlook.travel.right * share
+            landing.minY += outlook.travel.top * share
+            landing.maxY += outlook.travel.bottom * share
+        }
+        var missing: [(area: Double, number: Int)] = []
+        for (number, key) in outlook.target.needed.enumerated() {
+            guard residencies[number] == .none else {
+                plan.needed.append(key)
+                continue
+            }
+            let tile = outlook.rectangle(of: key)
+            missing.append((tile.intersection(outlook.view).area + tile.intersection(landing).area, number))
+        }
+        // Stable: tiles that show as much keep the order of the screen.
+        missing.sort { ($1.area, $0.number) < ($0.area, $1.number) }
+        for (_, number) in missing { plan.needed.append(outlook.target.needed[number]) }
+    }
+
     /// Needed tiles that will have left before a load could land.
     func appendHopeless(to plan: inout Plan, outlook: Outlook) {
         guard outlook.travel.isMoving else { return }
         let target = outlook.target
         let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
         for key in target.needed {
-            var tile = target.pyramid.uncutRectangle(of: key.coordinate)
-            if target.pyramid.wrapsX {
-                let period = target.pyramid.worldWidth
-                let copies = ((target.viewport.center.x - (tile.minX + tile.maxX) / 2) / period).rounded()
-                tile = tile.offsetBy(x: copies * period, y: 0)
-            }
-            if EdgeTravel.time(forShare: outlook.travel.exit(of: tile)) < least { plan.hopeless.append(key) }
+            let exit = outlook.travel.exit(of: outlook.rectangle(of: key))
+            if EdgeTravel.time(forShare: exit) < least { plan.hopeless.append(key) }
         }
     }
 }

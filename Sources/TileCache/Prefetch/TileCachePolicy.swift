@@ -146,7 +146,11 @@ package struct TileCachePolicy: PrefetchPolicy {
             latency: latency,
             workers: workers
         )
-        if effects.contains(.cover) { appendCover(to: &plan, outlook: outlook, context: context) }
+        let residencies = context.residencies(target.needed)
+        if effects.contains(.order) { appendNeeded(to: &plan, outlook: outlook, residencies: residencies) }
+        if effects.contains(.cover) {
+            appendCover(to: &plan, outlook: outlook, residencies: residencies, context: context)
+        }
         if effects.contains(.abandonment) { appendHopeless(to: &plan, outlook: outlook) }
         let stand = Stand(
             viewport: target.viewport,
