@@ -39,6 +39,10 @@ package struct PlanContext {
     var manyResidencies: (([TileKey]) -> [Residency])?
     /// Calls its argument with every resident tile; only replays give it.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
+    /// The loads in flight and when they end; only replays give them.
+    var flights: () -> [(key: TileKey, finish: Int64)] = { [] }
+    /// Another number whenever what is resident or in flight has changed; only replays give it.
+    package var changes: Int?
 
     /// Whether a tile is resident or on its way.
     package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {

@@ -1,7 +1,7 @@
 /// The whole of the cache's decisions under a virtual clock: no threads, no pixels, repeatable to the bit.
 ///
 /// Frames and the ends of loads are the only events. Decompression, compression and filtering cost nothing unless
-/// `promotionCost` says so.
+/// `codecCost` says so; then they take a worker's time, but for what a frame decompresses itself.
 package final class VirtualCache {
     /// How a virtual cache differs from the defaults.
     package struct Options: Sendable {
@@ -21,6 +21,10 @@ package final class VirtualCache {
         package var effort = 0.5
         /// Draws a coarser level where the needed tiles do not fit the limit.
         package var fitsBudget = false
+        /// What the codec takes; `nil` for nothing at all: then a compressed tile is as good as a decoded one.
+        package var codecCost: CodecCost?
+        /// Decoded bytes a second that all loads together get, once their latency is over; `nil` for any number.
+        package var bandwidth: Double?
 
         package init() {}
     }
@@ -33,17 +37,11 @@ package final class VirtualCache {
         package var bytes: Int
     }
 
-    private struct Flight {
-        var finish: Int64
-        var order: Int
-        var ticket: LoadTicket
-    }
-
     private var pool: PoolState
     private var views: [ViewModel] = []
     private var planner = Planner()
-    private var flights: [Flight] = []
-    private var order = 0
+    private var work: VirtualWork
+    private var changes = 0
     private let options: Options
     /// How long the load of a tile takes, in nanoseconds; asked once for each load that starts.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
@@ -53,6 +51,8 @@ package final class VirtualCache {
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
+    /// Demands so far whose tile could be drawn in the frame that demanded it; the first frame is left out.
+    package private(set) var drawableHits = 0
 
     /// Whether to look at the thread's processor time before and after each plan.
     package var measuresPlans = false
@@ -72,8 +72,9 @@ package final class VirtualCache {
         configuration.grantsBookkeeping = options.grantsBookkeeping
         configuration.workers = options.workers
         configuration.reservedWorkers = options.reservedWorkers
-        configuration.maximumCodecJobs = .max
+        configuration.maximumCodecJobs = options.codecCost?.cores ?? .max
         pool = PoolState(configuration: configuration)
+        work = VirtualWork(bandwidth: options.bandwidth)
         self.options = options
         self.latency = latency
         meanLatency = expectedLatency
@@ -97,13 +98,22 @@ package final class VirtualCache {
 
     /// One frame of one view, at a time that no earlier call has passed.
     package func frame(view: Int, _ viewport: Viewport, at now: Int64, destination: Destination? = nil) {
-        finishLoads(until: now)
+        finishWork(until: now)
         views[view].destination = destination
+        let before = options.codecCost == nil ? [] : views[view].layers.map(\.needs)
         _ = views[view].update(viewport, now: now, pool: &pool)
+        if let cost = options.codecCost {
+            promoteNeeded(byView: view, cost: cost, now: now)
+            countDrawable(view, before: before)
+        }
         hasMoved = views[view].hasMoved
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
-        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: true, now: now)
+        let composer = FrameComposer(
+            emitsPlacements: false,
+            drawsCompressed: options.codecCost == nil,
+            now: now
+        )
         var isMissing = false
         for index in views[view].layers.indices {
             let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
@@ -117,7 +127,7 @@ package final class VirtualCache {
     }
 
     /// Lets time pass without a frame.
-    package func advance(to now: Int64) { finishLoads(until: now) }
+    package func advance(to now: Int64) { finishWork(until: now) }
 
     private func makePlan(now: Int64) {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
@@ -131,7 +141,9 @@ package final class VirtualCache {
             manyResidencies: { [unowned self] keys in keys.map { pool.residency(of: $0) } },
             residents: { [unowned self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
-            }
+            },
+            flights: { [unowned self] in work.flights() },
+            changes: changes
         )
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
@@ -144,7 +156,8 @@ package final class VirtualCache {
     }
 
     private func startJobs(now: Int64) {
-        while let job = pool.nextJob(now: now) {
+        while work.count < options.workers, let job = pool.nextJob(now: now) {
+            changes += 1
             switch job {
             case .load(let ticket):
                 let started = StartedLoad(
@@ -153,18 +166,29 @@ package final class VirtualCache {
                     isDemand: ticket.isDemand,
                     bytes: pool.layers[ticket.key.layer].tileBytes
                 )
-                flights.append(Flight(finish: now + latency(started, now), order: order, ticket: ticket))
-                order += 1
+                work.begin(ticket, at: now, latency: latency(started, now), bytes: started.bytes)
             case .demote(let ticket):
-                let raw = Double(pool.layers[ticket.key.layer].tileBytes)
-                let bytes = Int((raw / options.compressionRatio).rounded(.up))
-                if let stored = pool.finishDemotion(ticket, .block(bytes), now: now) { pool.finishStore(stored) }
+                guard let cost = options.codecCost else {
+                    finishDemotion(ticket, now: now)
+                    break
+                }
+                work.begin(job, at: now, takes: cost.compression(ofBytes: pool.layers[ticket.key.layer].tileBytes))
             case .promote(let ticket):
-                pool.finishPromotion(ticket)
+                guard let cost = options.codecCost else {
+                    pool.finishPromotion(ticket)
+                    break
+                }
+                work.begin(job, at: now, takes: cost.decompression(ofBytes: pool.layers[ticket.key.layer].tileBytes))
             }
             confirmDecommits()
         }
         confirmDecommits()
+    }
+
+    private func finishDemotion(_ ticket: CodecTicket, now: Int64) {
+        let raw = Double(pool.layers[ticket.key.layer].tileBytes)
+        let bytes = Int((raw / options.compressionRatio).rounded(.up))
+        if let stored = pool.finishDemotion(ticket, .block(bytes), now: now) { pool.finishStore(stored) }
     }
 
     private func confirmDecommits() {
@@ -172,20 +196,53 @@ package final class VirtualCache {
         if !ranges.isEmpty { pool.finishDecommits(ranges) }
     }
 
-    /// Lands every load that has ended by `now`, in the order of their ends; a worker that is free again takes what is
-    /// next in the plan at that moment.
-    private func finishLoads(until now: Int64) {
-        while let next = flights.indices.min(by: { earlier(flights[$0], flights[$1]) }), flights[next].finish <= now {
-            let flight = flights.remove(at: next)
-            _ = pool.finishLoad(flight.ticket.load, .pixels, now: flight.finish)
-            // Loads that end at the same moment land before any worker looks for more.
-            let isLast = !flights.contains { $0.finish == flight.finish }
-            if isLast, flight.finish < now { startJobs(now: flight.finish) }
+    /// Ends all work that is done by `now`, in the order of the ends; a worker that is free again takes what is next in
+    /// the plan at that moment.
+    private func finishWork(until now: Int64) {
+        while let done = work.next(until: now) {
+            changes += 1
+            switch done.job {
+            case .load(let ticket):
+                _ = pool.finishLoad(ticket.load, .pixels, now: done.finish)
+                // An exponential mean over about eight loads, like the service's.
+                meanLatency += (done.finish - done.start - meanLatency) / 8
+            case .demote(let ticket): finishDemotion(ticket, now: done.finish)
+            case .promote(let ticket): pool.finishPromotion(ticket)
+            }
+            // What ends at the same moment ends before any worker looks for more.
+            if done.finish < now, !work.hasEnd(at: done.finish) { startJobs(now: done.finish) }
+        }
+        confirmDecommits()
+    }
+
+    /// Decompresses needed tiles on the thread that draws, within the budget that a view has unless told otherwise;
+    /// where a slot could only be had by compressing another tile first, a worker does it.
+    private func promoteNeeded(byView view: Int, cost: CodecCost, now: Int64) {
+        let budget = PromotionBudget()
+        var done = 0
+        var spent: Int64 = 0
+        for layer in views[view].layers {
+            for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
+                guard done < budget.maximumTiles, done == 0 || spent < budget.maximumNanoseconds,
+                    case .ticket(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
+                else { return }
+                pool.finishPromotion(ticket)
+                confirmDecommits()
+                changes += 1
+                done += 1
+                spent += cost.decompression(ofBytes: pool.layers[layer.layer].tileBytes)
+            }
         }
     }
 
-    private func earlier(_ a: Flight, _ b: Flight) -> Bool {
-        a.finish != b.finish ? a.finish < b.finish : a.order < b.order
+    private func countDrawable(_ view: Int, before: [ViewNeeds]) {
+        for (layer, before) in zip(views[view].layers, before) where before.hasBegun {
+            guard layer.needs.tiles != before.tiles else { continue }
+            let known = Set(before.tiles)
+            for (key, number) in zip(layer.needs.tiles, layer.needs.entries) where number >= 0 && !known.contains(key) {
+                if pool.table[number].residency.isDecoded { drawableHits += 1 }
+            }
+        }
     }
 
     // MARK: - Figures
