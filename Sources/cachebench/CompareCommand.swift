@@ -15,6 +15,9 @@ struct CompareCommand: ParsableCommand {
             Examples:
               cachebench compare --compressed-tier off traces/
               cachebench compare --budgets 4screens --policies tilecache,skewport --format json traces/
+              cachebench compare --equal-loads smallest --policies ring,skewport,tilecache traces/
+              cachebench compare --policies tilecache --efforts 0.1,0.3,0.5,0.7,0.9 traces/
+              cachebench compare --cost measured traces/
             """
     )
 
@@ -40,6 +43,37 @@ struct CompareCommand: ParsableCommand {
     )
     var policies: [PrefetchKind] = PrefetchKind.allCases
 
+    @Option(
+        help: ArgumentHelp(
+            "Efforts to replay each policy with, separated by commas, 0 to 1; --effort unless given.",
+            valueName: "efforts"
+        ),
+        transform: { text in
+            try list(text, "numbers from 0 to 1 separated by commas") { word in
+                Double(word).flatMap { (0...1).contains($0) ? $0 : nil }
+            }
+        }
+    )
+    var efforts: [Double] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Change each policy's effort, source by source, until all load as much as one of them: a policy's name, or \
+            smallest for the one that loads least.
+            """,
+            valueName: "policy|smallest"
+        ),
+        transform: { text in
+            if text == "smallest" { return .smallest }
+            guard let kind = PrefetchKind(rawValue: text) else {
+                throw ValidationError("Expected smallest or a policy.")
+            }
+            return .policy(kind)
+        }
+    )
+    var equalLoads: Compare.LoadTarget?
+
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
@@ -58,11 +92,13 @@ struct CompareCommand: ParsableCommand {
             let baseline = try checks.readBaseline()
             let progress = Progress(total: 0)
             defer { progress.end() }
-            let comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
+            var comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
+            comparison.efforts = efforts
+            comparison.equalLoads = equalLoads
             let report: CompareReport
             do {
                 report = try comparison.run(paths: try TraceList.paths(traces)) {
-                    progress.done($0, of: $1, "replays of all traces")
+                    progress.done($0, of: $1, "replays")
                 }
             } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
                 throw Failure(Failure.sentence(error))

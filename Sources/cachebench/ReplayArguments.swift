@@ -55,6 +55,25 @@ struct ReplayArguments: ParsableArguments {
     var effort = usual.effort
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Effects of the policy 'tilecache' to leave out, separated by commas, to see what they are worth: \
+            \(ForesightEffects.named.map(\.name).joined(separator: ", ")).
+            """,
+            valueName: "effects"
+        ),
+        transform: { text in
+            let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            let effects = words.compactMap { ForesightEffects(name: String($0)) }
+            return try parsed(
+                effects.count == words.count ? ForesightEffects(effects) : nil,
+                "effects separated by commas: \(ForesightEffects.named.map(\.name).joined(separator: ", "))"
+            )
+        }
+    )
+    var without: ForesightEffects = []
+
+    @Option(
         help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
@@ -82,6 +101,35 @@ struct ReplayArguments: ParsableArguments {
         }
     )
     var loadLatency = LoadLatency.unset
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How the time of each load is found: constant (all take --load-latency), longtail or longtail:SIGMA (log-normal \
+            about it, by seed and tile), bandwidth:10MB (decoded bytes a second that all loads share, after it), or \
+            file:PATH (lines of level,column,row,milliseconds; other tiles take it). (default: \(usual.loadTimes))
+            """,
+            valueName: "load-times"
+        ),
+        transform: { text in
+            try parsed(LoadTimes(text), "constant, longtail, longtail:0.5, bandwidth:10MB or file:PATH")
+        }
+    )
+    var loadTimes = usual.loadTimes
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What the virtual clock charges for the codec: none, measured (on this machine, now), or decoded bytes a \
+            second of one core, compress=900MB,decompress=2.5GB. (default: \(usual.cost))
+            """,
+            valueName: "cost"
+        ),
+        transform: { text in
+            try parsed(CodecCharge(text), "none, measured, or compress=900MB,decompress=2.5GB")
+        }
+    )
+    var cost = usual.cost
 
     @Option(help: "Discrete events, or the real cache on its workers.")
     var clock = usual.clock
@@ -144,6 +192,7 @@ struct ReplayArguments: ParsableArguments {
         options.prefetch = prefetch
         options.eviction = eviction
         options.effort = effort
+        options.without = without
         options.workers = workers
         options.reservedWorkers = reservedWorkers
         switch loadLatency {
@@ -151,6 +200,8 @@ struct ReplayArguments: ParsableArguments {
         case .drawn: options.loadLatency = nil
         case .fixed(let nanoseconds): options.loadLatency = nanoseconds
         }
+        options.loadTimes = loadTimes
+        options.cost = cost
         options.clock = clock
         options.speed = speed
         options.frameRate = frameRate

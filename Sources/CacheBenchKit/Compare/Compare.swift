@@ -1,15 +1,25 @@
-import Dispatch
-import Synchronization
-
 /// Replays the same traces with several policies and budgets, each as it is meant: reference policies with LRU, the
 /// library's own with its own order, the oracle with Belady's.
 public struct Compare: Sendable {
-    /// What all replays share; its policy, eviction and limit are replaced.
+    /// Whose number of loads all policies are held to.
+    public enum LoadTarget: Hashable, Sendable {
+        /// The policy that loads least, of those that load anything ahead of need.
+        case smallest
+        /// This one's.
+        case policy(PrefetchKind)
+    }
+
+    /// What all replays share; its policy, eviction and limit are replaced, its effort where others are named.
     public var options: ReplayOptions
     /// The policies; `none` and `oracle` are replayed too, for the gap.
     public var policies: [PrefetchKind]
     /// The budgets.
     public var budgets: [MemoryLimit]
+    /// Each policy is replayed with each of these efforts; with that of the options where there is none.
+    public var efforts: [Double] = []
+    /// Changes each policy's effort, source by source and budget by budget, until it loads as much as this one; `nil`
+    /// leaves all as they are. Not together with `efforts`.
+    public var equalLoads: LoadTarget?
 
     /// Makes a comparison.
     public init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
@@ -18,116 +28,112 @@ public struct Compare: Sendable {
         self.budgets = budgets
     }
 
-    private struct Task {
-        var budget: MemoryLimit
-        var policy: PrefetchKind
-    }
-
-    /// Replays everything, on all cores.
+    /// Replays everything, on all cores. Where the options charge for the codec, everything is replayed twice, without
+    /// the charge and with it.
     ///
     /// - Parameters:
     ///   - paths: the traces.
-    ///   - progress: called after each replay of all traces, with how many of how many are done; from any thread.
-    /// - Throws: what a replay throws.
+    ///   - progress: called after each replay of a trace, with how many of how many are done; from any thread. There are
+    ///     more to do once it is known which efforts have to be tried.
+    /// - Throws: what a replay throws; ``ReplayError`` where options contradict each other.
     public func run(
         paths: [String],
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> CompareReport {
-        var wanted = policies
-        for needed in [PrefetchKind.none, .oracle] where !wanted.contains(needed) { wanted.append(needed) }
-        let tasks = budgets.flatMap { budget in wanted.map { Task(budget: budget, policy: $0) } }
-        let results = Mutex<[Int: Result<ReplayResult, any Error>]>([:])
-        DispatchQueue.concurrentPerform(iterations: tasks.count) { index in
-            let task = tasks[index]
-            let result = Result { try Replay(options(for: task)).run(paths.map { path in input(path, task) }) }
-            let done = results.withLock { results in
-                results[index] = result
-                return results.count
-            }
-            progress(done, tasks.count)
+        guard equalLoads == nil || efforts.isEmpty else {
+            throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
         }
-        let finished = try results.withLock { results in try tasks.indices.map { try results[$0]!.get() } }
+        if case .policy(let kind)? = equalLoads, kind == .none || kind == .oracle || !policies.contains(kind) {
+            throw ReplayError("--equal-loads takes one of the policies compared, other than none and oracle")
+        }
+        var plain = options
+        plain.cost = .none
         var report = CompareReport(rows: [], totals: [])
-        for budget in budgets {
-            let indices = tasks.indices.filter { tasks[$0].budget == budget }
-            let none = finished[indices.first { tasks[$0].policy == .none }!]
-            let oracle = finished[indices.first { tasks[$0].policy == .oracle }!]
-            for index in indices where policies.contains(tasks[index].policy) {
-                let result = finished[index]
-                for (position, own) in result.traces.enumerated() {
-                    report.rows.append(
-                        row(
-                            own,
-                            tasks[index],
-                            isTotal: false,
-                            none: none.traces[position],
-                            oracle: oracle.traces[position]
-                        )
-                    )
-                }
-                for (position, own) in result.sources.enumerated() {
-                    report.totals.append(
-                        row(
-                            own,
-                            tasks[index],
-                            isTotal: true,
-                            none: none.sources[position],
-                            oracle: oracle.sources[position]
-                        )
-                    )
-                }
-            }
+        (report.rows, report.totals) = try rows(CompareRunner(options: plain, paths: paths, progress: progress))
+        if options.cost != .none {
+            var charged = options
+            charged.cost = try options.cost.resolved()
+            let (rows, totals) = try rows(CompareRunner(options: charged, paths: paths, progress: progress))
+            report.cost = charged.cost.description
+            report.chargedRows = rows
+            report.chargedTotals = totals
         }
         return report
     }
 
-    private func input(_ path: String, _ task: Task) -> () throws -> ReplayInput {
-        { try ReplayInput(path: path, options: options(for: task)) }
-    }
-
-    private func options(for task: Task) -> ReplayOptions {
-        var options = options
-        options.memoryLimit = task.budget
-        options.prefetch = task.policy
-        switch task.policy {
-        case .tilecache: options.eviction = .tilecache
-        case .oracle: options.eviction = .belady
-        default: options.eviction = .lru
+    private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
+        var cells: [CompareCell] = []
+        for budget in budgets {
+            for kind in [PrefetchKind.none, .oracle] where !policies.contains(kind) || !efforts.isEmpty {
+                cells.append(CompareCell(budget: budget, policy: kind, effort: options.effort))
+            }
+            for kind in policies {
+                for effort in efforts.isEmpty ? [options.effort] : efforts {
+                    cells.append(CompareCell(budget: budget, policy: kind, effort: effort))
+                }
+            }
         }
-        return options
+        try runner.run(cells.map { ($0, nil) })
+        let chosen = equalLoads == nil ? [:] : try EqualLoads(compare: self, runner: runner).choose()
+        var rows: [CompareRow] = []
+        var totals: [CompareRow] = []
+        for budget in budgets {
+            for kind in policies {
+                for effort in efforts.isEmpty ? [options.effort] : efforts {
+                    for source in runner.sources {
+                        let match = chosen[EqualLoads.Group(budget: budget, policy: kind, source: source)]
+                        let cell = CompareCell(budget: budget, policy: kind, effort: match?.effort ?? effort)
+                        for trace in runner.traces(of: source) {
+                            rows.append(row(cell, trace: trace, source: source, runner, match))
+                        }
+                        totals.append(row(cell, trace: nil, source: source, runner, match))
+                    }
+                }
+            }
+        }
+        return (rows, totals)
     }
 
     private func row(
-        _ report: ReplayReport,
-        _ task: Task,
-        isTotal: Bool,
-        none: ReplayReport,
-        oracle: ReplayReport
+        _ cell: CompareCell,
+        trace: Int?,
+        source: String,
+        _ runner: CompareRunner,
+        _ match: EqualLoads.Match?
     ) -> CompareRow {
+        func report(_ kind: PrefetchKind, _ effort: Double) -> ReplayReport {
+            runner.report(CompareCell(budget: cell.budget, policy: kind, effort: effort), trace: trace, source: source)
+        }
+        let own = report(cell.policy, cell.effort)
         var screens: Double?
-        if case .screens(let count) = task.budget { screens = count }
+        if case .screens(let count) = cell.budget { screens = count }
         return CompareRow(
-            source: report.trace.source,
-            trace: isTotal ? nil : report.trace.name,
-            policy: task.policy.rawValue,
+            source: source,
+            trace: trace == nil ? nil : own.trace.name,
+            policy: cell.policy.rawValue,
             screens: screens,
-            byteLimit: report.memory.byteLimit,
+            byteLimit: own.memory.byteLimit,
             workers: options.workers,
             loadLatency: Double(options.loadLatency ?? 0) / 1e6,
-            demands: report.demands.total,
-            hitRate: report.demands.hitRate,
-            panHitRate: report.demands.pan.hitRate,
-            zoomHitRate: report.demands.zoom.hitRate,
-            sharp: report.coverage.sharp,
-            blankPixelMilliseconds: report.coverage.blankPixelMilliseconds,
-            fallbackPixelMilliseconds: report.coverage.fallbackPixelMilliseconds,
-            loadedBytes: report.loads.bytes,
-            waste: report.loads.waste,
+            effort: cell.effort,
+            demands: own.demands.total,
+            hitRate: own.demands.hitRate,
+            drawableHitRate: own.demands.drawableHitRate,
+            panHitRate: own.demands.pan.hitRate,
+            zoomHitRate: own.demands.zoom.hitRate,
+            sharp: own.coverage.sharp,
+            blankPixelMilliseconds: own.coverage.blankPixelMilliseconds,
+            fallbackPixelMilliseconds: own.coverage.fallbackPixelMilliseconds,
+            loads: own.loads.started,
+            loadedBytes: own.loads.bytes,
+            waste: own.loads.waste,
             gapClosed: Self.gapClosed(
-                report.demands.hitRate,
-                none: none.demands.hitRate,
-                oracle: oracle.demands.hitRate
-            )
+                own.demands.hitRate,
+                none: report(.none, options.effort).demands.hitRate,
+                oracle: report(.oracle, options.effort).demands.hitRate
+            ),
+            targetLoads: match?.target,
+            reachesTarget: match?.isReached
         )
     }
 

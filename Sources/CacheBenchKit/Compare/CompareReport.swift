@@ -14,10 +14,14 @@ public struct CompareRow: Codable, Sendable, Hashable {
     public var workers: Int
     /// How long a load takes, in milliseconds.
     public var loadLatency: Double
+    /// How eagerly the policy prefetched; of no account for `none` and `oracle`.
+    public var effort: Double
     /// Demands.
     public var demands: Int
     /// Hits over demands.
     @Nullable public var hitRate: Double?
+    /// Demands that the frame could draw at once over demands: less than the hit rate where decompression costs time.
+    @Nullable public var drawableHitRate: Double?
     /// At the level of the frame before.
     @Nullable public var panHitRate: Double?
     /// At another level.
@@ -28,12 +32,18 @@ public struct CompareRow: Codable, Sendable, Hashable {
     public var blankPixelMilliseconds: Double
     /// The same for stand-ins.
     public var fallbackPixelMilliseconds: Double
+    /// Loads started.
+    public var loads: Int
     /// Decoded bytes that landed.
     public var loadedBytes: Int
     /// Loads never drawn over loads.
     @Nullable public var waste: Double?
     /// How much of the way from no prefetch to the oracle; `null` where that way is shorter than 0.02.
     @Nullable public var gapClosed: Double?
+    /// The loads that the effort was chosen to reach, where loads were held equal.
+    @Nullable public var targetLoads: Int?
+    /// Whether some effort comes within 2 per cent of them.
+    @Nullable public var reachesTarget: Bool?
 }
 
 /// Policies side by side.
@@ -44,4 +54,16 @@ public struct CompareReport: Codable, Sendable, Hashable {
     public var rows: [CompareRow]
     /// Pooled by source, policy and budget.
     public var totals: [CompareRow]
+    /// What the codec was charged with in the rows below, as the flag takes it; `null` where nothing was charged.
+    @Nullable public var cost: String?
+    /// The same once more with the codec's time charged: a compressed tile can be drawn when it is decompressed.
+    @Nullable public var chargedRows: [CompareRow]?
+    /// The charged rows pooled.
+    @Nullable public var chargedTotals: [CompareRow]?
+
+    /// Makes a report without charged rows.
+    public init(rows: [CompareRow], totals: [CompareRow]) {
+        self.rows = rows
+        self.totals = totals
+    }
 }

@@ -1,84 +1,64 @@
 package import TileCache
 
-/// When each tile of a trace is needed: what a replay can know and a cache cannot.
-package final class FutureNeeds: Sendable {
-    /// A stretch of frames that need a tile.
-    struct Stretch {
-        var start: Int64
-        var end: Int64
-    }
-
-    /// By tile, in the order of time.
-    private let stretches: [TileCoordinate: [Stretch]]
-    /// Every beginning of a need, in the order of time, then of the screen.
-    let beginnings: [(time: Int64, tile: TileCoordinate)]
-
-    /// Looks at every frame of a trace.
-    ///
-    /// - Parameter next: gives the frames; called until it returns `nil`.
-    package init(
-        pyramid: TilePyramid,
-        selection: LevelSelection,
-        next: () throws -> (time: Int64, viewport: Viewport)?
-    ) rethrows {
-        var stretches: [TileCoordinate: [Stretch]] = [:]
-        var beginnings: [(Int64, TileCoordinate)] = []
-        var before: Set<TileCoordinate> = []
-        var lastTiles: [TileCoordinate] = []
-        var level: Int?
-        while let frame = try next() {
-            let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
-            level = chosen
-            let tiles = pyramid.neededTiles(under: frame.viewport, at: chosen)
-            if tiles != lastTiles {
-                for tile in tiles where !before.contains(tile) {
-                    stretches[tile, default: []].append(Stretch(start: frame.time, end: frame.time))
-                    beginnings.append((frame.time, tile))
-                }
-                before = Set(tiles)
-                lastTiles = tiles
-            }
-            for tile in tiles { stretches[tile]![stretches[tile]!.count - 1].end = frame.time }
-        }
-        self.stretches = stretches
-        self.beginnings = beginnings
-    }
-
-    /// When a tile is next needed after a moment: at once where it is needed then; `nil` where never again.
-    func nextNeed(of tile: TileCoordinate, after now: Int64) -> Int64? {
-        guard let list = stretches[tile] else { return nil }
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle].end <= now { low = middle + 1 } else { high = middle }
-        }
-        return low < list.count ? max(list[low].start, now) : nil
-    }
-}
-
 /// The perfect future: loads what is needed next, gives up what is needed last, and loads nothing that is needed later
 /// than what it would push out.
 ///
-/// Greedy, and so no proof of an optimum where loads cannot keep up: there it may help to give a tile up altogether.
+/// It is after hits. A load that cannot end before its demand makes no hit, so it gives way to loads that can
+/// (`OracleSchedule`). Needed tiles that are missing have had their demand: they are loaded first wherever that makes
+/// no later demand late, and wait otherwise. With workers enough this is the reference order, missing tiles row by row
+/// before everything else; where loads cannot keep up it is not, because the reference order is not the best one there.
+///
+/// Greedy in what it gives up, and so no proof of an optimum where room and workers are both short.
 package struct OraclePolicy: PrefetchPolicy {
-    /// Wishes that one plan makes; more never start before the next plan.
-    static let lookAhead = 64
+    /// What the oracle knows of the cache besides the future.
+    package struct Knowledge: Sendable {
+        /// How many workers may load ahead of need.
+        package var workers: Int
+        /// How many tiles the cache can hold in all, compressed ones included.
+        package var capacityTiles: Int
+        /// How long the load of a tile takes, in nanoseconds; `nil` where all take equally long.
+        package var loadTime: (@Sendable (TileCoordinate) -> Int64)?
+
+        /// Says what is known.
+        package init(workers: Int, capacityTiles: Int, loadTime: (@Sendable (TileCoordinate) -> Int64)? = nil) {
+            self.workers = max(workers, 1)
+            self.capacityTiles = max(capacityTiles, 1)
+            self.loadTime = loadTime
+        }
+    }
+
+    /// Wishes of one plan; more hardly start before the next one.
+    static let maximumWishes = 256
+    /// Demands looked at for each tile that the cache can hold; beyond, no load would begin now.
+    static let lookAhead = 8
 
     private let future: FutureNeeds
+    private let knowledge: Knowledge
     private let prefetches: Bool
     private var base: any PrefetchPolicy
-    private var cursor = 0
+
+    private var change = 0
+    private var cached: (change: Int, pool: Int, plan: Plan)?
+    /// By tile: the plan that found it resident or on its way, the one that counted it, the one that wants it.
+    private var present: [Int]
+    private var counted: [Int]
+    private var wanted: [Int]
+    private var number = 0
 
     /// Makes an oracle.
     ///
     /// - Parameters:
     ///   - future: of the trace that will be replayed.
+    ///   - knowledge: of the cache that replays it.
     ///   - base: where prefetches come from; `nil` for the oracle's own, else only eviction knows the future (Belady).
-    package init(future: FutureNeeds, base: (any PrefetchPolicy)? = nil) {
+    package init(future: FutureNeeds, knowledge: Knowledge, base: (any PrefetchPolicy)? = nil) {
         self.future = future
+        self.knowledge = knowledge
         prefetches = base == nil
         self.base = base ?? NoPrefetch()
+        present = Array(repeating: 0, count: future.tileCount)
+        counted = present
+        wanted = present
     }
 
     package var goesFirst: Bool { base.goesFirst }
@@ -86,25 +66,189 @@ package struct OraclePolicy: PrefetchPolicy {
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        while change < future.changes.count, future.changes[change].time <= context.now { change += 1 }
+        // Nothing has become needed, landed or left: what was best is best.
+        if let cached, let pool = context.changes, cached.change == change, cached.pool == pool {
+            plan = cached.plan
+            return
+        }
         base.appendWishes(to: &plan, target: target, context: context)
-        while cursor < future.beginnings.count, future.beginnings[cursor].time <= context.now { cursor += 1 }
-        if prefetches {
-            var wished: Set<TileCoordinate> = []
-            var index = cursor
-            while index < future.beginnings.count, wished.count < Self.lookAhead {
-                let next = future.beginnings[index]
-                index += 1
-                guard !context.isPresent(next.tile, layer: target.layer), wished.insert(next.tile).inserted else {
-                    continue
-                }
-                plan.wish(for: next.tile, layer: target.layer, value: Self.value(next.time - context.now))
+        number += 1
+        let holdings = valueResidents(in: &plan, target: target, context: context)
+        guard prefetches else { return }
+        let gaps = leaveGaps(in: &plan, target: target, context: context)
+        let schedule = makeSchedule(holdings, target: target, context: context)
+        appendLoads(schedule, holdings, gaps, to: &plan, target: target, context: context)
+        if let pool = context.changes { cached = (change, pool, plan) }
+    }
+
+    /// A needed tile that is missing, and the last frame that needs it.
+    private struct Gap {
+        var tile: TileCoordinate
+        var end: Int64
+    }
+
+    /// Takes the missing needed tiles on, row by row; those that have left by the next frame are left out.
+    private func leaveGaps(in plan: inout Plan, target: PlanTarget, context: PlanContext) -> [Gap] {
+        var gaps: [Gap] = []
+        for tile in target.neededTiles {
+            guard let tileNumber = future.number(of: tile), present[tileNumber] != number else { continue }
+            plan.leaveToPolicy(tile, layer: target.layer)
+            guard let need = future.need(of: tileNumber, after: context.now), need.start <= context.now else {
+                continue
+            }
+            gaps.append(Gap(tile: tile, end: need.end))
+        }
+        return gaps
+    }
+
+    /// What the cache has, as far as loads depend on it.
+    private struct Holdings {
+        /// When each worker that may load ahead of need is free.
+        var workers: [Int64] = []
+        /// Tiles that can be loaded before anything goes that is needed again.
+        var room = 0
+        /// When resident tiles that nothing needs now are needed again.
+        var victims: [Int64] = []
+    }
+
+    /// Says what keeping each resident tile is worth; those never needed again are not mentioned and go first.
+    private mutating func valueResidents(
+        in plan: inout Plan,
+        target: PlanTarget,
+        context: PlanContext
+    ) -> Holdings {
+        var holdings = Holdings()
+        var lively = 0
+        context.forEachResident(ofLayer: target.layer) { tile in
+            guard let tileNumber = future.number(of: tile) else { return }
+            present[tileNumber] = number
+            guard let need = future.need(of: tileNumber, after: context.now) else { return }
+            lively += 1
+            if need.start > context.now { holdings.victims.append(need.start) }
+            plan.value(tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
+        }
+        var ends: [Int64] = []
+        for flight in context.flights(ofLayer: target.layer) {
+            ends.append(max(flight.finish, context.now))
+            lively += 1
+            guard let tileNumber = future.number(of: flight.tile) else { continue }
+            present[tileNumber] = number
+            // It may land, and be looked at as a victim, before there is another plan.
+            if let need = future.need(of: tileNumber, after: context.now) {
+                plan.value(flight.tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
             }
         }
-        // What keeping each resident tile is worth; those never needed again are not mentioned and go first.
-        context.forEachResident(ofLayer: target.layer) { tile in
-            guard let next = future.nextNeed(of: tile, after: context.now) else { return }
-            plan.value(tile, layer: target.layer, value: Self.value(next - context.now))
+        ends.sort()
+        let idle = max(knowledge.workers - ends.count, 0)
+        holdings.workers = Array(repeating: context.now, count: idle) + ends.prefix(knowledge.workers - idle)
+        holdings.room = knowledge.capacityTiles - lively
+        return holdings
+    }
+
+    /// The loads that can be in time for their demands.
+    private mutating func makeSchedule(
+        _ holdings: Holdings,
+        target: PlanTarget,
+        context: PlanContext
+    ) -> OracleSchedule {
+        var schedule = OracleSchedule(
+            workers: holdings.workers,
+            duration: context.loadLatency,
+            isUniform: knowledge.loadTime == nil
+        )
+        // What is needed sooner than this many tiles is what the cache would best hold; nothing else begins now.
+        let limit = knowledge.capacityTiles + knowledge.workers
+        var held = target.neededTiles.count
+        var index = change < future.changes.count ? future.changes[change].firstNeed : future.needs.count
+        let end = min(index + Self.lookAhead * limit, future.needs.count)
+        while index < end, held < limit {
+            defer { index += 1 }
+            let need = future.needs[index]
+            if counted[need.tile] != number, present[need.tile] == number {
+                counted[need.tile] = number
+                held += 1
+            }
+            guard present[need.tile] != number, wanted[need.tile] != number else { continue }
+            wanted[need.tile] = number
+            held += 1
+            let job = OracleSchedule.Job(
+                need: index,
+                deadline: need.start,
+                duration: knowledge.loadTime?(future.tile(need.tile)) ?? context.loadLatency,
+                again: need.next < 0 ? .max : future.needs[need.next].start,
+                stay: need.end - need.start
+            )
+            if let left = schedule.add(job) {
+                // Its next demand, if there is one, is another job.
+                wanted[future.needs[left.need].tile] = 0
+                held -= 1
+            }
         }
+        return schedule
+    }
+
+    /// Wishes for the loads in the order in which they have to start, missing needed tiles among them as early as no
+    /// later demand suffers.
+    private func appendLoads(
+        _ schedule: OracleSchedule,
+        _ holdings: Holdings,
+        _ gaps: [Gap],
+        to plan: inout Plan,
+        target: PlanTarget,
+        context: PlanContext
+    ) {
+        let jobs = schedule.jobs
+        let shifts = gaps.isEmpty ? [] : schedule.shifts(upTo: gaps.count + 1)
+        let victims = gaps.isEmpty ? [] : holdings.victims.sorted(by: >)
+        var gaps = gaps[...]
+        var early = 0
+        for index in 0...jobs.count {
+            while let gap = gaps.first, early < shifts[index] {
+                gaps.removeFirst()
+                let start = schedule.slot(index + early)
+                let landing = start.addingReportingOverflow(
+                    knowledge.loadTime?(gap.tile) ?? context.loadLatency
+                ).partialValue
+                guard landing <= gap.end, !isCrowded(until: gap.end, latency: context.loadLatency) else {
+                    continue
+                }
+                let loadsBefore = index + early
+                if loadsBefore >= holdings.room {
+                    // Something goes that is needed again: it must be possible to have it back in time.
+                    let victim = loadsBefore - max(holdings.room, 0)
+                    guard victim < victims.count else { continue }
+                    let back = jobs.firstIndex { $0.job.deadline > victims[victim] } ?? jobs.count
+                    guard schedule.slot(back + early + 1) <= victims[victim] - context.loadLatency,
+                        shifts[back] > early + 1
+                    else { continue }
+                }
+                plan.need(gap.tile, layer: target.layer)
+                early += 1
+            }
+            guard index < jobs.count, index + early < Self.maximumWishes else { break }
+            let job = jobs[index].job
+            plan.wish(
+                for: future.tile(future.needs[job.need].tile),
+                layer: target.layer,
+                value: Self.value(job.deadline - context.now)
+            )
+        }
+    }
+
+    /// Whether one more tile on screen, from now until it leaves, would take the room of one that is demanded meanwhile.
+    private func isCrowded(until end: Int64, latency: Int64) -> Bool {
+        var index = change
+        while index < future.changes.count {
+            let here = future.changes[index]
+            var last = here.firstNeed
+            while last < future.needs.count, future.needs[last].start - latency <= here.time { last += 1 }
+            if here.neededBefore + last - here.firstNeed > knowledge.capacityTiles { return true }
+            // The frame that no longer needs it included: what that one demands had to find room before.
+            if here.time > end { break }
+            index += 1
+        }
+        return false
     }
 
     /// The sooner the more: at most 1, so that a prefetch of another policy, worth 2, may give any unneeded tile up.

@@ -13,6 +13,7 @@ import TileCache
 /// The cache's clock is the trace's: at `speed` 10 a load of 40 ms really takes 4 ms, and the cache sees 40.
 struct RealReplay {
     let options: ReplayOptions
+    let loads: LoadClock
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
@@ -28,7 +29,7 @@ struct RealReplay {
             throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let clock = ReplayClockTime(speed: options.speed)
-        let source = try ReplayTileSource(scene: scene, options: options, clock: clock)
+        let source = try ReplayTileSource(scene: scene, options: options, loads: loads, clock: clock)
         let memory = ResidentMemory()
         let cache = try TileCache(configuration(limit, clock: clock))
         let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
@@ -112,6 +113,8 @@ struct RealReplay {
         let figures = cache.statistics
         tally.pan = figures.pan
         tally.zoom = figures.zoom
+        // The frame's own budget decompresses most of the others; how many is not counted.
+        tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
             cache.counters,
             unseen: figures.unseenTiles + figures.loadsInFlight,

@@ -20,12 +20,18 @@ public struct ReplayResult: Codable, Sendable, Hashable {
 /// Replays traces through the cache.
 public struct Replay: Sendable {
     /// Everything that a replay can be told.
-    public var options: ReplayOptions
+    public let options: ReplayOptions
+    private let loads: LoadClock
 
     /// Makes a replay.
     ///
-    /// - Throws: ``ReplayError`` where options contradict each other.
+    /// - Throws: ``ReplayError`` where options contradict each other, or a file of load times is wrong.
     public init(_ options: ReplayOptions) throws(ReplayError) {
+        try self.init(options, loads: LoadClock(options))
+    }
+
+    /// Makes a replay with load times that have been read already.
+    init(_ options: ReplayOptions, loads: LoadClock) throws(ReplayError) {
         guard (1...255).contains(options.workers) else {
             throw ReplayError("--workers takes 1 to 255, not \(options.workers)")
         }
@@ -49,7 +55,19 @@ public struct Replay: Sendable {
                 throw ReplayError("only the virtual clock knows the future: the oracle needs --clock virtual")
             }
         }
+        if options.clock == .real {
+            guard loads.bandwidth == nil else {
+                throw ReplayError("--load-times bandwidth needs --clock virtual")
+            }
+            guard options.loadLatency != nil || options.loadTimes == .constant else {
+                throw ReplayError("--load-times \(options.loadTimes) needs a --load-latency under the real clock")
+            }
+            guard options.cost == .none else {
+                throw ReplayError("--cost needs --clock virtual: the real clock charges what the codec really takes")
+            }
+        }
         self.options = options
+        self.loads = loads
     }
 
     /// Replays traces one after the other.
@@ -64,6 +82,12 @@ public struct Replay: Sendable {
         hooks: ReplayHooks = ReplayHooks(),
         progress: (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
+        if options.cost == .measured {
+            // Once for all traces, and the report says with which figures.
+            var options = options
+            options.cost = try options.cost.resolved()
+            return try Replay(options, loads: loads).run(inputs, hooks: hooks, progress: progress)
+        }
         var reports: [ReplayReport] = []
         var pooled: [(source: String, traces: Int, tally: ReplayTally)] = []
         var total = ReplayTally()
@@ -71,7 +95,7 @@ public struct Replay: Sendable {
         var wasStopped = false
         for open in inputs where !wasStopped {
             let input = try open()
-            let outcome = try runOne(input, hooks)
+            let outcome = try outcome(of: input, hooks)
             wasStopped = outcome.wasStopped
             if let own = outcome.series { series.append(own) }
             let report = outcome.tally.report(
@@ -107,10 +131,11 @@ public struct Replay: Sendable {
         )
     }
 
-    private func runOne(_ input: ReplayInput, _ hooks: ReplayHooks) throws -> ReplayOutcome {
+    /// Replays one trace.
+    func outcome(of input: ReplayInput, _ hooks: ReplayHooks = ReplayHooks()) throws -> ReplayOutcome {
         switch options.clock {
-        case .virtual: try VirtualReplay(options: options, hooks: hooks).run(input)
-        case .real: try RealReplay(options: options, hooks: hooks).run(input)
+        case .virtual: try VirtualReplay(options: options, loads: loads, hooks: hooks).run(input)
+        case .real: try RealReplay(options: options, loads: loads, hooks: hooks).run(input)
         }
     }
 }

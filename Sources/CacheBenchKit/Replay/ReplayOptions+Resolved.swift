@@ -38,10 +38,14 @@ extension ReplayOptions {
             "eviction": .text(eviction.rawValue), "pixelFormat": .text(pixelFormat.name),
             "workers": .integer(workers), "reservedWorkers": .integer(reservedWorkers),
             "loadLatencyMilliseconds": loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
+            "loadTimes": .text(loadTimes.description), "cost": .text(cost.description),
             "clock": .text(clock.rawValue), "speed": .number(speed), "frameRate": .number(frameRate),
             "durationSeconds": duration.map { .number(Double($0) / 1e9) } ?? .none,
             "seed": Int(exactly: seed).map { .integer($0) } ?? .unsigned(seed), "hysteresis": .number(hysteresis),
             "levelBias": .number(levelBias), "effort": .number(effort),
+            "without": .text(
+                ForesightEffects.named.filter { without.contains($0.effect) }.map(\.name).joined(separator: ",")
+            ),
         ]
         if let scene {
             values["viewport"] = .text("\(Self.text(scene.viewport.width))x\(Self.text(scene.viewport.height))")
@@ -92,21 +96,32 @@ extension ReplayOptions {
     var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
 
     /// A fresh policy of the kind asked for.
-    func policy(future: FutureNeeds? = nil) throws(ReplayError) -> any PrefetchPolicy {
+    ///
+    /// - Parameters:
+    ///   - future: of the trace, for policies that know it.
+    ///   - knowledge: of the cache, for those.
+    func policy(
+        future: FutureNeeds? = nil,
+        knowledge: OraclePolicy.Knowledge? = nil
+    ) throws(ReplayError) -> any PrefetchPolicy {
         guard needsFuture else { return try onlinePolicy() }
-        guard let future else { throw ReplayError("the oracle needs the virtual clock") }
-        return OraclePolicy(future: future, base: prefetch == .oracle ? nil : try onlinePolicy())
+        guard let future, let knowledge else { throw ReplayError("the oracle needs the virtual clock") }
+        return OraclePolicy(
+            future: future,
+            knowledge: knowledge,
+            base: prefetch == .oracle ? nil : try onlinePolicy()
+        )
     }
 
     private func onlinePolicy() throws(ReplayError) -> any PrefetchPolicy {
         switch prefetch {
         case .none: NoPrefetch()
-        case .ring: RingPolicy()
-        case .velocity: VelocityPolicy()
-        case .skewport: SkewportPolicy()
-        case .gaussian: GaussianPolicy()
-        case .zoom4: Zoom4Policy()
-        case .tilecache: TileCachePolicy()
+        case .ring: EffortShare(RingPolicy())
+        case .velocity: EffortShare(VelocityPolicy())
+        case .skewport: EffortShare(SkewportPolicy())
+        case .gaussian: EffortShare(GaussianPolicy())
+        case .zoom4: EffortShare(Zoom4Policy())
+        case .tilecache: TileCachePolicy(effects: .all.subtracting(without))
         case .oracle: throw ReplayError("the oracle is not an online policy")
         }
     }

@@ -115,6 +115,10 @@ public struct ReplayOptions: Sendable, Hashable {
     public var reservedWorkers = 0
     /// How long a load takes, in nanoseconds; under the real clock `nil` means that the source really draws.
     public var loadLatency: Int64? = 40_000_000
+    /// How the time of a single load is found.
+    public var loadTimes = LoadTimes.constant
+    /// What the virtual clock charges for the codec.
+    public var cost = CodecCharge.none
     /// Whose time.
     public var clock = ReplayClock.virtual
     /// How many times faster than real time the real clock goes; latencies are divided too.
@@ -135,6 +139,8 @@ public struct ReplayOptions: Sendable, Hashable {
     public var compressionRatio = 2.0
     /// From 0, nothing but what is needed, to 1, whatever may be of use.
     public var effort = 0.5
+    /// Effects of the library's own policy that are left out; none unless given.
+    package var without: ForesightEffects = []
 
     /// The defaults.
     public init() {}

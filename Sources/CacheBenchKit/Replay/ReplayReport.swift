@@ -62,6 +62,10 @@ public struct ReplayReport: Codable, Sendable, Hashable {
         public var missed: Int
         /// Hits of both kinds over all.
         @Nullable public var hitRate: Double?
+        /// Demands that the frame could draw at once: all hits, unless decompression costs time.
+        public var drawableHits = 0
+        /// Those over all.
+        @Nullable public var drawableHitRate: Double? = nil
         /// At the level of the frame before.
         public var pan: DemandShare
         /// At another level than the frame before.

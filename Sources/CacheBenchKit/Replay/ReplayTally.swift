@@ -6,6 +6,7 @@ struct ReplayTally: Sendable {
     var seconds = 0.0
     var pan = DemandCounts()
     var zoom = DemandCounts()
+    var drawableHits = 0
     var sharpPixels = 0.0
     var fallbackPixels = 0.0
     var blankPixels = 0.0
@@ -87,6 +88,7 @@ struct ReplayTally: Sendable {
         seconds += other.seconds
         pan = pan + other.pan
         zoom = zoom + other.zoom
+        drawableHits += other.drawableHits
         sharpPixels += other.sharpPixels
         fallbackPixels += other.fallbackPixels
         blankPixels += other.blankPixels
@@ -155,6 +157,8 @@ extension ReplayTally {
                 late: all.late,
                 missed: all.missed,
                 hitRate: all.hitRate,
+                drawableHits: drawableHits,
+                drawableHitRate: all.total == 0 ? nil : Double(drawableHits) / Double(all.total),
                 pan: demandShare(pan),
                 zoom: demandShare(zoom)
             ),

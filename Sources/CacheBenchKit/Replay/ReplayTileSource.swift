@@ -4,12 +4,12 @@ import TileCache
 /// The built-in world as a replay's source: really drawn, or handed out after a wait.
 struct ReplayTileSource: BlockingTileSource {
     private let world: DemoTileSource
-    private let latency: Int64?
+    private let loads: LoadClock?
     private let clock: ReplayClockTime
     /// Tiles drawn beforehand, handed out where only the wait is wanted: contents that compress like a map.
     private let samples: [[UInt8]]
 
-    init(scene: PanTraceScene, options: ReplayOptions, clock: ReplayClockTime) throws {
+    init(scene: PanTraceScene, options: ReplayOptions, loads: LoadClock, clock: ReplayClockTime) throws {
         world = try DemoTileSource(
             worldWidth: scene.worldWidth,
             worldHeight: scene.worldHeight,
@@ -17,14 +17,14 @@ struct ReplayTileSource: BlockingTileSource {
             format: options.pixelFormat,
             seed: options.seed
         )
-        latency = options.loadLatency
+        self.loads = options.loadLatency == nil ? nil : loads
         self.clock = clock
-        samples = latency == nil ? [] : world.samples(count: 16)
+        samples = self.loads == nil ? [] : world.samples(count: 16)
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        guard let latency else { return try world.load(tile, into: &pixels) }
-        let end = clock.now + latency
+        guard let loads else { return try world.load(tile, into: &pixels) }
+        let end = clock.now + loads.time(of: tile)
         let sample = samples[(tile.column &* 7 &+ tile.row &* 3 &+ tile.level) & 15]
         guard sample.count == pixels.byteCount else {
             throw TileFailure.wrongSize(expectedBytes: pixels.byteCount, deliveredBytes: sample.count)

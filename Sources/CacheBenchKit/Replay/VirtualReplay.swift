@@ -30,7 +30,7 @@ public struct ReplayInput {
         let reader = try PanTraceReader(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         name = parts.last.map(String.init) ?? path
-        source = parts.count > 1 ? String(parts[parts.count - 2]) : "."
+        source = Self.source(ofPath: path)
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
         samples = reader
     }
@@ -54,6 +54,12 @@ public struct ReplayInput {
         self.scene = scene
         self.samples = samples
     }
+
+    /// The folder that a trace lies in.
+    static func source(ofPath path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        return parts.count > 1 ? String(parts[parts.count - 2]) : "."
+    }
 }
 
 /// What a replay of one trace gives: its report's parts, poolable.
@@ -69,6 +75,7 @@ struct ReplayOutcome {
 /// The reference replay: the cache's decisions under a virtual clock.
 struct VirtualReplay {
     let options: ReplayOptions
+    let loads: LoadClock
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
@@ -83,24 +90,30 @@ struct VirtualReplay {
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
         }
-        let latency = options.loadLatency ?? 0
+        let cost = try options.cost.resolved().cost
         let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
         let cache = VirtualCache(
-            options: cacheOptions(limit),
-            expectedLatency: latency,
-            latency: { load, _ in
+            options: cacheOptions(limit, cost: cost),
+            expectedLatency: loads.latency,
+            latency: { [loads] load, _ in
                 recorder?.started(load.tile, isDemand: load.isDemand)
-                return latency
+                return loads.time(of: load.tile)
             }
         )
         let layer = cache.addLayer(tileBytes: tileBytes)
         var cursor = HashingCursor(input.samples)
         var future: FutureNeeds?
         if options.needsFuture { future = try lookAhead(&cursor, input.scene, rate, pyramid) }
-        let view = cache.addView(layers: [(layer, pyramid, try options.policy(future: future))])
+        let policy = try options.policy(
+            future: future,
+            knowledge: knowledge(limitBytes: limit.bytes, tileBytes: tileBytes)
+        )
+        let view = cache.addView(layers: [(layer, pyramid, policy)])
         var tally = ReplayTally()
         var stop = StopWatch(input, hooks)
-        var rest = RestingFrames(isPossible: options.prefetch == .none && options.eviction != .belady)
+        var rest = RestingFrames(
+            isPossible: options.prefetch == .none && options.eviction != .belady && options.cost == .none
+        )
         try withFrames(of: cursor, input.scene, rate) { frame in
             if rest.isResting(at: frame.viewport) {
                 tally.frames += 1
@@ -174,7 +187,20 @@ struct VirtualReplay {
         )
     }
 
-    private func cacheOptions(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> VirtualCache.Options {
+    /// What an oracle may know of the cache.
+    private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
+        let tiles = Double(limitBytes) / Double((tileBytes + 4095) & ~4095)
+        return OraclePolicy.Knowledge(
+            workers: options.workers - options.reservedWorkers,
+            capacityTiles: Int(options.compressedTier ? tiles * options.compressionRatio : tiles),
+            loadTime: loads.timeOfTile
+        )
+    }
+
+    private func cacheOptions(
+        _ limit: (bytes: Int, grantsBookkeeping: Bool),
+        cost: CodecCost?
+    ) -> VirtualCache.Options {
         var cache = VirtualCache.Options()
         cache.byteLimit = limit.bytes
         cache.grantsBookkeeping = limit.grantsBookkeeping
@@ -187,6 +213,8 @@ struct VirtualReplay {
         cache.levelBias = options.levelBias
         cache.hysteresis = options.hysteresis
         cache.effort = options.effort
+        cache.bandwidth = loads.bandwidth
+        cache.codecCost = cost
         return cache
     }
 
@@ -197,6 +225,7 @@ struct VirtualReplay {
     ) {
         tally.pan = cache.panDemands
         tally.zoom = cache.zoomDemands
+        tally.drawableHits = options.cost == .none ? tally.pan.hits + tally.zoom.hits : cache.drawableHits
         let unseen = cache.unseen
         tally.take(
             cache.counters,

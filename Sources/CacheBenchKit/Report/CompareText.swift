@@ -6,20 +6,38 @@
 
 /// A comparison for people and for programs.
 public enum CompareText {
-    /// A line for each source, budget and policy, traces of a source pooled; no line is longer than 80 columns.
+    /// A line for each source, budget and policy, traces of a source pooled; no line is longer than 80 columns. A second
+    /// table where the codec was charged.
     ///
     /// - Parameter style: how headings are set off.
     public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
+        var lines = table(report.totals, isCharged: false, style)
+        if let cost = report.cost, let totals = report.chargedTotals {
+            lines += ["", "with the codec's time charged: \(cost)"] + table(totals, isCharged: true, style)
+            lines += ["", "drawn: demands that their own frame could draw"]
+        }
+        lines += [
+            "", "gap: share of the way from no prefetch to the oracle with the same budget",
+            "blank and fallback: millions of screen pixels times seconds",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func table(_ rows: [CompareRow], isCharged: Bool, _ style: TextStyle) -> [String] {
+        let second = isCharged ? "drawn" : "pan"
         var table = [
-            ["budget", "policy", "hits", "pan", "zoom", "gap", "waste", "sharp", "blank", "fallb.", "loaded"],
+            ["budget", "policy", "hits", second, "zoom", "gap", "waste", "sharp", "blank", "fallb.", "loaded"],
             ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
-        for row in report.totals {
+        let showsEffort = Set(rows.map(\.effort)).count > 2 || rows.contains { $0.targetLoads != nil }
+        for row in rows {
             let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
             table.append(
                 [
-                    budget ?? Figures.bytes(row.byteLimit), row.policy, Figures.percentNumber(row.hitRate),
-                    Figures.percentNumber(row.panHitRate), Figures.percentNumber(row.zoomHitRate),
+                    budget ?? Figures.bytes(row.byteLimit), policy(row, showsEffort: showsEffort),
+                    Figures.percentNumber(row.hitRate),
+                    Figures.percentNumber(isCharged ? row.drawableHitRate : row.panHitRate),
+                    Figures.percentNumber(row.zoomHitRate),
                     Figures.percentNumber(row.gapClosed), Figures.percentNumber(row.waste),
                     Figures.percentNumber(row.sharp), mega(row.blankPixelMilliseconds),
                     mega(row.fallbackPixelMilliseconds), Figures.count(row.loadedBytes / 1_000_000),
@@ -34,18 +52,21 @@ public enum CompareText {
         }
         var lines = [line(table[0]), style.dim(line(table[1]))]
         var source: String?
-        for (row, cells) in zip(report.totals, table.dropFirst(2)) {
+        for (row, cells) in zip(rows, table.dropFirst(2)) {
             if row.source != source {
                 lines.append(style.bold(row.source.printable.shortened(to: ReplayText.width)))
                 source = row.source
             }
             lines.append(line(cells))
         }
-        return
-            (lines + [
-                "", "gap: share of the way from no prefetch to the oracle with the same budget",
-                "blank and fallback: millions of screen pixels times seconds",
-            ]).joined(separator: "\n") + "\n"
+        return lines
+    }
+
+    /// The policy, with its effort where those differ, and an asterisk where no effort reaches the loads asked for.
+    private static func policy(_ row: CompareRow, showsEffort: Bool) -> String {
+        guard showsEffort, row.policy != "none", row.policy != "oracle" else { return row.policy }
+        let thousandths = Int((row.effort * 1000).rounded())
+        return "\(row.policy) \(Double(thousandths) / 1000)" + (row.reachesTarget == false ? "*" : "")
     }
 
     /// The report as one object, keys sorted, with one line feed at its end.

@@ -20,9 +20,12 @@ enum ReplayFlags {
         add("prefetch", "prefetch")
         add("eviction", "eviction")
         add("effort", "effort")
+        if configuration["without"] != .text("") { add("without", "without") }
         add("workers", "workers")
         add("reserved-workers", "reservedWorkers")
         add("load-latency", "loadLatencyMilliseconds", unit: "ms")
+        if configuration["loadTimes"] != .text("constant") { add("load-times", "loadTimes") }
+        if configuration["cost"] != .text("none") { add("cost", "cost") }
         add("clock", "clock")
         if configuration["clock"] == .text("real") { add("speed", "speed") }
         add("frame-rate", "frameRate")

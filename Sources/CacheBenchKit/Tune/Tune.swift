@@ -178,7 +178,11 @@ public struct Tune: Sendable {
             let task = tasks[index]
             var options = jobs[task.job].options
             options.memoryLimit = .bytes(jobs[task.job].budget)
-            let outcome = try VirtualReplay(options: options, hooks: hooks).run(try open[task.trace]())
+            let outcome = try VirtualReplay(
+                options: options,
+                loads: LoadClock(options),
+                hooks: hooks
+            ).run(try open[task.trace]())
             let count = tallies.withLock { tallies in
                 tallies[task.job, default: [:]][task.trace] = outcome.wasStopped ? nil : outcome.tally
                 return tallies.values.count { $0.count == open.count }

@@ -1,0 +1,127 @@
+import Dispatch
+import Synchronization
+
+/// What is replayed over all traces: one policy with one budget and one effort.
+struct CompareCell: Hashable, Sendable {
+    var budget: MemoryLimit
+    var policy: PrefetchKind
+    var effort: Double
+
+    /// Efforts that no policy could tell apart are one: nothing is replayed twice.
+    init(budget: MemoryLimit, policy: PrefetchKind, effort: Double) {
+        self.budget = budget
+        self.policy = policy
+        self.effort = policy == .none || policy == .oracle ? 1 : effort
+    }
+}
+
+/// Replays traces for cells on all cores, each pair once, and keeps the sums.
+final class CompareRunner: Sendable {
+    private struct Key: Hashable {
+        var cell: CompareCell
+        var trace: Int
+    }
+
+    private struct State {
+        var outcomes: [Key: ReplayOutcome] = [:]
+        var done = 0
+        var total = 0
+    }
+
+    private let options: ReplayOptions
+    private let loads: LoadClock
+    private let paths: [String]
+    private let sourceOfTrace: [String]
+    private let state = Mutex(State())
+    private let progress: @Sendable (_ done: Int, _ of: Int) -> Void
+
+    init(
+        options: ReplayOptions,
+        paths: [String],
+        progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void
+    ) throws {
+        self.options = options
+        self.paths = paths
+        self.progress = progress
+        loads = try LoadClock(options)
+        sourceOfTrace = paths.map { ReplayInput.source(ofPath: $0) }
+    }
+
+    /// The folders of the traces, in the order of their first trace.
+    var sources: [String] {
+        var known: Set<String> = []
+        return sourceOfTrace.filter { known.insert($0).inserted }
+    }
+
+    /// The numbers of a source's traces.
+    func traces(of source: String) -> [Int] { paths.indices.filter { sourceOfTrace[$0] == source } }
+
+    /// Replays what has not been replayed yet.
+    ///
+    /// - Parameter wanted: cells with the source whose traces they are wanted for, `nil` for all.
+    func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
+        var keys: [Key] = []
+        var known: Set<Key> = []
+        let have = state.withLock { Set($0.outcomes.keys) }
+        for (cell, source) in wanted {
+            for trace in source.map({ traces(of: $0) }) ?? Array(paths.indices) {
+                let key = Key(cell: cell, trace: trace)
+                if !have.contains(key), known.insert(key).inserted { keys.append(key) }
+            }
+        }
+        let tasks = keys
+        state.withLock { $0.total += tasks.count }
+        let failure = Mutex<(any Error)?>(nil)
+        DispatchQueue.concurrentPerform(iterations: tasks.count) { [self] index in
+            if failure.withLock({ $0 != nil }) { return }
+            do {
+                let key = tasks[index]
+                let options = options(for: key.cell)
+                let outcome = try Replay(options, loads: loads).outcome(
+                    of: ReplayInput(path: paths[key.trace], options: options)
+                )
+                let (done, total) = state.withLock { state in
+                    state.outcomes[key] = outcome
+                    state.done += 1
+                    return (state.done, state.total)
+                }
+                progress(done, total)
+            } catch {
+                failure.withLock { if $0 == nil { $0 = error } }
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// The figures of a cell that has been run.
+    ///
+    /// - Parameter trace: one of the source's, or `nil` for all of them pooled.
+    func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport {
+        state.withLock { state in
+            var tally = ReplayTally()
+            var name = ""
+            for number in trace.map({ [$0] }) ?? traces(of: source) {
+                guard let outcome = state.outcomes[Key(cell: cell, trace: number)] else { continue }
+                tally.add(outcome.tally)
+                name = outcome.trace.name
+            }
+            return tally.report(
+                trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),
+                configuration: [:]
+            )
+        }
+    }
+
+    private func options(for cell: CompareCell) -> ReplayOptions {
+        var options = options
+        options.memoryLimit = cell.budget
+        options.prefetch = cell.policy
+        options.effort = cell.effort
+        switch cell.policy {
+        case .tilecache: options.eviction = .tilecache
+        case .oracle: options.eviction = .belady
+        default: options.eviction = .lru
+        }
+        return options
+    }
+}

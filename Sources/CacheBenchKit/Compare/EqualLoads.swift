@@ -1,0 +1,80 @@
+/// Finds the effort at which each policy loads as much as another, source by source and budget by budget.
+struct EqualLoads {
+    /// What an effort is found for.
+    struct Group: Hashable {
+        var budget: MemoryLimit
+        var policy: PrefetchKind
+        var source: String
+    }
+
+    /// What was found.
+    struct Match {
+        var effort: Double
+        /// Loads that were to be reached, and those that were.
+        var target: Int
+        var loads: Int
+
+        /// Within 2 per cent, which is less than policies differ by.
+        var isReached: Bool { abs(loads - target) * 50 <= target }
+    }
+
+    /// Halvings of the range of efforts: the last one moves it by 0.004 at most.
+    static let steps = 8
+
+    let compare: Compare
+    let runner: CompareRunner
+
+    private struct Search {
+        var low = 0.0
+        var high = 1.0
+        var best: Match
+    }
+
+    /// The efforts, for all policies that load ahead of need.
+    func choose() throws -> [Group: Match] {
+        let usual = compare.options.effort
+        let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }
+        var searches: [Group: Search] = [:]
+        for budget in compare.budgets {
+            for source in runner.sources {
+                let loads = kinds.map { started(Group(budget: budget, policy: $0, source: source), effort: usual) }
+                guard let smallest = loads.min() else { continue }
+                var target = smallest
+                if case .policy(let kind)? = compare.equalLoads, let index = kinds.firstIndex(of: kind) {
+                    target = loads[index]
+                }
+                for (kind, loads) in zip(kinds, loads) {
+                    var search = Search(best: Match(effort: usual, target: target, loads: loads))
+                    if loads > target { search.high = usual } else { search.low = usual }
+                    searches[Group(budget: budget, policy: kind, source: source)] = search
+                }
+            }
+        }
+        for _ in 0..<Self.steps {
+            let open = searches.filter { $0.value.best.loads != $0.value.best.target }
+            try runner.run(open.map { (cell($0.key, effort: middle($0.value)), $0.key.source) })
+            for (group, search) in open {
+                var search = search
+                let effort = middle(search)
+                let loads = started(group, effort: effort)
+                if abs(loads - search.best.target) < abs(search.best.loads - search.best.target) {
+                    search.best.effort = effort
+                    search.best.loads = loads
+                }
+                if loads > search.best.target { search.high = effort } else { search.low = effort }
+                searches[group] = search
+            }
+        }
+        return searches.mapValues(\.best)
+    }
+
+    private func middle(_ search: Search) -> Double { (search.low + search.high) / 2 }
+
+    private func cell(_ group: Group, effort: Double) -> CompareCell {
+        CompareCell(budget: group.budget, policy: group.policy, effort: effort)
+    }
+
+    private func started(_ group: Group, effort: Double) -> Int {
+        runner.report(cell(group, effort: effort), trace: nil, source: group.source).loads.started
+    }
+}

@@ -1,0 +1,84 @@
+import DemoWorld
+import TileCache
+
+/// What the virtual clock charges for compressing and decompressing, by the word on the command line.
+public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
+    /// Nothing: the reference.
+    case none
+    /// What this machine's codec takes for tiles of the built-in world; measured anew for each program.
+    case measured
+    /// Decoded bytes a second that one core compresses and decompresses.
+    case rates(compress: Double, decompress: Double)
+
+    /// Reads `none`, `measured`, `compress=900MB,decompress=2.5GB` (a second, decoded bytes); `nil` for anything else.
+    public init?(_ text: String) {
+        switch text {
+        case "none": self = .none
+        case "measured": self = .measured
+        default:
+            var rates: [String: Double] = [:]
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let words = part.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+                guard words.count == 2, let bytes = Quantity.bytes(words[1]), bytes > 0,
+                    rates.updateValue(Double(bytes), forKey: words[0]) == nil
+                else { return nil }
+            }
+            guard rates.count == 2, let compress = rates["compress"], let decompress = rates["decompress"] else {
+                return nil
+            }
+            self = .rates(compress: compress, decompress: decompress)
+        }
+    }
+
+    /// As it is written on a command line.
+    public var description: String {
+        switch self {
+        case .none: "none"
+        case .measured: "measured"
+        case .rates(let compress, let decompress): "compress=\(Int(compress))B,decompress=\(Int(decompress))B"
+        }
+    }
+
+    /// The charge with its rates known, so that a figure can be made again elsewhere.
+    ///
+    /// - Throws: ``ReplayError`` where the codec cannot be measured.
+    public func resolved() throws(ReplayError) -> CodecCharge {
+        guard self == .measured else { return self }
+        do {
+            return try Self.measure()
+        } catch {
+            throw ReplayError("--cost measured: \(error)")
+        }
+    }
+
+    var cost: CodecCost? {
+        guard case .rates(let compress, let decompress) = self else { return nil }
+        return CodecCost(compressBytesPerSecond: compress, decompressBytesPerSecond: decompress)
+    }
+
+    /// The best of some rounds, for whatever else runs only makes them slower; to 10 MB a second.
+    private static func measure() throws -> CodecCharge {
+        let side = 256
+        let world = try DemoTileSource(
+            worldWidth: 1 << 16,
+            worldHeight: 1 << 16,
+            tileSize: side,
+            format: .rgba8,
+            seed: 1
+        )
+        let tiles = world.samples(count: 16)
+        var run = try CodecRun(
+            tiles: tiles.map {
+                CodecBenchmark.Tile(className: "built-in", width: side, height: side, format: .rgba8, pixels: $0)
+            },
+            maximumTileBytes: side * side * 4
+        )
+        for _ in 0..<5 { try run.measure(rawFirst: false) }
+        let bytes = Double(tiles.count * side * side * 4)
+        func rate(_ seconds: Double?) -> Double { max((bytes / (seconds ?? 1) / 1e7).rounded(), 1) * 1e7 }
+        return .rates(
+            compress: rate(run.times.map(\.compress).min()),
+            decompress: rate(run.times.map(\.decompress).min())
+        )
+    }
+}

@@ -1,0 +1,113 @@
+package import TileCache
+
+/// When each tile of a trace is needed: what a replay can know and a cache cannot.
+package final class FutureNeeds: Sendable {
+    /// A stretch of frames that need a tile. Its first frame demands the tile.
+    struct Need: Sendable {
+        /// The number of the tile.
+        var tile: Int
+        /// The first and the last frame, in nanoseconds.
+        var start: Int64
+        var end: Int64
+        /// The next need of the same tile, or -1.
+        var next = -1
+    }
+
+    /// A frame at which other tiles are needed than at the one before.
+    struct Change: Sendable {
+        var time: Int64
+        /// How many tiles the frame before needed.
+        var neededBefore: Int
+        /// The first need that begins then or later.
+        var firstNeed: Int
+    }
+
+    /// Every need, in the order of its beginning, then of the screen.
+    let needs: [Need]
+    /// In the order of time.
+    let changes: [Change]
+    private let numbers: [TileCoordinate: Int]
+    private let tiles: [TileCoordinate]
+    /// By tile, the numbers of its needs.
+    private let needsOfTile: [[Int]]
+
+    /// Looks at every frame of a trace.
+    ///
+    /// - Parameter next: gives the frames; called until it returns `nil`.
+    package init(
+        pyramid: TilePyramid,
+        selection: LevelSelection,
+        next: () throws -> (time: Int64, viewport: Viewport)?
+    ) rethrows {
+        var needs: [Need] = []
+        var changes: [Change] = []
+        var numbers: [TileCoordinate: Int] = [:]
+        var tiles: [TileCoordinate] = []
+        var needsOfTile: [[Int]] = []
+        var open: [TileCoordinate: Int] = [:]
+        var before: [TileCoordinate] = []
+        var lastTime: Int64 = 0
+        var level: Int?
+        while let frame = try next() {
+            let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
+            level = chosen
+            let needed = pyramid.neededTiles(under: frame.viewport, at: chosen)
+            if needed != before {
+                changes.append(Change(time: frame.time, neededBefore: before.count, firstNeed: needs.count))
+                var stillOpen: [TileCoordinate: Int] = [:]
+                for tile in needed {
+                    if let need = open.removeValue(forKey: tile) {
+                        stillOpen[tile] = need
+                        continue
+                    }
+                    let number = numbers[tile] ?? tiles.count
+                    if number == tiles.count {
+                        numbers[tile] = number
+                        tiles.append(tile)
+                        needsOfTile.append([])
+                    }
+                    if let earlier = needsOfTile[number].last { needs[earlier].next = needs.count }
+                    needsOfTile[number].append(needs.count)
+                    stillOpen[tile] = needs.count
+                    needs.append(Need(tile: number, start: frame.time, end: frame.time))
+                }
+                for need in open.values { needs[need].end = lastTime }
+                open = stillOpen
+                before = needed
+            }
+            lastTime = frame.time
+        }
+        for need in open.values { needs[need].end = lastTime }
+        self.needs = needs
+        self.changes = changes
+        self.numbers = numbers
+        self.tiles = tiles
+        self.needsOfTile = needsOfTile
+    }
+
+    /// Every demand, the first frame's included, in the order of time, then of the screen.
+    var beginnings: [(time: Int64, tile: TileCoordinate)] { needs.map { ($0.start, tiles[$0.tile]) } }
+
+    /// How many tiles are ever needed; they are numbered from 0.
+    var tileCount: Int { tiles.count }
+
+    /// The number of a tile, `nil` where no frame needs it.
+    func number(of tile: TileCoordinate) -> Int? { numbers[tile] }
+
+    /// The tile of a number.
+    func tile(_ number: Int) -> TileCoordinate { tiles[number] }
+
+    /// The need of a tile that is under way at a moment or comes next; `nil` where there is none.
+    ///
+    /// - Parameter now: a need whose last frame this is has passed.
+    func need(of number: Int, after now: Int64) -> Need? {
+        let list = needsOfTile[number]
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if needs[list[middle]].end <= now { low = middle + 1 } else { high = middle }
+        }
+        return low < list.count ? needs[list[low]] : nil
+    }
+}

@@ -1,0 +1,153 @@
+import TileCache
+
+/// How the time that loads take is found, beside `ReplayOptions.loadLatency`.
+public enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
+    /// Each takes the latency.
+    case constant
+    /// A log-normal distribution with the latency as its median: a number for each tile, from the seed and the tile,
+    /// whatever was loaded before. `sigma` is the standard deviation of the natural logarithm, larger than 0 to 3.
+    case longTail(sigma: Double)
+    /// The latency passes, then the decoded bytes come over a link that all loads share; bytes a second.
+    case bandwidth(Double)
+    /// Recorded for each tile in a file of lines `level,column,row,milliseconds`; the others take the latency.
+    case file(String)
+
+    /// With 1, one load in twenty takes more than five times the median, one in a hundred more than ten times.
+    public static let usualSigma = 1.0
+
+    /// Reads `constant`, `longtail`, `longtail:0.5`, `bandwidth:10MB`, `file:PATH`; `nil` for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.count > 1 ? parts[1] : nil) {
+        case ("constant", nil): self = .constant
+        case ("longtail", nil): self = .longTail(sigma: Self.usualSigma)
+        case ("longtail", let value?):
+            guard let sigma = Quantity.number(value, suffix: ""), sigma > 0, sigma <= 3 else { return nil }
+            self = .longTail(sigma: sigma)
+        case ("bandwidth", let value?):
+            guard let bytes = Quantity.bytes(value), bytes > 0 else { return nil }
+            self = .bandwidth(Double(bytes))
+        case ("file", let path?):
+            guard !path.isEmpty else { return nil }
+            self = .file(path)
+        default: return nil
+        }
+    }
+
+    /// As it is written on a command line.
+    public var description: String {
+        switch self {
+        case .constant: "constant"
+        case .longTail(let sigma): sigma == Self.usualSigma ? "longtail" : "longtail:\(sigma)"
+        case .bandwidth(let bytes): "bandwidth:\(Int(bytes))B"
+        case .file(let path): "file:\(path)"
+        }
+    }
+}
+
+/// Load times with everything read that there is to read.
+struct LoadClock: Sendable {
+    /// Nanoseconds: of all loads, of the middle one, or of those that nothing is known of.
+    let latency: Int64
+    /// Bytes a second that all loads share once their latency is over.
+    let bandwidth: Double?
+    /// Nanoseconds by tile where they differ, `nil` where they do not.
+    let timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
+
+    /// - Throws: ``ReplayError`` where the file of times cannot be read or is wrong.
+    init(_ options: ReplayOptions) throws(ReplayError) {
+        let latency = options.loadLatency ?? 0
+        self.latency = latency
+        switch options.loadTimes {
+        case .constant:
+            bandwidth = nil
+            timeOfTile = nil
+        case .longTail(let sigma):
+            bandwidth = nil
+            let seed = options.seed
+            timeOfTile = { Self.longTail($0, seed: seed, median: latency, sigma: sigma) }
+        case .bandwidth(let bytes):
+            bandwidth = bytes
+            timeOfTile = nil
+        case .file(let path):
+            bandwidth = nil
+            let times = try RecordedLoadTimes.read(path)
+            timeOfTile = { times[$0] ?? latency }
+        }
+    }
+
+    /// Nanoseconds from the start of a tile's load to its end, or to its first byte.
+    func time(of tile: TileCoordinate) -> Int64 { timeOfTile?(tile) ?? latency }
+
+    /// The longest tail that is believed: nothing takes more than a thousand times the median.
+    static let longest = 1000.0
+
+    /// A normal deviate by Box and Muller of two numbers hashed from seed and tile, raised to a log-normal time.
+    private static func longTail(_ tile: TileCoordinate, seed: UInt64, median: Int64, sigma: Double) -> Int64 {
+        var hash = SplitMix64.mixed(seed &+ 0x9E37_79B9_7F4A_7C15)
+        for part in [tile.level, tile.column, tile.row] {
+            hash = SplitMix64.mixed(hash ^ UInt64(bitPattern: Int64(part)) &* 0xD6E8_FEB8_6659_FD93)
+        }
+        var random = SplitMix64(seed: hash)
+        // Never 0, whose logarithm is not to be had.
+        let first = 1 - random.nextUnit()
+        let radius = (-2 * 0.6931471805599453 * PortableMath.log2(first)).squareRoot()
+        let normal = radius * PortableMath.cos(2 * Double.pi * random.nextUnit())
+        let factor = min(PortableMath.exp(sigma * normal), longest)
+        let time = (Double(median) * factor).rounded()
+        return time < 0x1p62 ? Int64(time) : Int64(1) << 62
+    }
+}
+
+/// A file of load times: a line `level,column,row,milliseconds` for each tile. Lines that begin with `#`, and the line of
+/// these column names at the top, say nothing.
+enum RecordedLoadTimes {
+    /// An hour: who waits longer has written the wrong unit.
+    static let longestMilliseconds = 3_600_000.0
+
+    /// The times in nanoseconds.
+    static func read(_ path: String) throws(ReplayError) -> [TileCoordinate: Int64] {
+        do {
+            return try read(LineReader(path: path))
+        } catch let error as PanTraceError {
+            throw ReplayError(error.description)
+        } catch let error as ReplayError {
+            throw error
+        } catch {
+            throw ReplayError("\(path): \(error)")
+        }
+    }
+
+    static func read(_ lines: LineReader) throws -> [TileCoordinate: Int64] {
+        var times: [TileCoordinate: Int64] = [:]
+        var isFirst = true
+        while let bytes = try lines.next() {
+            let line = String(decoding: bytes, as: UTF8.self)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            defer { isFirst = false }
+            if isFirst, line == "level,column,row,milliseconds" { continue }
+            func fail(_ expected: String) -> ReplayError {
+                ReplayError(
+                    "\(lines.name):\(lines.lineNumber): expected \(expected), found \(PanTraceError.quoted(bytes))"
+                )
+            }
+            let parts = line.split(separator: ",", omittingEmptySubsequences: false)
+            guard parts.count == 4 else { throw fail("level,column,row,milliseconds") }
+            let place = parts.prefix(3).compactMap { Int($0) }
+            guard place.count == 3, place.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else {
+                throw fail("a level, a column and a row, whole numbers from 0")
+            }
+            guard let time = Quantity.number(String(parts[3]), suffix: ""), time <= longestMilliseconds else {
+                throw fail("a time in milliseconds, from 0 to 3600000")
+            }
+            let tile = TileCoordinate(level: place[0], column: place[1], row: place[2])
+            guard times.updateValue(Int64((time * 1e6).rounded()), forKey: tile) == nil else {
+                throw fail("each tile once")
+            }
+        }
+        guard !times.isEmpty else {
+            throw ReplayError("\(lines.name): expected lines of level,column,row,milliseconds, found none")
+        }
+        return times
+    }
+}

@@ -1,0 +1,188 @@
+/// Which loads can be in time for their demands, and in which order they have to start.
+///
+/// Loads are taken in the order of their deadlines, each at the earliest moment at which a worker is free: if any order
+/// makes all of them, this one does. Where one would be late, one is left out, for the rest is late otherwise. Loads that
+/// take equally long free a worker for equally long, so which one it is does not change how many are in time; left out is
+/// the one that is demanded again last, because what is soon demanded again needs its load all the same.
+struct OracleSchedule {
+    /// A load that would make a demand a hit.
+    struct Job: Sendable {
+        /// The need that the demand begins.
+        var need: Int
+        /// When the load has to have ended, in nanoseconds.
+        var deadline: Int64
+        /// How long it takes.
+        var duration: Int64
+        /// When the tile is demanded again after that; `Int64.max` for never.
+        var again: Int64
+        /// How long the tile stays needed.
+        var stay: Int64
+    }
+
+    private struct Accepted {
+        var job: Job
+        var isDropped = false
+        var finish: Int64
+    }
+
+    private let workers: [Int64]
+    private let isUniform: Bool
+    private let duration: Int64
+    private var accepted: [Accepted] = []
+    /// Numbers in `accepted`; the first to be left out on top. Dropped ones go when they are met.
+    private var heap: [Int] = []
+    /// When each worker is free after the accepted jobs, the earliest first; kept where durations differ.
+    private var busy: [Int64]
+    /// Accepted and not dropped.
+    private(set) var count = 0
+
+    /// Begins an empty schedule.
+    ///
+    /// - Parameters:
+    ///   - workers: when each worker is free, in any order; at least one.
+    ///   - duration: of every load, or on average where they differ.
+    ///   - isUniform: whether every load takes just that long.
+    init(workers: [Int64], duration: Int64, isUniform: Bool) {
+        self.workers = workers.sorted()
+        self.duration = max(duration, 0)
+        self.isUniform = isUniform
+        busy = self.workers
+    }
+
+    /// Takes a job whose deadline no earlier one's exceeds. What had to be left out: nothing, the job, or another.
+    mutating func add(_ job: Job) -> Job? {
+        let start = isUniform ? slot(count) : busy[0]
+        let finish = start.addingReportingOverflow(job.duration).partialValue
+        if finish <= job.deadline {
+            accept(job, finish: finish)
+            return nil
+        }
+        guard let top = worst(), isWorse(accepted[top].job, than: job) else { return job }
+        return isUniform ? replace(top, by: job) : replaceTimed(top, by: job)
+    }
+
+    /// When the load would start that has so many before it.
+    func slot(_ number: Int) -> Int64 {
+        // Workers take turns, for none is busy for longer than one load takes; where loads differ it is a guess.
+        let round = Int64(number / workers.count)
+        let (span, overflow) = round.multipliedReportingOverflow(by: duration)
+        if overflow { return .max }
+        let (start, late) = workers[number % workers.count].addingReportingOverflow(span)
+        return late ? .max : start
+    }
+
+    /// The accepted jobs in the order of their deadlines, with when they end.
+    var jobs: [(job: Job, finish: Int64)] {
+        var number = 0
+        return accepted.compactMap { entry in
+            guard !entry.isDropped else { return nil }
+            defer { number += 1 }
+            return (entry.job, isUniform ? slot(number) + entry.job.duration : entry.finish)
+        }
+    }
+
+    /// Before each job, and after the last, how many other loads may go ahead without making any job from there on late.
+    ///
+    /// - Parameter maximum: more are not asked for.
+    func shifts(upTo maximum: Int) -> [Int] {
+        let jobs = jobs
+        var shifts = [Int](repeating: maximum, count: jobs.count + 1)
+        for number in stride(from: jobs.count - 1, through: 0, by: -1) {
+            var low = 0
+            var high = shifts[number + 1]
+            while low < high {
+                let middle = (low + high + 1) / 2
+                if isInTime(jobs[number], number: number, after: middle) { low = middle } else { high = middle - 1 }
+            }
+            shifts[number] = low
+        }
+        return shifts
+    }
+
+    private func isInTime(_ job: (job: Job, finish: Int64), number: Int, after others: Int) -> Bool {
+        if isUniform {
+            let start = slot(number + others)
+            return start <= job.job.deadline - job.job.duration
+        }
+        // Each round of other loads holds the rest up for about one load.
+        let rounds = Int64((others + workers.count - 1) / workers.count)
+        return job.finish + rounds * duration <= job.job.deadline
+    }
+
+    private mutating func accept(_ job: Job, finish: Int64) {
+        accepted.append(Accepted(job: job, finish: finish))
+        push(accepted.count - 1)
+        count += 1
+        if !isUniform { occupy(until: finish) }
+    }
+
+    /// The slots are the same ones, and every job after the one that is left out starts one earlier.
+    private mutating func replace(_ number: Int, by job: Job) -> Job {
+        accepted[number].isDropped = true
+        heap.removeFirstOfHeap(by: order)
+        count -= 1
+        accept(job, finish: 0)
+        return accepted[number].job
+    }
+
+    /// Without a long load several short ones may be in time; tried, because workers that take turns are no simple sum.
+    private mutating func replaceTimed(_ number: Int, by job: Job) -> Job {
+        guard accepted[number].job.duration > job.duration else { return job }
+        var trial = OracleSchedule(workers: workers, duration: duration, isUniform: false)
+        for (index, entry) in accepted.enumerated() where !entry.isDropped && index != number {
+            if trial.add(entry.job) != nil { return job }
+        }
+        guard trial.add(job) == nil else { return job }
+        let left = accepted[number].job
+        self = trial
+        return left
+    }
+
+    private mutating func occupy(until finish: Int64) {
+        busy.removeFirst()
+        let place = busy.firstIndex { $0 > finish } ?? busy.count
+        busy.insert(finish, at: place)
+    }
+
+    // MARK: - What is left out first
+
+    private func isWorse(_ a: Job, than b: Job) -> Bool {
+        if a.duration != b.duration { return a.duration > b.duration }
+        if a.again != b.again { return a.again > b.again }
+        return a.stay < b.stay
+    }
+
+    private func order(_ a: Int, _ b: Int) -> Bool { isWorse(accepted[a].job, than: accepted[b].job) }
+
+    private func worst() -> Int? { heap.first }
+
+    private mutating func push(_ number: Int) { heap.insertInHeap(number, by: order) }
+}
+
+extension [Int] {
+    /// Adds a number to a binary heap whose first goes before all others.
+    fileprivate mutating func insertInHeap(_ number: Int, by goesFirst: (Int, Int) -> Bool) {
+        append(number)
+        var child = count - 1
+        while child > 0, goesFirst(self[child], self[(child - 1) / 2]) {
+            swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    /// Takes the first number off a binary heap.
+    fileprivate mutating func removeFirstOfHeap(by goesFirst: (Int, Int) -> Bool) {
+        swapAt(0, count - 1)
+        removeLast()
+        var parent = 0
+        while true {
+            var first = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < count && goesFirst(self[child], self[first]) {
+                first = child
+            }
+            if first == parent { return }
+            swapAt(parent, first)
+            parent = first
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// The most hits that any choice of loads and evictions can make on a tiny trace, by trying them all.
+///
+/// Loads begin at frames and take a whole number of them; a load that ends at a frame is there. Nothing needed is given
+/// up, and nothing else is asked of a choice: needed tiles need not be loaded first, or at all.
+struct OracleBruteForce {
+    /// The needed tiles of each frame, as bits.
+    var frames: [Int]
+    var tiles: Int
+    var capacity: Int
+    var workers: Int
+    /// Frames that a load takes, at least 1.
+    var latency: Int
+
+    private struct State: Hashable {
+        var frame: Int
+        var resident: Int
+        /// By tile, frames until it lands; 0 for no load.
+        var waits: [Int]
+    }
+
+    /// The hits, the first frame's left out.
+    func mostHits() -> Int {
+        var known: [State: Int] = [:]
+        return best(State(frame: 0, resident: 0, waits: Array(repeating: 0, count: tiles)), &known)
+    }
+
+    private func best(_ state: State, _ known: inout [State: Int]) -> Int {
+        guard state.frame < frames.count else { return 0 }
+        if let answer = known[state] { return answer }
+        var here = state
+        for tile in 0..<tiles where here.waits[tile] > 0 {
+            here.waits[tile] -= 1
+            if here.waits[tile] == 0 { here.resident |= 1 << tile }
+        }
+        let needed = frames[state.frame]
+        var hits = 0
+        if state.frame > 0 { hits = (needed & ~frames[state.frame - 1] & here.resident).nonzeroBitCount }
+        let flying = (0..<tiles).reduce(0) { here.waits[$1] > 0 ? $0 | 1 << $1 : $0 }
+        let startable = ((1 << tiles) - 1) & ~here.resident & ~flying
+        let evictable = here.resident & ~needed
+        var most = 0
+        forEachSubset(of: startable) { started in
+            guard started.nonzeroBitCount + flying.nonzeroBitCount <= workers else { return }
+            let over = max((here.resident | flying | started).nonzeroBitCount - capacity, 0)
+            forEachSubset(of: evictable) { evicted in
+                guard evicted.nonzeroBitCount == over else { return }
+                var next = here
+                next.frame += 1
+                next.resident &= ~evicted
+                for tile in 0..<tiles where started & (1 << tile) != 0 { next.waits[tile] = latency }
+                most = max(most, best(next, &known))
+            }
+        }
+        known[state] = hits + most
+        return hits + most
+    }
+
+    private func forEachSubset(of set: Int, _ body: (Int) -> Void) {
+        var subset = set
+        while true {
+            body(subset)
+            if subset == 0 { return }
+            subset = (subset - 1) & set
+        }
+    }
+}
