@@ -72,7 +72,7 @@ struct ZoomoutCommand: ParsableCommand {
     var seed = usual.seed
 
     @OptionGroup var scene: SceneArguments
-    @OptionGroup var output: OutputArguments
+    @OptionGroup var output: PageArguments
 
     private var options: ZoomoutOptions {
         var options = ZoomoutOptions()
@@ -109,6 +109,7 @@ struct ZoomoutCommand: ParsableCommand {
             switch output.format {
             case .table: try writer.write(ZoomoutText.text(report))
             case .json: try writer.write(ZoomoutText.json(report))
+            case .html: try writer.write(ZoomOutPage.text(report))
             }
             if !report.checks.passed { throw ExitCode(1) }
         }
