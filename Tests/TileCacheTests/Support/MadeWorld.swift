@@ -93,7 +93,7 @@ final class MadeSource: BlockingTileSource {
         self.before = before
     }
 
-    var loads: [TileCoordinate: Int] { state.withLock { $0.loads } }
+    var loads: [TileCoordinate: Int] { state.withLock { $0.loads.separate } }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         let attempt = state.withLock { state -> Int in

@@ -27,12 +27,12 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
         self.padding = padding
     }
 
-    var loads: [TileCoordinate: Int] { state.withLock { $0.loads } }
-    var decodes: [TileCoordinate: Int] { state.withLock { $0.decodes } }
+    var loads: [TileCoordinate: Int] { state.withLock { $0.loads.separate } }
+    var decodes: [TileCoordinate: Int] { state.withLock { $0.decodes.separate } }
     /// What ``TilePixels/keepEncoded(_:)`` said, twice for each load.
-    var kept: [Bool] { state.withLock { $0.kept } }
+    var kept: [Bool] { state.withLock { $0.kept.map { $0 } } }
     /// Threads that decoded.
-    var threads: Set<UInt64> { state.withLock { $0.threads } }
+    var threads: Set<UInt64> { state.withLock { Set($0.threads.map { $0 }) } }
     var version: UInt32 {
         get { state.withLock { $0.version } }
         set { state.withLock { $0.version = newValue } }

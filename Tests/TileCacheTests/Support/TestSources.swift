@@ -41,7 +41,7 @@ final class PlainSource: BlockingTileSource {
         pause = pauseMicroseconds
     }
 
-    var loads: [TileCoordinate: Int] { state.withLock { $0.loads } }
+    var loads: [TileCoordinate: Int] { state.withLock { $0.loads.separate } }
     var inside: Int { state.withLock { $0.inside } }
     var version: UInt32 {
         get { state.withLock { $0.version } }
@@ -164,3 +164,9 @@ func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
 #elseif canImport(Darwin)
     import Darwin
 #endif
+
+extension Dictionary {
+    /// A copy with storage of its own. Storage that is shared until somebody writes is safe too, but ThreadSanitizer sees
+    /// neither the reference counts that make it so nor, therefore, that a reader has let go before the writer begins.
+    var separate: Self { Self(uniqueKeysWithValues: map { ($0.key, $0.value) }) }
+}
