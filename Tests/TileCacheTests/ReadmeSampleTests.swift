@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Foundation
 import Synchronization
 import Testing
@@ -67,16 +68,24 @@ import TileCache
     }
 
     @Test func isTheCodeAbove() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let readme = try String(
-            contentsOf: here.deletingLastPathComponent().appendingPathComponent("../../README.md"),
-            encoding: .utf8
-        )
-        let test = try String(contentsOf: here, encoding: .utf8)
+        let readme = try readme()
+        let test = try String(contentsOfFile: #filePath, encoding: .utf8)
         let sample = try #require(between("```swift\nimport TileCache\n\n", "```", in: readme))
         // Looked for in two parts, so that this line is not what is found.
         let code = try #require(between("// README " + "begin\n", "        // README " + "end", in: test))
         #expect(sample == unindented(code, by: 8))
+    }
+
+    /// What the README says the demo prints is what it prints.
+    @Test func printsWhatTheReadmeShows() throws {
+        let options = ReplayOptions()
+        let result = try Replay(options).run([{ try ReplayInput(builtIn: options) }])
+        #expect(try between("The first one prints:\n\n```\n", "```", in: readme()) == ReplayText().text(result))
+    }
+
+    private func readme() throws -> String {
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: here.appendingPathComponent("../../README.md"), encoding: .utf8)
     }
 
     private func between(_ start: String, _ end: String, in text: String) -> String? {
