@@ -114,12 +114,13 @@ struct ChartFrame {
     }
 
     /// A line over the whole height, with a name beside it.
-    mutating func vertical(_ value: Double, _ style: String, name: String, row: Int = 0) {
+    mutating func vertical(_ value: Double, _ style: String, name: String, row: Int = 0, next: Double? = nil) {
         let place = px(value)
         svg.line(place, top, place, bottom, style)
         let length = Double(name.count) * ChartSize.letter
-        // The second of two marks is named on its other side, where the first one's name is not.
-        let fits = place + length + 6 < right && (row == 0 || place - length - 6 < left)
+        // Named on its right where that is neither the chart's end nor across the next mark; else on its left.
+        let end = min(right, next.map(px) ?? right)
+        let fits = place + length + 6 < end || place - length - 6 < left
         svg.text(
             name,
             fits ? place + 5 : place - 5,

@@ -30,8 +30,10 @@ struct LineChart {
             + horizontals.map { LegendEntry(name: $0.name, mark: .plain($0.style)) }
         var frame = ChartFrame(size, x: x(size), y: y, legend: legend)
         for rule in horizontals { frame.horizontal(rule.value, rule.style) }
-        for (row, rule) in verticals.enumerated() {
-            frame.vertical(rule.value, rule.style, name: rule.name, row: row)
+        let marks = verticals.sorted { $0.value < $1.value }
+        for (row, rule) in marks.enumerated() {
+            let next = row + 1 < marks.count ? marks[row + 1].value : nil
+            frame.vertical(rule.value, rule.style, name: rule.name, row: row, next: next)
         }
         for line in series {
             var commands = ""
