@@ -35,7 +35,6 @@ public final class TileView: Sendable {
                 view.refusedViewports += 1
                 return false
             }
-            if view.model.hasMoved { view.lastMoved = now }
             return state.wantsPlan(for: view, now: now) && state.requestPlan()
         }
         if plans { core.queuePlan() }

@@ -61,6 +61,7 @@ package struct OraclePolicy: PrefetchPolicy {
         wanted = present
     }
 
+    package var changesAtRest: Bool { true }
     package var goesFirst: Bool { base.goesFirst }
 
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }

@@ -112,17 +112,20 @@ struct VirtualReplay {
         var tally = ReplayTally()
         var stop = StopWatch(input, hooks)
         var rest = RestingFrames(
-            isPossible: options.prefetch == .none && options.eviction != .belady && options.cost == .none
+            isPossible: options.eviction != .belady && options.cost == .none,
+            hasNoPolicy: options.prefetch == .none
         )
         try withFrames(of: cursor, input.scene, rate) { frame in
-            if rest.isResting(at: frame.viewport) {
+            if rest.isResting(at: frame) {
                 tally.frames += 1
                 tally.seconds = Double(frame.time) / 1e9
                 recorder?.note(frame, of: cache, view: view)
                 return !stop.isAsked(after: frame.time)
             }
+            // Policies see when the rest ended, not a stroke as long as the rest.
+            if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
             cache.frame(view: view, frame.viewport, at: frame.time)
-            rest.note(frame.viewport, cache)
+            rest.note(frame, view, cache)
             let viewport = frame.viewport
             let isCounted = tally.frames > 0
             tally.frames += 1
@@ -255,27 +258,41 @@ struct VirtualReplay {
 
 /// Tells frames in which nothing can happen, so that the hours in which nobody moves cost next to nothing.
 ///
-/// Without prefetch a plan is the needed tiles. When the view stands still, all of them can be drawn, nothing is in
-/// flight and the last frame, which saw the same, did nothing at all, then the next one does nothing either.
+/// When the view stands still, all that it needs can be drawn, nothing is in flight, no plan is made any more and the last
+/// frame, which saw the same, did nothing at all, then the next one does nothing either.
 private struct RestingFrames {
-    /// Whether plans depend on nothing but what is needed.
+    /// Whether frames are left out at all.
     let isPossible: Bool
+    /// Whether plans are the needed tiles and nothing else: then there is no need to wait until none is made.
+    let hasNoPolicy: Bool
     private var viewport: Viewport?
     private var counters: PoolCounters?
     private var isStill = false
+    private var skipped: PanFrame?
 
-    init(isPossible: Bool) { self.isPossible = isPossible }
+    init(isPossible: Bool, hasNoPolicy: Bool) {
+        self.isPossible = isPossible
+        self.hasNoPolicy = hasNoPolicy
+    }
 
-    /// Whether a frame of this viewport would change nothing.
-    func isResting(at next: Viewport) -> Bool { isStill && next == viewport }
+    /// Whether a frame would change nothing.
+    mutating func isResting(at next: PanFrame) -> Bool {
+        guard isStill, next.viewport == viewport else { return false }
+        skipped = next
+        return true
+    }
+
+    /// The last frame that was left out, once.
+    mutating func takeSkipped() -> PanFrame? { skipped.take() }
 
     /// A frame has been drawn.
-    mutating func note(_ drawn: Viewport, _ cache: VirtualCache) {
+    mutating func note(_ drawn: PanFrame, _ view: Int, _ cache: VirtualCache) {
         guard isPossible else { return }
         let after = cache.counters
         isStill =
-            drawn == viewport && after == counters && cache.loadsInFlight == 0 && cache.coverage.missingTiles == 0
-        viewport = drawn
+            drawn.viewport == viewport && after == counters && cache.loadsInFlight == 0
+            && cache.coverage.missingTiles == 0 && (hasNoPolicy || cache.isResting(view: view, at: drawn.time))
+        viewport = drawn.viewport
         counters = after
     }
 }

@@ -78,6 +78,9 @@ package protocol PrefetchPolicy: Sendable {
     /// Whether its wishes go before needed tiles that are missing.
     var goesFirst: Bool { get }
 
+    /// Whether its wishes go on changing while a view rests, as those of an oracle do.
+    var changesAtRest: Bool { get }
+
     /// Takes in a frame; called for each viewport that a view takes, in the order of time.
     mutating func observe(_ frame: FrameObservation)
 
@@ -87,6 +90,7 @@ package protocol PrefetchPolicy: Sendable {
 
 extension PrefetchPolicy {
     package var goesFirst: Bool { false }
+    package var changesAtRest: Bool { false }
 }
 
 extension PlanTarget {

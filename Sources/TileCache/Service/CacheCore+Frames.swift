@@ -172,8 +172,7 @@ extension CoreState {
 
     /// Whether an update is worth a plan: not where the view has long been at rest and nothing is under way.
     func wantsPlan(for view: ViewRecord, now: Int64) -> Bool {
-        let restingTime: Int64 = 3_000_000_000
-        return view.model.hasMoved || now - view.lastMoved < restingTime || pool.loadCount > 0
+        !view.model.hasRested(at: now) || pool.loadCount > 0
     }
 }
 

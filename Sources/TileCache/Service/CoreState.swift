@@ -74,7 +74,6 @@ struct ViewRecord: Sendable {
     var contents: FrameContents?
     /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.
     var waits: [Int64] = []
-    var lastMoved: Int64 = 0
     var refusedViewports = 0
 }
 

@@ -6,6 +6,7 @@ package struct EffortShare: PrefetchPolicy {
     /// Wraps a policy.
     package init(_ base: any PrefetchPolicy) { self.base = base }
 
+    package var changesAtRest: Bool { base.changesAtRest }
     package var goesFirst: Bool { base.goesFirst }
 
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }

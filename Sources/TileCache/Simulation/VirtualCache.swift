@@ -122,8 +122,16 @@ package final class VirtualCache {
         for layer in views[view].layers {
             composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
         }
+        guard !isResting(view: view, at: now) else { return }
         makePlan(now: now)
         startJobs(now: now)
+    }
+
+    /// Whether a view has stood still for so long, with all it needs and nothing under way, that no plan is made for it;
+    /// the service has the same rule.
+    package func isResting(view: Int, at now: Int64) -> Bool {
+        views[view].hasRested(at: now) && work.count == 0 && coverage.missingTiles == 0
+            && !planner.policies[view, default: []].contains { $0.changesAtRest }
     }
 
     /// Lets time pass without a frame.

@@ -95,6 +95,8 @@ struct ViewModel: Sendable {
     var zoom = DemandCounts()
     /// Whether the last update changed what is seen.
     var hasMoved = false
+    /// When an update last did.
+    private var lastMoved: Int64 = 0
     /// Raised when the needed tiles, or where they lie on screen, change.
     private(set) var needsVersion: UInt64 = 0
     /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
@@ -105,6 +107,12 @@ struct ViewModel: Sendable {
         self.layers = layers
         self.selection = selection
         self.fitsBudget = fitsBudget
+    }
+
+    /// Whether the view has stood still for so long that a further plan would say what the last one does.
+    func hasRested(at now: Int64) -> Bool {
+        let restingTime: Int64 = 3_000_000_000
+        return !hasMoved && now - lastMoved >= restingTime
     }
 
     /// Takes a viewport: chooses levels, finds the needed tiles, counts demands. Whether it can be drawn at all.
@@ -119,6 +127,7 @@ struct ViewModel: Sendable {
         let time = time ?? now
         guard newViewport.isDrawable else { return false }
         hasMoved = newViewport != viewport
+        if hasMoved { lastMoved = now }
         guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || $0.hasOwnList }) else {
             for index in layers.indices { layers[index].observe(newViewport, now: time) }
             return true
@@ -176,6 +185,7 @@ struct ViewModel: Sendable {
     /// Takes the renderer's own list instead of a viewport's tiles.
     mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
         hasMoved = true
+        lastMoved = now
         needsVersion &+= 1
         for index in layers.indices {
             scratch.removeAll(keepingCapacity: true)
