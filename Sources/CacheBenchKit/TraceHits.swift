@@ -4,7 +4,11 @@ import TileCache
 /// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.
 ///
 /// Nothing is fetched ahead and a load takes no time, so that only what is kept makes the difference. A demand is a tile
-/// that a frame needs and the frame before did not; the first frame's are left out.
+/// that a frame needs and the frame before did not; the first frame's are left out. All see every needed tile of every
+/// frame, and all tiles cost the same.
+///
+/// On Linux an `NSCache` gives up what costs least and, of what costs the same, what came last: once it is full it takes no
+/// other tile, and hits only where a session comes back to where it began. Apple's does better.
 public struct TraceHits: Codable, Sendable, Hashable {
     /// Demands counted.
     public var demands: Int
@@ -40,9 +44,9 @@ public struct TraceHits: Codable, Sendable, Hashable {
         let both = try demands(options)
         options.compressedTier = false
         let decodedOnly = try demands(options)
-        let keys = try self.keys()
-        let nsCacheHits = self.nsCacheHits(on: keys, byteLimit: byteLimit)
-        let counted = keys.count { $0.isCounted }
+        let accesses = try self.accesses()
+        let nsCacheHits = self.nsCacheHits(on: accesses, byteLimit: byteLimit)
+        let counted = accesses.count { $0.isDemand }
         func rate(_ hits: Int) -> Double? { counted == 0 ? nil : Double(hits) / Double(counted) }
         return TraceHits(
             demands: counted,
@@ -69,27 +73,38 @@ public struct TraceHits: Codable, Sendable, Hashable {
         return (demands.decodedHits + demands.compressedHits, demands.total)
     }
 
-    private struct Demand {
+    /// A tile that a frame needs.
+    struct Access {
         var tile: TileCoordinate
-        var isCounted: Bool
+        /// Whether the frame before did not need it, and there was one.
+        var isDemand: Bool
     }
 
-    /// The session's demands in the order of time, then of the screen.
-    private static func keys() throws -> [Demand] {
+    /// Every needed tile of every frame, row by row: a renderer asks its cache for all of them each time it draws, and a
+    /// cache that goes by recency has to be told.
+    static func accesses() throws -> [Access] {
         let session = BuiltInSession()
         let pyramid = try TilePyramid.powerOfTwo(
             worldWidth: BuiltInSession.worldSize,
             worldHeight: BuiltInSession.worldSize,
             wrapsX: true
         )
+        let selection = LevelSelection()
         var frames = FrameCursor(session.stream, viewport: BuiltInSession.viewport)
-        let needs = try FutureNeeds(pyramid: pyramid, selection: LevelSelection()) {
-            try frames.next().map { ($0.time, $0.viewport) }
+        var accesses: [Access] = []
+        var before: Set<TileCoordinate>?
+        var level: Int?
+        while let frame = try frames.next() {
+            let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
+            level = chosen
+            let needed = pyramid.neededTiles(under: frame.viewport, at: chosen)
+            accesses += needed.map { Access(tile: $0, isDemand: !(before?.contains($0) ?? true)) }
+            before = Set(needed)
         }
-        return needs.beginnings.map { Demand(tile: $0.tile, isCounted: $0.time > 0) }
+        return accesses
     }
 
-    private static func nsCacheHits(on demands: [Demand], byteLimit: Int) -> Int {
+    private static func nsCacheHits(on accesses: [Access], byteLimit: Int) -> Int {
         final class Key: NSObject {
             let tile: TileCoordinate
             init(_ tile: TileCoordinate) { self.tile = tile }
@@ -99,14 +114,17 @@ public struct TraceHits: Codable, Sendable, Hashable {
         let cache = NSCache<Key, NSNumber>()
         cache.totalCostLimit = byteLimit
         var hits = 0
-        for demand in demands {
-            let key = Key(demand.tile)
+        for access in accesses {
+            let key = Key(access.tile)
             if cache.object(forKey: key) != nil {
-                if demand.isCounted { hits += 1 }
+                if access.isDemand { hits += 1 }
             } else {
-                cache.setObject(1, forKey: key, cost: 256 * 256 * 4)
+                cache.setObject(1, forKey: key, cost: tileBytes)
             }
         }
         return hits
     }
+
+    /// What a tile costs.
+    static let tileBytes = 256 * 256 * 4
 }

@@ -22,6 +22,24 @@ import Testing
         #expect(hits.hitRate == Double(hits.hits) / Double(hits.demands))
     }
 
+    #if os(Linux)
+        /// Why an `NSCache` hits so seldom here: of tiles that cost the same it keeps those that came first, for good.
+        @Test(arguments: [16, 32, 48])
+        func aFullNSCacheTakesNoOtherTile(mebibytes: Int) throws {
+            let hits = try TraceHits.measure(byteLimit: mebibytes << 20, compressionRatio: 2)
+            var kept: Set<TileCoordinate> = []
+            var expected = 0
+            for access in try TraceHits.accesses() {
+                if kept.contains(access.tile) {
+                    if access.isDemand { expected += 1 }
+                } else if kept.count < mebibytes << 20 / TraceHits.tileBytes {
+                    kept.insert(access.tile)
+                }
+            }
+            #expect(hits.nsCacheHits == expected)
+        }
+    #endif
+
     /// Without a limit that binds, every side keeps everything.
     @Test func withoutALimitAllSidesAreEqual() throws {
         let hits = try TraceHits.measure(byteLimit: 2 << 30, compressionRatio: 2)

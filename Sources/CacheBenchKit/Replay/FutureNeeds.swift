@@ -85,9 +85,6 @@ package final class FutureNeeds: Sendable {
         self.needsOfTile = needsOfTile
     }
 
-    /// Every demand, the first frame's included, in the order of time, then of the screen.
-    var beginnings: [(time: Int64, tile: TileCoordinate)] { needs.map { ($0.start, tiles[$0.tile]) } }
-
     /// How many tiles are ever needed; they are numbered from 0.
     var tileCount: Int { tiles.count }
 
