@@ -116,7 +116,7 @@ struct CompareCommand: ParsableCommand {
 
 /// The values of a list separated by commas.
 func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
-    let words = text.split(separator: ",").map(String.init)
+    let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     let values = words.compactMap(parse)
     guard !values.isEmpty, values.count == words.count else { throw ValidationError("Expected \(expected).") }
     return values

@@ -112,6 +112,9 @@ struct TuneCommand: ParsableCommand {
         guard targetHitRate == nil || targetBlank == nil else {
             throw ValidationError("--target-hit-rate and --target-blank are two targets: give one")
         }
+        guard compressedShares.isEmpty || replay.options.compressedTier else {
+            throw ValidationError("--compressed-shares needs the tier that --compressed-tier off leaves out")
+        }
         guard replay.options.clock == .virtual else {
             throw ValidationError("tune needs --clock virtual: the real clock takes as long as the traces")
         }

@@ -96,7 +96,7 @@ public struct Tune: Sendable {
         let first = options.variants[0]
         let slots = Mutex<[Int: (ReuseCurve, ReplayReport.Trace)]>([:])
         try concurrently(open.count) { index in
-            let input = try open[index]()
+            let input = try Self.open(open[index], for: first)
             let hashing = HashingCursor(input.samples)
             var counted = input
             counted.samples = hashing
@@ -122,23 +122,25 @@ public struct Tune: Sendable {
         return (curve, max(1 << 20, slot), traces)
     }
 
+    /// Opens a trace with the tiles of a variant: the scene was made before anyone knew which sizes would be tried.
+    private static func open(
+        _ open: @Sendable () throws -> ReplayInput,
+        for variant: ReplayOptions
+    ) throws -> ReplayInput {
+        var input = try open()
+        input.scene.tileSize = variant.overrides.tileSize ?? input.scene.tileSize
+        return input
+    }
+
     /// Bytes of the largest slot that any trace's tiles take.
     private func largestSlot(_ variant: ReplayOptions) throws -> Int {
-        try open.map { open in
-            var input = try open()
-            input.scene.tileSize = variant.overrides.tileSize ?? input.scene.tileSize
-            return (try variant.tileBytes(in: input.scene) + 4095) & ~4095
-        }.max() ?? 1
+        try open.map { (try variant.tileBytes(in: Self.open($0, for: variant).scene) + 4095) & ~4095 }.max() ?? 1
     }
 
     private func sweep(of variant: ReplayOptions, step: Int) throws -> [Int] {
         let limits = options.budgets.isEmpty ? Self.usualScreens.map { MemoryLimit.screens($0) } : options.budgets
         var budgets: Set<Int> = []
-        let scenes = try open.map { open in
-            var scene = try open().scene
-            scene.tileSize = variant.overrides.tileSize ?? scene.tileSize
-            return scene
-        }
+        let scenes = try open.map { try Self.open($0, for: variant).scene }
         for limit in limits {
             var largest = 0
             for scene in scenes {
@@ -182,7 +184,7 @@ public struct Tune: Sendable {
                 options: options,
                 loads: LoadClock(options),
                 hooks: hooks
-            ).run(try open[task.trace]())
+            ).run(Self.open(open[task.trace], for: options))
             let count = tallies.withLock { tallies in
                 tallies[task.job, default: [:]][task.trace] = outcome.wasStopped ? nil : outcome.tally
                 return tallies.values.count { $0.count == open.count }
@@ -340,7 +342,9 @@ extension Tune {
             options.variants.first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags }
             ?? options.replay
         replay.memoryLimit = .bytes(suggested.byteLimit)
-        let result = try Replay(replay).run([inputs[longest]], hooks: ReplayHooks(keepsSeries: true))
+        let input = inputs[longest]
+        let opened = { @Sendable [replay] in try Self.open(input, for: replay) }
+        let result = try Replay(replay).run([opened], hooks: ReplayHooks(keepsSeries: true))
         guard let own = result.traces.first, let series = result.series.first else { return nil }
         return TunePage.Shown(report: own, series: series)
     }

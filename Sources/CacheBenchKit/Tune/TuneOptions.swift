@@ -48,10 +48,10 @@ public struct TuneOptions: Sendable {
         self.target = target
     }
 
-    /// Every combination of the lists.
+    /// Every combination of the lists, each once.
     var variants: [ReplayOptions] {
         let shares: [Double?] = compressedShares.isEmpty ? [replay.compressedShare] : compressedShares
-        return (workers.isEmpty ? [replay.workers] : workers).flatMap { workers in
+        let all = (workers.isEmpty ? [replay.workers] : workers).flatMap { workers in
             (tileSizes.isEmpty ? [replay.overrides.tileSize] : tileSizes.map { $0 }).flatMap { size in
                 shares.map { share in
                     var variant = replay
@@ -63,5 +63,7 @@ public struct TuneOptions: Sendable {
                 }
             }
         }
+        var seen: Set<ReplayOptions> = []
+        return all.filter { seen.insert($0).inserted }
     }
 }
