@@ -94,6 +94,32 @@ import TileCache
         #expect(TuneText().text(report).hasSuffix("\ncachebench replay \(suggested.flags)\n"))
     }
 
+    /// Each row is what `replay` says with the row's own flags, whatever is tried beside it.
+    @Test func everyVariantIsWhatItsReplayIs() throws {
+        var options = ReplayOptions()
+        options.duration = 10_000_000_000
+        let shared = options
+        var tuning = TuneOptions(replay: options)
+        tuning.budgets = [.bytes(24 << 20), .bytes(48 << 20)]
+        tuning.tileSizes = [256, 512, 256]
+        tuning.workers = [2, 4]
+        tuning.compressedShares = [0.3, nil]
+        tuning.policies = []
+        let report = try Tune(tuning, inputs: [{ try ReplayInput(builtIn: shared) }]).run()
+        #expect(report.rows.count == 2 * 2 * 2 * 2)
+        for row in report.rows {
+            var alone = options
+            alone.memoryLimit = .bytes(row.byteLimit)
+            alone.overrides.tileSize = row.tileSize
+            alone.workers = row.workers
+            alone.compressedShare = row.compressedShare
+            let same = alone
+            let total = try Replay(alone).run([{ try ReplayInput(builtIn: same) }]).total
+            #expect(row.hitRate == total.demands.hitRate && row.waste == total.loads.waste)
+            #expect(row.peakBytes == total.memory.peakBytes)
+        }
+    }
+
     @Test func whatCannotBeReachedSaysSo() throws {
         var options = ReplayOptions()
         options.duration = 3_000_000_000
