@@ -4,7 +4,8 @@ package import TileCache
 /// Measures the compressed tier's codec against LZ4 on the unfiltered pixels of the same tiles, and against copying them, in
 /// the same run.
 ///
-/// Figures are medians over rounds in which both sides take turns, so that a slow spell of the machine hits both.
+/// Figures are sums of each tile's median over rounds in which both sides take turns: a slow spell of the machine hits
+/// both, a pause neither.
 /// Speeds are 10^6 bytes of pixels a second; filters, checks and the recognition of plain tiles are part of the time.
 package struct CodecBenchmark {
     /// A tile to measure with; its class is what the figures are grouped by.
@@ -134,16 +135,16 @@ package struct CodecBenchmark {
         }
         let rows = zip(classes, workers).map { entry, run in
             let bytes = Double(entry.tiles.reduce(0) { $0 + $1.pixels.count })
-            func speed(_ times: [Double]) -> Double { bytes / median(times) / 1e6 }
+            func speed(_ pass: (CodecRun.Times) -> Double) -> Double { bytes / run.seconds(pass) / 1e6 }
             return Row(
                 class: entry.name,
                 ratio: bytes / Double(run.storedBytes),
-                compress: speed(run.times.map(\.compress)),
-                decompress: speed(run.times.map(\.decompress)),
+                compress: speed(\.compress),
+                decompress: speed(\.decompress),
                 rawRatio: bytes / Double(run.rawStoredBytes),
-                rawCompress: speed(run.times.map(\.rawCompress)),
-                rawDecompress: speed(run.times.map(\.rawDecompress)),
-                memcpy: speed(run.times.map(\.copy))
+                rawCompress: speed(\.rawCompress),
+                rawDecompress: speed(\.rawDecompress),
+                memcpy: speed(\.copy)
             )
         }
         return Report(codec: rows, codecTotal: try total(workers, largest: largest, scalingRounds: scalingRounds))
@@ -151,18 +152,15 @@ package struct CodecBenchmark {
 
     private func total(_ runs: [CodecRun], largest: Int, scalingRounds: Int) throws -> Total {
         let pictures = zip(classes, runs).filter { entry, _ in entry.tiles.allSatisfy(\.isPicture) }
-        guard let first = pictures.first else { return Total() }
+        guard !pictures.isEmpty else { return Total() }
         let bytes = pictures.reduce(0) { $0 + $1.0.tiles.reduce(0) { $0 + $1.pixels.count } }
         let stored = pictures.reduce(0) { $0 + $1.1.storedBytes }
-        func ratio(_ raw: (CodecRun.Times) -> Double, _ own: (CodecRun.Times) -> Double) -> Double {
-            median(
-                first.1.times.indices.map { round in
-                    let rawTime = pictures.reduce(0) { $0 + raw($1.1.times[round]) }
-                    let ownTime = pictures.reduce(0) { $0 + own($1.1.times[round]) }
-                    return rawTime / ownTime
-                }
-            )
+        func seconds(_ pass: (CodecRun.Times) -> Double) -> Double {
+            pictures.reduce(0) { $0 + $1.1.seconds(pass) }
         }
+        let compress = seconds(\.compress)
+        let decompress = seconds(\.decompress)
+        let copy = seconds(\.copy)
         var scaling: Scaling?
         if scalingRounds > 0 {
             let tiles = pictures.flatMap { $0.0.tiles }
@@ -170,10 +168,10 @@ package struct CodecBenchmark {
         }
         return Total(
             ratio: Double(bytes) / Double(stored),
-            compressToRaw: ratio(\.rawCompress, \.compress),
-            decompressToRaw: ratio(\.rawDecompress, \.decompress),
-            compressToMemcpy: ratio(\.copy, \.compress),
-            decompressToMemcpy: ratio(\.copy, \.decompress),
+            compressToRaw: seconds(\.rawCompress) / compress,
+            decompressToRaw: seconds(\.rawDecompress) / decompress,
+            compressToMemcpy: copy / compress,
+            decompressToMemcpy: copy / decompress,
             twoThreads: scaling
         )
     }

@@ -2,9 +2,12 @@ import CLZ4
 import Foundation
 import TileCache
 
-/// The tiles of one class, compressed both ways, and the times of each round.
+/// The tiles of one class, compressed both ways, and the times of each tile in each round.
+///
+/// A tile takes less than a scheduler's slice: where others want the cores too, few single times have a pause in them, and
+/// medians leave those out, while nearly every pass over a whole class has one.
 struct CodecRun {
-    /// Seconds for all tiles of the class.
+    /// Seconds for one tile in one round.
     struct Times {
         var compress = 0.0
         var decompress = 0.0
@@ -20,7 +23,8 @@ struct CodecRun {
         case raw
     }
 
-    private(set) var times: [Times] = []
+    /// By round, then by tile.
+    private var times: [[Times]] = []
     /// Bytes of all blocks; a tile of one colour counts as the eight bytes that are kept of it.
     let storedBytes: Int
     let rawStoredBytes: Int
@@ -61,25 +65,38 @@ struct CodecRun {
         }
     }
 
+    /// Seconds for all tiles of the class: the sum of each tile's median, or of what else is taken of its rounds.
+    func seconds(_ pass: (Times) -> Double, of rounds: ([Double]) -> Double = CacheBenchKit.median) -> Double {
+        tiles.indices.reduce(0) { sum, tile in sum + rounds(times.map { pass($0[tile]) }) }
+    }
+
     /// One round: each of the four passes goes through all tiles of the class.
     mutating func measure(rawFirst: Bool) throws {
-        var round = Times()
+        var round = [Times](repeating: Times(), count: tiles.count)
         if rawFirst { measureRaw(&round) }
-        round.compress = seconds { for tile in tiles { _ = CodecRun.compress(tile, with: codec) } }
-        round.decompress = try seconds { for index in tiles.indices { try restore(index) } }
+        for index in tiles.indices {
+            round[index].compress = CacheBenchKit.seconds { _ = CodecRun.compress(tiles[index], with: codec) }
+        }
+        for index in tiles.indices { round[index].decompress = try CacheBenchKit.seconds { try restore(index) } }
         if !rawFirst { measureRaw(&round) }
-        round.copy = seconds {
-            for tile in tiles {
-                target.withUnsafeMutableBytes { pixels in tile.pixels.withUnsafeBytes { pixels.copyMemory(from: $0) } }
+        for index in tiles.indices {
+            round[index].copy = CacheBenchKit.seconds {
+                target.withUnsafeMutableBytes { pixels in
+                    tiles[index].pixels.withUnsafeBytes { pixels.copyMemory(from: $0) }
+                }
             }
         }
         times.append(round)
     }
 
-    private mutating func measureRaw(_ round: inout Times) {
-        round.rawCompress = seconds { for tile in tiles { _ = CodecRun.rawCompress(tile, into: &rawTarget) } }
-        round.rawDecompress = seconds {
-            for index in tiles.indices {
+    private mutating func measureRaw(_ round: inout [Times]) {
+        for index in tiles.indices {
+            round[index].rawCompress = CacheBenchKit.seconds {
+                _ = CodecRun.rawCompress(tiles[index], into: &rawTarget)
+            }
+        }
+        for index in tiles.indices {
+            round[index].rawDecompress = CacheBenchKit.seconds {
                 rawBlocks[index].withUnsafeBytes { block in
                     target.withUnsafeMutableBytes { pixels in
                         _ = LZ4_decompress_safe(

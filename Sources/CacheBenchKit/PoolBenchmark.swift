@@ -73,17 +73,23 @@ struct PoolBenchmark {
         // As many targets as tiles, so that both sides write to memory that is as cold.
         let targets = tiles.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.pixels.count, alignment: 4096) }
         defer { for target in targets { target.deallocate() } }
-        var stores: [Double] = []
-        var fetches: [Double] = []
+        // By tile, as in CodecRun: the codec alone and through the pool.
+        let none = tiles.map { _ in (alone: [Double](), pooled: [Double]()) }
+        var stores = none
+        var fetches = none
         for round in 0..<max(rounds, 1) + 1 {
-            var alone = 0.0
-            for tile in tiles { alone += try seconds { try compressed(tile, codec) { _ in } } }
-            var pooled = seconds { for tile in coordinates { _ = cache.demote(tile, of: layer) } }
             // The first round touches memory that later ones use again.
-            if round > 0 { stores.append(alone / pooled) }
-            alone = 0
+            let counts = round > 0
             for (index, tile) in tiles.enumerated() {
-                alone += try seconds {
+                let time = try seconds { try compressed(tile, codec) { _ in } }
+                if counts { stores[index].alone.append(time) }
+            }
+            for (index, tile) in coordinates.enumerated() {
+                let time = seconds { _ = cache.demote(tile, of: layer) }
+                if counts { stores[index].pooled.append(time) }
+            }
+            for (index, tile) in tiles.enumerated() {
+                let time = try seconds {
                     try blocks[index].withUnsafeBytes {
                         try codec.decompress(
                             $0,
@@ -94,13 +100,19 @@ struct PoolBenchmark {
                         )
                     }
                 }
+                if counts { fetches[index].alone.append(time) }
             }
-            var moved = 0
-            pooled = seconds { for tile in coordinates where cache.promote(tile, of: layer) { moved += 1 } }
-            guard moved == tiles.count else { throw ReplayError("the pool lost a tile while it was measured") }
-            if round > 0 { fetches.append(alone / pooled) }
+            for (index, tile) in coordinates.enumerated() {
+                var moved = false
+                let time = seconds { moved = cache.promote(tile, of: layer) }
+                guard moved else { throw ReplayError("the pool lost a tile while it was measured") }
+                if counts { fetches[index].pooled.append(time) }
+            }
         }
-        return PoolReport(storeToCodec: stores.median, fetchToCodec: fetches.median)
+        func ratio(_ times: [(alone: [Double], pooled: [Double])]) -> Double {
+            times.reduce(0) { $0 + $1.alone.median } / times.reduce(0) { $0 + $1.pooled.median }
+        }
+        return PoolReport(storeToCodec: ratio(stores), fetchToCodec: ratio(fetches))
     }
 
     private func compressed(

@@ -75,10 +75,10 @@ public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         )
         for _ in 0..<5 { try run.measure(rawFirst: false) }
         let bytes = Double(tiles.count * side * side * 4)
-        func rate(_ seconds: Double?) -> Double { max((bytes / (seconds ?? 1) / 1e7).rounded(), 1) * 1e7 }
+        func rate(_ seconds: Double) -> Double { max((bytes / seconds / 1e7).rounded(), 1) * 1e7 }
         return .rates(
-            compress: rate(run.times.map(\.compress).min()),
-            decompress: rate(run.times.map(\.decompress).min())
+            compress: rate(run.seconds(\.compress) { $0.min() ?? 1 }),
+            decompress: rate(run.seconds(\.decompress) { $0.min() ?? 1 })
         )
     }
 }
