@@ -13,6 +13,8 @@ import TileCache
         var milliseconds: Int64 = 40
         /// What it may hit less than the best simple policy.
         var allowance = 0.02
+        /// The most of its loads that may never be drawn.
+        var mostWaste = 0.62
 
         var testDescription: String { "\(kind), \(Int(width))x\(Int(height)), \(milliseconds) ms" }
     }
@@ -30,6 +32,14 @@ import TileCache
         Case(kind: .flings, width: 390, height: 844, milliseconds: 150),
         Case(kind: .pinches, width: 1920, height: 1080, tileSize: 512, frameRate: 30),
         Case(kind: .slide, width: 390, height: 844, milliseconds: 10),
+        Case(kind: .circles, width: 390, height: 844, milliseconds: 150),
+        Case(kind: .camera, width: 390, height: 844, milliseconds: 150),
+        Case(kind: .camera, width: 1920, height: 1080, milliseconds: 300),
+        // A ring goes on loading at rest what steps of half a view may need; the default waits until steps have taught it.
+        Case(kind: .keys, width: 390, height: 844, milliseconds: 150, allowance: 0.08),
+        Case(kind: .keys, width: 1920, height: 1080, tileSize: 512, frameRate: 30, allowance: 0.1),
+        // Four workers bring 13 tiles a second, where a fling uncovers 50.
+        Case(kind: .flings, width: 1920, height: 1080, milliseconds: 300, allowance: 0.05, mostWaste: 0.7),
     ]
 
     @Test(arguments: cases) func theDefaultHitsAsOftenAsAnySimplePolicy(_ session: Case) throws {
@@ -54,6 +64,8 @@ import TileCache
         }
         let own = try replay(.tilecache)
         let rate = try #require(own.demands.hitRate)
+        let waste = try #require(own.loads.waste)
+        #expect(waste <= session.mostWaste, "wastes \(waste) of its loads")
         for policy in [PrefetchKind.none, .ring, .velocity, .skewport] {
             let other = try #require(try replay(policy).demands.hitRate)
             #expect(rate >= other - session.allowance, "\(policy) hits \(other), tilecache \(rate)")

@@ -94,9 +94,11 @@ struct ForesightTrials: Sendable {
 
     /// The tile is demanded: its trials have won.
     ///
-    /// - Parameter deadline: when a load had to begin to be in time. Where the policy would have loaded it then for
-    ///   another reason, trials that were over before earn nothing for it.
-    mutating func succeed(_ key: TileKey, deadline: Double, odds: inout ForesightOdds) {
+    /// - Parameters:
+    ///   - deadline: when the load of the last of as many tiles as usually come at once had to begin to be in time. Where
+    ///     the policy would have loaded it then for another reason, trials that were over before earn nothing for it.
+    ///   - latest: the same for a tile that finds a worker free: trials that began later have come too late.
+    mutating func succeed(_ key: TileKey, deadline: Double, latest: Double, odds: inout ForesightOdds) {
         let head = head(key)
         var wasAnnounced = false
         var number = head
@@ -116,7 +118,7 @@ struct ForesightTrials: Sendable {
                     Int(trial.bin),
                     weight: Self.weight,
                     wasNeeded: true,
-                    wasSoon: trial.opened <= deadline + 1e-9 && (!wasAnnounced || trial.left >= deadline)
+                    wasSoon: trial.opened <= latest + 1e-9 && (!wasAnnounced || trial.left >= deadline)
                 )
             }
             number = trial.next

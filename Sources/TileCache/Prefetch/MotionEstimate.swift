@@ -156,15 +156,20 @@ struct EdgeTravel: Sendable {
     var top = 0.0
     var bottom = 0.0
     var isMoving = false
+    /// The time constant that it reckons with, in seconds.
+    let decay: Double
 
-    /// - Parameter motion: `nil` for a view that counts as at rest.
-    init(view: Rectangle, scale: Double, motion: MotionEstimate?, now: Double) {
+    /// - Parameters:
+    ///   - motion: `nil` for a view that counts as at rest.
+    ///   - decay: the time constant, in seconds, where loads take so long that the usual one is no use.
+    init(view: Rectangle, scale: Double, motion: MotionEstimate?, now: Double, decay: Double = Self.decay) {
         self.view = view
         self.scale = scale
+        self.decay = decay
         guard let motion, motion.isMoving, now - motion.time < MotionEstimate.staleAfter else { return }
         isMoving = true
         func way(_ steady: Double, _ start: Double, _ spread: Double) -> Double {
-            let (long, short) = ((steady + spread) * Self.decay, (start + spread) * Self.startTravel)
+            let (long, short) = ((steady + spread) * decay, (start + spread) * Self.startTravel)
             return abs(short) > abs(long) ? short : long
         }
         left = way(motion.velocity.x, motion.startVelocity.x, -motion.spread.x)
@@ -201,7 +206,7 @@ struct EdgeTravel: Sendable {
 
     /// The seconds in which this share of the travel is gone: -decay ln(1 - share), by the rational function that meets
     /// it to the second order at 0 and within 4 % up to 0.8. Without end from 0.95 on.
-    static func time(forShare share: Double) -> Double {
+    func time(forShare share: Double) -> Double {
         share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity
     }
 }

@@ -1,5 +1,8 @@
 /// What a plan looks ahead from.
 struct Outlook {
+    /// The share of the world's width or height from which on a view is an overview of it.
+    static let overviewShare = 0.5
+
     let target: PlanTarget
     let travel: EdgeTravel
     /// The direction of late, of length 1; `nil` where there was none.
@@ -24,7 +27,7 @@ struct Outlook {
         self.target = target
         self.travel = travel
         self.latency = latency
-        zoomContext = motion.zoomContext
+        zoomContext = Self.zoomContext(motion, view: travel.view, pyramid: target.pyramid)
         let way = motion.heading
         let length = (way.x * way.x + way.y * way.y).squareRoot()
         heading =
@@ -36,6 +39,16 @@ struct Outlook {
             abs(motion.velocity.x) / Double(level.tileWidth) * rows
             + abs(motion.velocity.y) / Double(level.tileHeight) * columns
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
+    }
+
+    /// What the last zoom means for the next one. Nobody has to have zoomed out to see the whole world at the start: it
+    /// is an overview, and people zoom into it.
+    private static func zoomContext(_ motion: MotionEstimate, view: Rectangle, pyramid: TilePyramid)
+        -> MotionEstimate.ZoomContext
+    {
+        let isOverview =
+            view.width >= pyramid.worldWidth * overviewShare || view.height >= pyramid.worldHeight * overviewShare
+        return motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
     }
 
     /// Where a tile lies: of the copies of a world that wraps the one nearest to the view's middle.
@@ -155,10 +168,10 @@ extension TileCachePolicy {
                     direction = .ahead
                     reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
                     let exit = outlook.travel.exit(of: tile)
-                    isHopeless = EdgeTravel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
+                    isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
                     // While loads cannot keep up, what would come late is left to those that come in time:
                     // `trackpad_wheel` hits .31 with it and .17 without.
-                    let isLate = EdgeTravel.time(forShare: entry) < outlook.latency
+                    let isLate = outlook.travel.time(forShare: entry) < outlook.latency
                     if isLate, outlook.isSaturated { isHopeless = true }
                 } else if direction == .ahead {
                     direction = .aside

@@ -102,7 +102,7 @@ extension TileCachePolicy {
     func appendNeeded(to plan: inout Plan, outlook: Outlook, residencies: [Residency]) {
         var landing = outlook.view
         if outlook.travel.isMoving {
-            let share = outlook.latency / (outlook.latency + EdgeTravel.decay) / outlook.scale
+            let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
             landing.minX += outlook.travel.left * share
             landing.maxX += outlook.travel.right * share
             landing.minY += outlook.travel.top * share
@@ -129,7 +129,7 @@ extension TileCachePolicy {
         let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
         for key in target.needed {
             let exit = outlook.travel.exit(of: outlook.rectangle(of: key))
-            if EdgeTravel.time(forShare: exit) < least { plan.hopeless.append(key) }
+            if outlook.travel.time(forShare: exit) < least { plan.hopeless.append(key) }
         }
     }
 }

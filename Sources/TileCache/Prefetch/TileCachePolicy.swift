@@ -18,6 +18,8 @@ package struct TileCachePolicy: PrefetchPolicy {
     static let burstRate = 0.2
     /// A frame at 60 Hz: plans are made no more often, so loads begin up to that much later.
     static let frameSeconds = 1.0 / 60
+    /// How many leads the decay of the motion lasts at least: with long loads or long queues what is near comes too late.
+    static let leadsAhead = 1.5
 
     var motion = MotionEstimate()
     var odds = ForesightOdds()
@@ -85,12 +87,15 @@ package struct TileCachePolicy: PrefetchPolicy {
             if count > 0 { burst += (Double(count) - burst) * Self.burstRate }
             lead = latency * (1 + burst / Double(workers)) + Self.frameSeconds
         }
+        // The first tiles of a burst wait for no turn. Asked to come before all turns, every trial was late where loads take
+        // long, and nothing was loaded at all.
+        let latest = time - min(latency + Self.frameSeconds, lead)
         for key in current {
             let slot = seen.record(key)
             let isDemand = seen.records[slot].neededAt != change - 1 || isFirst
             if isDemand {
                 demands += 1
-                trials.succeed(key, deadline: time - lead, odds: &odds)
+                trials.succeed(key, deadline: time - lead, latest: latest, odds: &odds)
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
@@ -139,7 +144,8 @@ package struct TileCachePolicy: PrefetchPolicy {
                 view: target.rectangle,
                 scale: target.viewport.scale,
                 motion: effects.contains(.motion) ? motion : nil,
-                now: Double(context.now) / 1e9
+                now: Double(context.now) / 1e9,
+                decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
             ),
             motion: motion,
             seesHeading: effects.contains(.heading),
