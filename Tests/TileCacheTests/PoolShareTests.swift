@@ -72,6 +72,30 @@ import Testing
         #expect(compressed.count >= 4)
     }
 
+    /// Scratch memory that was given back, and a block that an invalidation took from its reader, are on no account.
+    @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
+        let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }
+        for round in 0..<20 {
+            small.install([small.demand(key(round, layer: 1))])
+            let load = try #require(small.beginLoad())
+            let room = small.pool.takeScratch(for: load.load, now: small.now)
+            guard case .slot(let slot) = room else {
+                Issue.record("no scratch memory in round \(round)")
+                return
+            }
+            small.pool.returnScratch(slot, layer: 1, now: small.now)
+            small.end(load)
+            let number = small.pool.find(key(round, layer: 1))
+            small.demote(small.pool.beginDemotion(number))
+            let begun = small.pool.beginPeek(number)
+            let peek = try #require(begun)
+            small.pool.invalidate(layer: 1, dropsAtOnce: true) { _ in true }
+            _ = small.pool.finishPeek(peek, .pixels)
+            let used = small.pool.usedBytes(ofLayer: 1)
+            #expect(used == 0)
+        }
+    }
+
     /// The same decisions under a virtual clock: a second layer under the same view is held to its share, and draws a
     /// coarser level for it.
     @Test func sharesCountUnderAVirtualClock() throws {

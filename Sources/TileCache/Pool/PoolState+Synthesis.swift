@@ -16,7 +16,7 @@ extension PoolState {
     /// Gives scratch memory back.
     mutating func returnScratch(_ slot: Int32, layer: Int, now: Int64) {
         inFlightBytes -= slotBytes(ofLayer: layer)
-        slots[layers[layer].slotClass].giveBack(slot)
+        giveBack(slot: slot, ofLayer: layer)
         settleLimit(now: now)
     }
 
@@ -47,7 +47,7 @@ extension PoolState {
         codecJobs -= 1
         let number = ticket.entry
         guard isCurrent(ticket) else {
-            if ticket.blockBytes > 0 { pages.free(ticket.block, bytes: ticket.blockBytes) }
+            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
             return false
         }
         table[number].leaseCount -= 1
