@@ -14,7 +14,11 @@ import Testing
         let away = Viewport(center: WorldPoint(x: 3000, y: 3000), width: 128, height: 128)
 
         init(_ source: any BlockingTileSource, byteLimit: ByteCount = .mebibytes(8)) throws {
-            cache = try TileCache(byteLimit: byteLimit)
+            try self.init(source, TileCache.Configuration(byteLimit: byteLimit))
+        }
+
+        init(_ source: any BlockingTileSource, _ configuration: TileCache.Configuration) throws {
+            cache = try TileCache(configuration)
             layer = try cache.addLayer(
                 source,
                 pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
@@ -124,6 +128,28 @@ import Testing
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(tiles.allSatisfy { source.loads[$0] == 2 })
         #expect(scene.cache.shutdown())
+    }
+
+    /// A decoder that does not return keeps its worker, which is counted, and no codec.
+    @Test func aDecoderThatHangsKeepsNoCodec() throws {
+        let source = RunLengthSource(isGated: true)
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 4)
+        configuration.stuckLoadTime = 1_000_000
+        let scene = try Scene(source, configuration)
+        defer { source.open(100) }
+        let codecs = scene.cache.core.lock.withLock { $0.codecs.count }
+        #expect(scene.visitAndDemote().count == 4)
+        scene.view.update(scene.home)
+        #expect(eventually { source.decodes.count == 4 && scene.cache.statistics.blockedWorkers == 4 })
+        let (jobs, held) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.heldBytes) }
+        #expect(jobs == 0 && held == 4 * 1280)
+        #expect(scene.cache.core.lock.withLock { $0.codecs.count } == codecs)
+        source.open(100)
+        #expect(scene.look(at: scene.home))
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(scene.cache.shutdown())
+        let (jobsAfter, heldAfter) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.heldBytes) }
+        #expect(jobsAfter == 0 && heldAfter == 0)
     }
 
     /// Where every byte is needed for pixels the payloads go, and the view is sharp all the same.

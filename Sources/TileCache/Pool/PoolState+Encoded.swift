@@ -111,6 +111,30 @@ extension PoolState {
         return .held
     }
 
+    /// Counts a copy of a payload for its decoder; whether there is room for it.
+    mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
+        guard ticket.encodedChecksum != nil, !isOverLimit, fitsHeld(ticket.blockBytes), makeBytes(ticket.blockBytes)
+        else { return false }
+        heldBytes += ticket.blockBytes
+        coverTaken()
+        notePeaks()
+        return true
+    }
+
+    /// The copy is made: the codec is another's now.
+    mutating func beginDecode() { codecJobs -= 1 }
+
+    /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
+    mutating func finishDecode(_ ticket: CodecTicket) {
+        heldBytes -= ticket.blockBytes
+        codecJobs += 1
+    }
+
+    /// Whether so many bytes more could be held beside what is held already, if all tiles went.
+    private func fitsHeld(_ bytes: Int) -> Bool {
+        bytes <= configuration.byteLimit - heldBytes - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+    }
+
     /// The answer to a wish to hold bytes.
     enum Held: Hashable {
         /// They are counted.

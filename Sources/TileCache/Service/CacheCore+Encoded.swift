@@ -57,6 +57,27 @@ extension CacheCore {
         case demote(CodecTicket, CodecWork)
     }
 
+    /// Copies a payload for its decoder and gives the codec back: a decoder that does not return keeps its own worker
+    /// and nothing that others wait for. `nil`, and the codec kept, where there is no room.
+    func copyForDecoder(_ ticket: CodecTicket, _ work: CodecWork) -> UnsafeMutableRawBufferPointer? {
+        guard perform({ $0.pool.reserveForDecode(ticket) }) else { return nil }
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: ticket.blockBytes, alignment: 16)
+        var offset = 0
+        for part in work.parts {
+            guard let source = UnsafeRawPointer(bitPattern: part.address) else { continue }
+            UnsafeMutableRawBufferPointer(rebasing: block[offset..<offset + part.count])
+                .copyMemory(from: UnsafeRawBufferPointer(start: source, count: part.count))
+            offset += part.count
+        }
+        let woken = perform { state in
+            state.pool.beginDecode()
+            state.returnCodec(work.codec)
+            return state.takeIdleWorkers()
+        }
+        wake(woken)
+        return block
+    }
+
     /// Lets the source decode a payload into its slot.
     func decode(
         _ encoded: UnsafeRawBufferPointer,

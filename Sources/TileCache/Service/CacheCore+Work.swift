@@ -101,7 +101,10 @@ extension CacheCore {
                 )
             }
         case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
-        case .promote(let ticket): return .promote(ticket, codecWork(for: ticket, &state))
+        case .promote(let ticket):
+            // Its source decodes it.
+            if ticket.encodedChecksum != nil { state.insideSince[worker] = now }
+            return .promote(ticket, codecWork(for: ticket, &state))
         }
     }
 
@@ -287,14 +290,36 @@ extension CacheCore {
 
     /// Decompresses a tile and tells whoever needs it.
     func promote(_ ticket: CodecTicket, _ work: CodecWork) {
-        let result = decompress(ticket, work)
-        perform { state in
+        let (result, isShort) = decompress(ticket, work) { state, result in
             state.pool.finishPromotion(ticket, result)
-            state.returnCodec(work.codec)
+            return ticket.encodedChecksum != nil && state.pool.isShortOfRoom
         }
         notify(drawing: ticket.key)
-        // The tile has to be loaded again, and only a plan does that.
-        if result != .pixels { requestPlan() }
+        // The tile has to be loaded again, and only a plan does that; as it does not wait for a decoder.
+        if result != .pixels || isShort { requestPlan() }
+    }
+
+    /// Decompresses a tile or lets its source decode it, and ends that under the lock with `finish`.
+    func decompress<Result: Sendable>(
+        _ ticket: CodecTicket,
+        _ work: CodecWork,
+        _ finish: (inout CoreState, PromotionResult) -> Result
+    ) -> (PromotionResult, Result) {
+        if let checksum = ticket.encodedChecksum, let block = copyForDecoder(ticket, work) {
+            let result = decode(UnsafeRawBufferPointer(block), checksum, of: ticket, work)
+            block.deallocate()
+            let ended = perform { state in
+                state.pool.finishDecode(ticket)
+                return finish(&state, result)
+            }
+            return (result, ended)
+        }
+        let result = decompress(ticket, work)
+        let ended = perform { state in
+            state.returnCodec(work.codec)
+            return finish(&state, result)
+        }
+        return (result, ended)
     }
 
     /// Decompresses a tile into its slot, or lets its source decode it.

@@ -163,10 +163,8 @@ struct TileSynthesizer {
             return (ticket, work)
         }
         guard let (peek, work) = begun else { return false }
-        let result = core.decompress(peek, work)
-        let (woken, isNeeded) = core.perform { state -> ([Int], Bool) in
+        let (result, (woken, isNeeded)) = core.decompress(peek, work) { state, result -> ([Int], Bool) in
             let isNeeded = state.pool.finishPeek(peek, result)
-            state.returnCodec(work.codec)
             // A worker may have gone idle for want of the codec.
             return (state.takeIdleWorkers(), isNeeded)
         }
