@@ -154,6 +154,23 @@ import Testing
         #expect(small.committedBytes == limit)
     }
 
+    /// One source that says it holds more than there is leaves the tiles of others alone.
+    @Test func whatCannotBeHeldGivesNothingUp() throws {
+        let small = TilePool(tiles: 4)
+        small.load(0, 1, 2)
+        let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
+        small.install([small.demand(key(0, layer: late))])
+        let ticket = try #require(small.beginLoad())
+        for bytes in [Int.max, small.byteLimit + 1] {
+            let held = small.pool.holdEncoded(ticket.load, bytes: bytes, now: 0)
+            #expect(held == .refused && small.decoded == [0, 1, 2])
+        }
+        let all = small.pool.holdEncoded(ticket.load, bytes: small.byteLimit, now: 0)
+        #expect(all == .held && small.decoded == [])
+        small.end(ticket, .cancelled)
+        #expect(small.committedBytes == 0)
+    }
+
     /// Above a lowered limit, memory that is given back leaves instead of being used again.
     @Test func aLoweredLimitIsReachedAsLoadsEnd() {
         let small = TilePool(tiles: 4)

@@ -96,6 +96,8 @@ extension PoolState {
         }
         let growth = bytes - load.heldBytes
         if growth > 0 {
+            // Nothing is given up for what would not fit an empty pool.
+            guard fitsHeld(growth) else { return .refused }
             let entry = table[load.entry]
             let isNeeded = load.isDemand || entry.needCount > 0
             let worth = isNeeded ? Float.infinity : load.value - plan.margin
