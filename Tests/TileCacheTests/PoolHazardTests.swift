@@ -141,7 +141,7 @@ import Testing
         for column in 0..<2 {
             small.install([small.demand(key(column))])
             let ticket = try #require(small.beginLoad())
-            let block = small.pool.reserveEncoded(ticket.load, bytes: 500, checksum: 1, now: small.now)
+            let block = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
             #expect(block != nil)
             small.end(ticket)
         }
@@ -162,13 +162,31 @@ import Testing
         small.install([small.demand(key(0, layer: late))])
         let ticket = try #require(small.beginLoad())
         for bytes in [Int.max, small.byteLimit + 1] {
-            let held = small.pool.holdEncoded(ticket.load, bytes: bytes, now: 0)
+            let held = small.pool.holdEncoded(ticket, bytes: bytes, now: 0)
             #expect(held == .refused && small.decoded == [0, 1, 2])
         }
-        let all = small.pool.holdEncoded(ticket.load, bytes: small.byteLimit, now: 0)
+        let all = small.pool.holdEncoded(ticket, bytes: small.byteLimit, now: 0)
         #expect(all == .held && small.decoded == [])
         small.end(ticket, .cancelled)
         #expect(small.committedBytes == 0)
+    }
+
+    /// What is said of a load that has ended changes nothing of the load that has its number now.
+    @Test func whatComesLateIsNotTheNextLoads() throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        small.install([small.demand(key(0))])
+        let first = try #require(small.beginLoad())
+        small.end(first)
+        small.install([small.demand(key(1))])
+        let second = try #require(small.beginLoad())
+        #expect(first.load == second.load && first != second)
+        let held = small.pool.holdEncoded(second, bytes: 700, now: 0)
+        let late = small.pool.holdEncoded(first, bytes: 0, now: 0)
+        #expect(held == .held && late == .refused)
+        let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1, now: 0)
+        let bytes = small.pool.heldBytes
+        #expect(block == nil && bytes == 700)
+        small.end(second)
     }
 
     /// Above a lowered limit, memory that is given back leaves instead of being used again.

@@ -175,7 +175,7 @@ extension PoolModel {
         let layer = pool.layers[flight.key.layer]
         let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
         try perform("\(bytes) encoded bytes of \(flight.key.layer):\(flight.key.coordinate)") {
-            let block = pool.reserveEncoded(id, bytes: bytes, checksum: UInt64(flight.stamp), now: now)
+            let block = pool.reserveEncoded(flight.ticket, bytes: bytes, checksum: UInt64(flight.stamp), now: now)
             guard let block else { return }
             try require(!flight.isOutdated, "an outdated load takes pages")
             try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
@@ -190,7 +190,7 @@ extension PoolModel {
         guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let bytes = random.oneIn(4) ? 0 : random.below(20_000)
         try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
-            switch pool.holdEncoded(id, bytes: bytes, now: now) {
+            switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
             case .held:
                 flights[id]?.heldBytes = bytes
                 try require(!flight.isOutdated, "an outdated load holds bytes")

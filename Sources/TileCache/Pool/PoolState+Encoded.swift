@@ -6,14 +6,13 @@ extension PoolState {
     ///
     /// - Parameter checksum: of the bytes, so that damage is noticed when they are decoded.
     mutating func reserveEncoded(
-        _ id: Int32,
+        _ ticket: LoadTicket,
         bytes: Int,
         checksum: UInt64,
         now: Int64
     ) -> PageAllocator.Block? {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0, load.slot >= 0,
-            load.encodedBytes == 0
-        else { return nil }
+        guard let load = load(of: ticket), load.slot >= 0, load.encodedBytes == 0 else { return nil }
+        let id = ticket.load
         let own = table[load.entry].key.layer
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
@@ -90,10 +89,8 @@ extension PoolState {
     }
 
     /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before.
-    mutating func holdEncoded(_ id: Int32, bytes: Int, now: Int64) -> Held {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0, bytes >= 0 else {
-            return .refused
-        }
+    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Held {
+        guard let load = load(of: ticket), bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
             // Nothing is given up for what would not fit an empty pool.
@@ -106,7 +103,7 @@ extension PoolState {
             case let other: return other
             }
         }
-        loads[Int(id)]?.heldBytes = bytes
+        loads[Int(ticket.load)]?.heldBytes = bytes
         heldBytes += growth
         coverTaken()
         notePeaks()

@@ -9,6 +9,8 @@ enum Job: Hashable, Sendable {
 struct LoadTicket: Hashable, Sendable {
     /// The load's number until it ends.
     var load: Int32
+    /// Tells it from later loads of the same number.
+    var serial: UInt32 = 0
     var key: TileKey
     /// Where to write, or -1 where the bytes are reserved when the source is ready.
     var slot: Int32
@@ -152,6 +154,7 @@ extension PoolState {
             entry: number,
             generation: layers[layer].generation,
             slot: slot,
+            serial: nameLoad(),
             started: now,
             isDemand: isDemand,
             wantedEpoch: planEpoch,
@@ -181,12 +184,21 @@ extension PoolState {
         return .ticket(
             LoadTicket(
                 load: id,
+                serial: load.serial,
                 key: wish.key,
                 slot: slot,
                 slotClass: layers[layer].slotClass,
                 isDemand: isDemand
             )
         )
+    }
+
+    /// The load of a ticket, unless it has ended or an invalidation has overtaken it.
+    func load(of ticket: LoadTicket) -> Load? {
+        guard loads.indices.contains(Int(ticket.load)), let load = loads[Int(ticket.load)], load.generation != 0,
+            load.serial == ticket.serial
+        else { return nil }
+        return load
     }
 
     /// Takes a slot for a load whose source is ready to write.

@@ -4,6 +4,8 @@ struct Load: Sendable {
     var generation: UInt32
     /// The slot that it writes into, or -1 while nothing is reserved.
     var slot: Int32
+    /// Its number may be another load's later; this is not.
+    var serial: UInt32
     var started: Int64
     var isDemand: Bool
     /// The plan that last asked for the tile; loads that no plan wants any more may be cancelled.
@@ -60,6 +62,8 @@ struct PoolState: ~Copyable {
     var loads: [Load?] = []
     var freeLoads: [Int32] = []
     var loadCount = 0
+    /// The serial number of the last load.
+    private(set) var lastLoad: UInt32 = 0
     /// Prefetches in flight, those that were written off not counted.
     var prefetchLoadCount = 0
     /// Loads in flight that nobody waits for any more.
@@ -174,6 +178,11 @@ struct PoolState: ~Copyable {
         // 0 is the name of no work.
         if lastWork == 0 { lastWork = 1 }
         return lastWork
+    }
+
+    mutating func nameLoad() -> UInt32 {
+        lastLoad &+= 1
+        return lastLoad
     }
 
     // MARK: - The ledger

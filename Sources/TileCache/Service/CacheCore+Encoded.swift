@@ -16,7 +16,7 @@ extension CacheCore {
         let pages = perform { state -> [PagePart]? in
             guard !state.isShutDown, state.layers[ticket.key.layer].decoder != nil else { return nil }
             let block = state.pool.reserveEncoded(
-                ticket.load,
+                ticket,
                 bytes: encoded.count,
                 checksum: checksum,
                 now: clock()
@@ -34,7 +34,7 @@ extension CacheCore {
         defer { activity.leave() }
         while true {
             let step = perform { state -> Holding in
-                switch state.pool.holdEncoded(ticket.load, bytes: bytes, now: clock()) {
+                switch state.pool.holdEncoded(ticket, bytes: bytes, now: clock()) {
                 case .held: return .held
                 case .refused: return .refused
                 case .demote(let victim):
