@@ -4,7 +4,7 @@ import Synchronization
 /// A tile that an asynchronous source is asked for only to make a coarser one of it: a worker waits until the pixels
 /// stand in its scratch memory.
 final class ChildLoad: Sendable {
-    private enum State: Sendable {
+    private enum Phase: Sendable {
         case waiting
         /// The source is at work with what belongs to the load.
         case writing
@@ -13,7 +13,13 @@ final class ChildLoad: Sendable {
         case abandoned
     }
 
-    private let state = Lock(State.waiting)
+    private struct State: Sendable {
+        var phase = Phase.waiting
+        /// Calls that are counting what the source holds; an answer may come meanwhile.
+        var holds = 0
+    }
+
+    private let state = Lock(State())
     private let end = DispatchSemaphore(value: 0)
     private let layer: LayerRecord
     private let level: Int
@@ -28,8 +34,8 @@ final class ChildLoad: Sendable {
     /// Lets the source write; whether it did.
     func write(_ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         let begins = state.withLock { state -> Bool in
-            guard case .waiting = state else { return false }
-            state = .writing
+            guard case .waiting = state.phase else { return false }
+            state.phase = .writing
             return true
         }
         guard begins else { return false }
@@ -41,35 +47,38 @@ final class ChildLoad: Sendable {
     /// Counts what the source holds for the load, while there is one; whether it could.
     func hold(_ body: () -> Bool) -> Bool {
         let begins = state.withLock { state -> Bool in
-            guard case .waiting = state else { return false }
-            state = .writing
+            guard case .waiting = state.phase else { return false }
+            state.holds += 1
             return true
         }
         guard begins else { return false }
         let isHeld = body()
-        state.withLock { state in if case .writing = state { state = .waiting } }
+        state.withLock { $0.holds -= 1 }
+        // Whoever waits does so for the end of this, too.
+        end.signal()
         return isHeld
     }
 
     func finish(_ result: LoadResult) {
         state.withLock { state in
-            if case .abandoned = state { return }
-            state = .ended(result)
+            if case .abandoned = state.phase { return }
+            state.phase = .ended(result)
         }
         end.signal()
     }
 
     /// Waits until the source has answered, and no longer than somebody wants the tile; but while the source writes, the
-    /// memory is its own.
+    /// memory is its own, and while it says what it holds, the load is.
     func wait(while isWanted: () -> Bool) -> LoadResult {
         while true {
             _ = end.wait(timeout: .now() + .milliseconds(50))
             let goesOn = isWanted()
             let result = state.withLock { state -> LoadResult? in
-                switch state {
+                guard state.holds == 0 else { return nil }
+                switch state.phase {
                 case .ended(let result): return result
                 case .waiting where !goesOn:
-                    state = .abandoned
+                    state.phase = .abandoned
                     return .cancelled
                 case .waiting, .writing: return nil
                 case .abandoned: return .cancelled

@@ -1,0 +1,68 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// A tile of an asynchronous source that a coarser one is made of.
+@Suite(.timeLimit(.minutes(5))) struct ChildLoadTests {
+    private func layer(_ source: any TileSource) throws -> LayerRecord {
+        LayerRecord(
+            id: LayerID(0),
+            source: .asynchronous(source),
+            pyramid: try ServiceSetup.pyramid(),
+            options: LayerOptions(),
+            tileBytes: 16_384,
+            slotClass: 0
+        )
+    }
+
+    /// An answer while another thread still says what it holds is taken, and nobody waits past it in vain.
+    @Test func anAnswerDuringAHoldCounts() throws {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 16_384, alignment: 64)
+        defer { memory.deallocate() }
+        let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: UInt(bitPattern: memory))
+        let inside = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        let held = Lock<Bool?>(nil)
+        DispatchQueue.global().async {
+            let isHeld = load.hold {
+                inside.signal()
+                gate.wait()
+                return true
+            }
+            held.withLock { $0 = isHeld }
+        }
+        inside.wait()
+        let isWritten = load.write { pixels in
+            fill(&pixels, with: 7)
+            return .pixels
+        }
+        #expect(isWritten)
+        // The result waits for the hold, and a hold that comes after the answer is none.
+        #expect(!load.hold { true })
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(120)) { gate.signal() }
+        #expect(load.wait { false } == .pixels)
+        #expect(eventually { held.withLock { $0 } == true })
+    }
+
+    @Test func whatIsGivenUpDuringAHoldIsGivenUpAfterIt() throws {
+        let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: 0)
+        let inside = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        let isOver = Lock(false)
+        DispatchQueue.global().async {
+            _ = load.hold {
+                inside.signal()
+                gate.wait()
+                isOver.withLock { $0 = true }
+                return true
+            }
+        }
+        inside.wait()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(120)) { gate.signal() }
+        #expect(load.wait { false } == .cancelled)
+        #expect(isOver.withLock { $0 })
+        #expect(!load.write { _ in .pixels })
+    }
+}
