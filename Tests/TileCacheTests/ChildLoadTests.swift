@@ -46,6 +46,15 @@ import Testing
         #expect(eventually { held.withLock { $0 } == true })
     }
 
+    @Test func itDoesNotKeepItsSource() throws {
+        var source: QueuedSource? = QueuedSource()
+        weak let kept = source
+        let load = ChildLoad(layer: try layer(try #require(source)), level: 6, address: 0)
+        source = nil
+        #expect(kept == nil)
+        load.finish(.absent)
+    }
+
     @Test func whatIsGivenUpDuringAHoldIsGivenUpAfterIt() throws {
         let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: 0)
         let inside = DispatchSemaphore(value: 0)

@@ -26,6 +26,10 @@ final class ChildLoad: Sendable {
     private let address: UInt
 
     init(layer: LayerRecord, level: Int, address: UInt) {
+        // The source holds the request, and the request this.
+        var layer = layer
+        layer.source = nil
+        layer.decoder = nil
         self.layer = layer
         self.level = level
         self.address = address
