@@ -283,6 +283,29 @@ import Testing
         #expect(!late[0].complete { _ in .pixels })
     }
 
+    /// An invalidation gives up what is under way without a plan's saying so.
+    @Test func sourcesHearOfChildrenThatAreGivenUp() throws {
+        let world = try MadeWorld(width: 128, height: 128, depth: 3)
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: 0, row: 0))])
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return !requests.isEmpty
+            }
+        )
+        let told = Lock(0)
+        requests[0].onCancel { told.withLock { $0 += 1 } }
+        cache.invalidate(layer)
+        #expect(eventually { told.withLock { $0 } == 1 })
+        #expect(!requests[0].isWanted)
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+    }
+
     /// A random walk through all levels with hardly any memory: what is drawn is right, and the ledger holds.
     @Test(arguments: [9, 14, 24, 60])
     func aWalkWithHardlyAnyMemory(tiles: Int) throws {

@@ -107,7 +107,8 @@ extension CacheCore {
         childTicket.key = TileKey(layer: ticket.key.layer, child)
         ask(source, TileRequest(core: self, ticket: childTicket, child: load), as: ticket.load)
         let result = load.wait { [self] in lock.withLock { $0.wants(ticket) } }
-        lock.withLock { $0.requests[ticket.load] = nil }
+        let request = lock.withLock { $0.requests.removeValue(forKey: ticket.load)?.value }
+        if result == .cancelled, let request { tell([request]) }
         // What the source held for this tile it holds no longer.
         _ = holdEncoded(0, for: ticket)
         return result
