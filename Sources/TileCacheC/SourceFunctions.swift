@@ -132,7 +132,7 @@ func callWriter(
 /// What `tilecache_request` stands for.
 ///
 /// It keeps the source's context alive, so that a source which answers after a shutdown still has what it answers with,
-/// and it keeps the cancel function: the request proper would let that go under its own lock.
+/// and it keeps the cancel function, so that the function can be replaced and taken back.
 final class RequestHandle: Sendable {
     let request: TileRequest
     private let source: CallbackContext

@@ -41,6 +41,44 @@ import Testing
         #expect(cache.statistics.loadsCancelled == 4)
     }
 
+    /// What a cancel handler owns may look at the request as it goes.
+    @Test func cancelHandlersGoOutsideOfTheLock() throws {
+        final class Owned: Sendable {
+            let request: WeakRequest
+            let ended: @Sendable () -> Void
+
+            init(_ request: TileRequest, _ ended: @escaping @Sendable () -> Void) {
+                self.request = WeakRequest(value: request)
+                self.ended = ended
+            }
+
+            deinit {
+                _ = request.value?.isWanted
+                ended()
+            }
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(500, 500))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return requests.count == 1
+            }
+        )
+        let ended = Lock(0)
+        for count in 0..<2 {
+            let owned = Owned(requests[0]) { ended.withLock { $0 += 1 } }
+            requests[0].onCancel { withExtendedLifetime(owned) {} }
+            #expect(ended.withLock { $0 } == count)
+        }
+        requests[0].cancel()
+        #expect(ended.withLock { $0 } == 2)
+    }
+
     @Test func aSecondAnswerIsCountedAndAnAbandonedRequestIsAskedAgain() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
         configuration.retryDelay = 1_000_000

@@ -42,10 +42,13 @@ public final class TileRequest: Sendable {
     /// Names a function that is called once when nobody wants the tile any more; at once where that is so already. The
     /// request still is to be completed, best with ``cancel()``.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
-        let callNow = state.withLock { state in
+        // The handler before it is let go outside of the lock: what it owns may be anybody's code.
+        let (callNow, old) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            let old = state.cancelHandler
             if state.isWanted, !state.isComplete { state.cancelHandler = handler }
-            return !state.isWanted && !state.isComplete
+            return (!state.isWanted && !state.isComplete, old)
         }
+        withExtendedLifetime(old) {}
         if callNow { handler() }
     }
 
@@ -99,12 +102,16 @@ public final class TileRequest: Sendable {
     }
 
     private func claim() -> Bool {
-        state.withLock { state in
-            if state.isComplete { return false }
+        let (isFirst, handler) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            if state.isComplete { return (false, nil) }
             state.isComplete = true
+            let handler = state.cancelHandler
             state.cancelHandler = nil
-            return true
+            return (true, handler)
         }
+        // Let go outside of the lock, as in `onCancel`.
+        withExtendedLifetime(handler) {}
+        return isFirst
     }
 
     /// Notes that nobody wants the tile; what the source wants to be called then, if it has not been.
