@@ -66,7 +66,7 @@ let package = Package(
         .target(name: "CInterfaceChecks", dependencies: ["CTileCache"], path: "Tests/CInterfaceChecks"),
         .testTarget(
             name: "TileCacheCTests",
-            dependencies: ["TileCacheC", "CTileCache", "CInterfaceChecks"],
+            dependencies: ["TileCache", "TileCacheC", "CTileCache", "CInterfaceChecks"],
             swiftSettings: settings
         ),
     ]

@@ -147,7 +147,8 @@ final class RequestHandle: Sendable {
     /// Makes the caller the one who answers, or counts a second answer.
     func claim() throws(Failure) {
         guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else {
-            request.cancel()
+            // The first one may still be on its way to the request.
+            request.noteSecondAnswer()
             throw .alreadyCompleted
         }
     }

@@ -92,6 +92,9 @@ public final class TileRequest: Sendable {
     /// Completes the request: it was given up because nobody wanted it.
     public func cancel() { finish(.cancelled) }
 
+    /// Counts an answer that came after another and changes nothing.
+    package func noteSecondAnswer() { core.noteSecondAnswer() }
+
     private func finish(_ result: LoadResult) {
         guard claim() else { return core.noteSecondAnswer() }
         complete(result)

@@ -1,0 +1,37 @@
+import Foundation
+import Synchronization
+import TileCache
+import Testing
+
+@testable import TileCacheC
+
+/// Two answers to one request at the same time.
+@Suite(.timeLimit(.minutes(5))) struct SecondAnswerTests {
+    private final class OneRequest: TileSource {
+        let request = Mutex<TileRequest?>(nil)
+
+        func requestTile(_ request: TileRequest) { self.request.withLock { $0 = $0 ?? request } }
+    }
+
+    /// Who comes second between the first one's claim and its answer is counted and does not answer in its place.
+    @Test func theFirstOneAnswers() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = OneRequest()
+        let layer = try cache.addLayer(
+            source,
+            pyramid: .powerOfTwo(worldWidth: 256, worldHeight: 256, tileSize: 64)
+        )
+        let view = cache.makeView(layers: [layer])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        let end = Date().addingTimeInterval(20)
+        while source.request.withLock({ $0 == nil }), Date() < end { Thread.sleep(forTimeInterval: 0.001) }
+        let request = try #require(source.request.withLock { $0 })
+        let handle = RequestHandle(request, source: CallbackContext(nil, destroy: nil))
+        try handle.claim()
+        #expect(throws: Failure.self) { try handle.claim() }
+        #expect(cache.statistics.secondAnswers == 1)
+        #expect(request.complete { _ in .absent })
+        #expect(cache.statistics.loadsAbsent == 1 && cache.statistics.loadsCancelled == 0)
+        #expect(cache.shutdown())
+    }
+}
