@@ -148,6 +148,8 @@ import Testing
         #endif
         withExtendedLifetime(monitor) {}
         monitor = nil
+        // Nobody else would ever give the limit back.
+        #expect(eventually { cache.statistics.byteLimit == 2 << 20 })
         #expect(cache.shutdown())
     }
 }

@@ -6,8 +6,9 @@ import Synchronization
 /// On Linux the process's control group (version 2: `memory.max`, `memory.high`, `memory.current`, `memory.pressure`)
 /// and `/proc/pressure/memory` are read once a second; on Apple systems the system tells. A warning halves what the cache
 /// may use, memory that is all but gone quarters it: the coldest tiles go at once, what is held when it is let go. When
-/// the pressure is over, what it may use grows back in steps of a half, five seconds apart. A program that learns of
-/// pressure in another way calls ``TileCache/noteMemoryPressure(_:)`` itself.
+/// the pressure is over, what it may use grows back in steps of a half, five seconds apart; when this object goes, it has
+/// its whole limit back soon. A program that learns of pressure in another way calls
+/// ``TileCache/noteMemoryPressure(_:)`` itself.
 public final class MemoryPressure: @unchecked Sendable {
     // Dispatch's sources may be used from any thread, but are not declared so everywhere.
 
@@ -26,6 +27,7 @@ public final class MemoryPressure: @unchecked Sendable {
 
     private let queue = DispatchQueue(label: "TileCache.pressure", qos: .utility)
     private let timer: any DispatchSourceTimer
+    private let core: WeakCore
     #if canImport(Darwin)
         private let source: any DispatchSourceMemoryPressure
     #endif
@@ -38,6 +40,7 @@ public final class MemoryPressure: @unchecked Sendable {
     /// - Parameter level: asked at each interval, on Linux.
     init(of cache: TileCache, every interval: DispatchTimeInterval, level: @escaping @Sendable () -> Level) {
         let core = WeakCore(cache.core)
+        self.core = core
         timer = DispatchSource.makeTimerSource(queue: queue)
         #if canImport(Darwin)
             let source = DispatchSource.makeMemoryPressureSource(
@@ -68,6 +71,8 @@ public final class MemoryPressure: @unchecked Sendable {
         #if canImport(Darwin)
             source.cancel()
         #endif
+        // After a reading that is under way.
+        queue.async { [core] in core.value?.endPressure() }
     }
 
     private struct WeakCore: @unchecked Sendable {
@@ -84,6 +89,18 @@ extension TileCache {
 }
 
 extension CacheCore {
+    /// Gives the whole limit back: nobody looks any more whether the pressure is over.
+    func endPressure() {
+        let now = clock()
+        let hasChanged = perform { state -> Bool in
+            guard !state.isShutDown, state.pressure.share < 1 else { return false }
+            state.pressure = PressureRule()
+            state.pool.setByteLimit(state.fullByteLimit, now: now)
+            return true
+        }
+        if hasChanged { requestPlan() }
+    }
+
     func notePressure(_ level: MemoryPressure.Level) {
         let now = clock()
         let hasChanged = perform { state -> Bool in
