@@ -43,7 +43,9 @@ extension CacheCore {
         guard let tables = malloc(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
         free(tables)
         let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
-        return perform { state in
+        let added = perform { state -> LayerID? in
+            // Another layer may have come since the check.
+            guard state.canGuarantee(options.share) else { return nil }
             state.adoptCodecs(made)
             state.adopt(synthesis)
             let index = state.pool.addLayer(
@@ -67,6 +69,8 @@ extension CacheCore {
             )
             return LayerID(index)
         }
+        guard let added else { throw tooMuchGuaranteed(with: options.share) }
+        return added
     }
 
     private func check(_ share: LayerShare) throws(TileCacheError) {
@@ -76,10 +80,12 @@ extension CacheCore {
                     + "not \(share.maximum) and \(share.guaranteed)"
             )
         }
-        let others = lock.withLock { $0.layers.reduce(0) { $0 + $1.options.share.guaranteed } }
-        guard others + share.guaranteed <= 1 + 1e-9 else {
-            throw .invalidLayer("the layers' guaranteed shares would be \(others + share.guaranteed), more than 1")
-        }
+        guard lock.withLock({ $0.canGuarantee(share) }) else { throw tooMuchGuaranteed(with: share) }
+    }
+
+    private func tooMuchGuaranteed(with share: LayerShare) -> TileCacheError {
+        let sum = lock.withLock { $0.guaranteedShares } + share.guaranteed
+        return .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 
     /// One for each job at a time and one for the renderer's thread, but no more than a sixteenth of the limit; a single
@@ -247,6 +253,12 @@ extension AnySource {
 }
 
 extension CoreState {
+    /// The part of the limit that layers are guaranteed, 0 to 1.
+    var guaranteedShares: Double { layers.reduce(0) { $0 + $1.options.share.guaranteed } }
+
+    /// Whether another layer may be guaranteed its share; but for what sums of fractions lose.
+    func canGuarantee(_ share: LayerShare) -> Bool { guaranteedShares + share.guaranteed <= 1 + 1e-9 }
+
     /// Takes codecs for larger tiles in the place of those for smaller ones; their memory counts.
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
         guard let new = made.first?.value else { return }
