@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
-import TileCache
 import Testing
+import TileCache
 
 @testable import TileCacheC
 
