@@ -91,15 +91,18 @@ struct CompareCommand: ParsableCommand {
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
             let progress = Progress(total: 0)
+            Interruption.watch()
             defer { progress.end() }
             var comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
             comparison.efforts = efforts
             comparison.equalLoads = equalLoads
             let report: CompareReport
             do {
-                report = try comparison.run(paths: try TraceList.paths(traces)) {
-                    progress.done($0, of: $1, "replays")
-                }
+                report = try comparison.run(
+                    paths: try TraceList.paths(traces),
+                    shouldStop: { Interruption.hasCome },
+                    progress: { progress.done($0, of: $1, "replays") }
+                )
             } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
                 throw Failure(Failure.sentence(error))
             }
@@ -108,6 +111,10 @@ struct CompareCommand: ParsableCommand {
             case .table: try writer.write(CompareText.text(report, style: writer.style))
             case .json: try writer.write(CompareText.json(report))
             case .html: try writer.write(ComparePage.text(report))
+            }
+            if report.interrupted {
+                writeToStandardError("cachebench: interrupted: these are the rows that were done\n")
+                throw ExitCode(Interruption.exitCode)
             }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CacheBenchKit
@@ -122,6 +123,40 @@ import Testing
             let (drawable, all) = (try #require(charged.drawableHitRate), try #require(charged.hitRate))
             #expect(drawable <= all)
             #expect(CompareText.text(report).contains("compress=1000000000B"))
+        }
+    }
+
+    @Test(arguments: [nil, Compare.LoadTarget.smallest])
+    func anInterruptedComparisonHasTheRowsThatWereDone(equalLoads: Compare.LoadTarget?) throws {
+        try Self.withTraces { paths in
+            var compare = Compare(
+                options: Self.options(),
+                policies: [.none, .ring, .skewport, .oracle],
+                budgets: [.screens(2), .screens(4)]
+            )
+            compare.equalLoads = equalLoads
+            let whole = try compare.run(paths: paths)
+            #expect(!whole.interrupted)
+            for stop in [0, 1, 3, 6, 12] {
+                let done = Mutex(0)
+                let part = try compare.run(
+                    paths: paths,
+                    shouldStop: { done.withLock { $0 >= stop } },
+                    progress: { count, _ in done.withLock { $0 = max($0, count) } }
+                )
+                #expect(part.interrupted)
+                // Replays on other cores end meanwhile, but none is begun.
+                #expect(part.rows.count <= whole.rows.count && (stop > 0 || part.rows.isEmpty))
+                for var row in part.rows + part.totals {
+                    let same = (whole.rows + whole.totals).filter {
+                        $0.policy == row.policy && $0.trace == row.trace && $0.screens == row.screens
+                    }
+                    if row.gapClosed == nil { row.gapClosed = same.first?.gapClosed }
+                    // A search that was cut short may have come close with another effort.
+                    #expect(same == [row] || row.reachesTarget == true)
+                }
+                #expect(CompareText.text(part).contains("policy"))
+            }
         }
     }
 

@@ -33,13 +33,19 @@ public struct Compare: Sendable {
     ///
     /// - Parameters:
     ///   - paths: the traces.
+    ///   - shouldStop: asked at each frame, from any thread; a comparison that is told to stop reports the rows that are
+    ///     done, and totals over the sources of which every trace is.
     ///   - progress: called after each replay of a trace, with how many of how many are done; from any thread. There are
     ///     more to do once it is known which efforts have to be tried.
     /// - Throws: what a replay throws; ``ReplayError`` where options contradict each other.
     public func run(
         paths: [String],
+        shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> CompareReport {
+        func runner(_ options: ReplayOptions) throws -> CompareRunner {
+            try CompareRunner(options: options, paths: paths, shouldStop: shouldStop, progress: progress)
+        }
         guard equalLoads == nil || efforts.isEmpty else {
             throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
         }
@@ -48,17 +54,25 @@ public struct Compare: Sendable {
         }
         var plain = options
         plain.cost = .none
-        var report = CompareReport(rows: [], totals: [])
-        (report.rows, report.totals) = try rows(CompareRunner(options: plain, paths: paths, progress: progress))
-        if options.cost != .none {
+        var report = CompareReport(rows: [], totals: [], configuration: Self.shared(by: options))
+        (report.rows, report.totals) = try rows(runner(plain))
+        if options.cost != .none, !shouldStop() {
             var charged = options
             charged.cost = try options.cost.resolved()
-            let (rows, totals) = try rows(CompareRunner(options: charged, paths: paths, progress: progress))
+            let (rows, totals) = try rows(runner(charged))
             report.cost = charged.cost.description
+            report.configuration = Self.shared(by: charged)
             report.chargedRows = rows
             report.chargedTotals = totals
         }
+        report.interrupted = shouldStop()
         return report
+    }
+
+    /// The options without those that each row has its own of.
+    private static func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
+        let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
+        return options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
     }
 
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
@@ -82,11 +96,15 @@ public struct Compare: Sendable {
                 for effort in efforts.isEmpty ? [options.effort] : efforts {
                     for source in runner.sources {
                         let match = chosen[EqualLoads.Group(budget: budget, policy: kind, source: source)]
-                        let cell = CompareCell(budget: budget, policy: kind, effort: match?.effort ?? effort)
-                        for trace in runner.traces(of: source) {
-                            rows.append(row(cell, trace: trace, source: source, runner, match))
+                        // Its search was cut short: at other loads it would not belong beside the others.
+                        if runner.isStopped, equalLoads != nil, match == nil, kind != .none, kind != .oracle {
+                            continue
                         }
-                        totals.append(row(cell, trace: nil, source: source, runner, match))
+                        let cell = CompareCell(budget: budget, policy: kind, effort: match?.effort ?? effort)
+                        rows += runner.traces(of: source).compactMap {
+                            row(cell, trace: $0, source: source, runner, match)
+                        }
+                        if let total = row(cell, trace: nil, source: source, runner, match) { totals.append(total) }
                     }
                 }
             }
@@ -100,11 +118,11 @@ public struct Compare: Sendable {
         source: String,
         _ runner: CompareRunner,
         _ match: EqualLoads.Match?
-    ) -> CompareRow {
-        func report(_ kind: PrefetchKind, _ effort: Double) -> ReplayReport {
+    ) -> CompareRow? {
+        func report(_ kind: PrefetchKind, _ effort: Double) -> ReplayReport? {
             runner.report(CompareCell(budget: cell.budget, policy: kind, effort: effort), trace: trace, source: source)
         }
-        let own = report(cell.policy, cell.effort)
+        guard let own = report(cell.policy, cell.effort) else { return nil }
         var screens: Double?
         if case .screens(let count) = cell.budget { screens = count }
         return CompareRow(
@@ -129,8 +147,8 @@ public struct Compare: Sendable {
             waste: own.loads.waste,
             gapClosed: Self.gapClosed(
                 own.demands.hitRate,
-                none: report(.none, options.effort).demands.hitRate,
-                oracle: report(.oracle, options.effort).demands.hitRate
+                none: report(.none, options.effort)?.demands.hitRate,
+                oracle: report(.oracle, options.effort)?.demands.hitRate
             ),
             targetLoads: match?.target,
             reachesTarget: match?.isReached

@@ -60,10 +60,15 @@ public struct CompareReport: Codable, Sendable, Hashable {
     @Nullable public var chargedRows: [CompareRow]?
     /// The charged rows pooled.
     @Nullable public var chargedTotals: [CompareRow]?
+    /// Whether it was told to stop before all was replayed; then rows are missing, and those that are there are whole.
+    public var interrupted = false
+    /// Every option that all rows share, as resolved, with the versions of program and definitions.
+    public var configuration: [String: ConfigurationValue]
 
     /// Makes a report without charged rows.
-    public init(rows: [CompareRow], totals: [CompareRow]) {
+    public init(rows: [CompareRow], totals: [CompareRow], configuration: [String: ConfigurationValue] = [:]) {
         self.rows = rows
         self.totals = totals
+        self.configuration = configuration
     }
 }

@@ -33,16 +33,19 @@ final class CompareRunner: Sendable {
     private let paths: [String]
     private let sourceOfTrace: [String]
     private let state = Mutex(State())
+    private let hooks: ReplayHooks
     private let progress: @Sendable (_ done: Int, _ of: Int) -> Void
 
     init(
         options: ReplayOptions,
         paths: [String],
+        shouldStop: @escaping @Sendable () -> Bool,
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void
     ) throws {
         self.options = options
         self.paths = paths
         self.progress = progress
+        hooks = ReplayHooks(shouldStop: shouldStop)
         loads = try LoadClock(options)
         sourceOfTrace = paths.map { ReplayInput.source(ofPath: $0) }
     }
@@ -56,7 +59,10 @@ final class CompareRunner: Sendable {
     /// The numbers of a source's traces.
     func traces(of source: String) -> [Int] { paths.indices.filter { sourceOfTrace[$0] == source } }
 
-    /// Replays what has not been replayed yet.
+    /// Whether it has been told to stop; what was under way then is not kept.
+    var isStopped: Bool { hooks.shouldStop() }
+
+    /// Replays what has not been replayed yet, or as much of it as there is time for before it is told to stop.
     ///
     /// - Parameter wanted: cells with the source whose traces they are wanted for, `nil` for all.
     func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
@@ -73,13 +79,15 @@ final class CompareRunner: Sendable {
         state.withLock { $0.total += tasks.count }
         let failure = Mutex<(any Error)?>(nil)
         DispatchQueue.concurrentPerform(iterations: tasks.count) { [self] index in
-            if failure.withLock({ $0 != nil }) { return }
+            if isStopped || failure.withLock({ $0 != nil }) { return }
             do {
                 let key = tasks[index]
                 let options = options(for: key.cell)
                 let outcome = try Replay(options, loads: loads).outcome(
-                    of: ReplayInput(path: paths[key.trace], options: options)
+                    of: ReplayInput(path: paths[key.trace], options: options),
+                    hooks
                 )
+                if outcome.wasStopped { return }
                 let (done, total) = state.withLock { state in
                     state.outcomes[key] = outcome
                     state.done += 1
@@ -93,15 +101,15 @@ final class CompareRunner: Sendable {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// The figures of a cell that has been run.
+    /// The figures of a cell; `nil` where it has not been run to its end.
     ///
     /// - Parameter trace: one of the source's, or `nil` for all of them pooled.
-    func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport {
+    func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport? {
         state.withLock { state in
             var tally = ReplayTally()
             var name = ""
             for number in trace.map({ [$0] }) ?? traces(of: source) {
-                guard let outcome = state.outcomes[Key(cell: cell, trace: number)] else { continue }
+                guard let outcome = state.outcomes[Key(cell: cell, trace: number)] else { return nil }
                 tally.add(outcome.tally)
                 name = outcome.trace.name
             }

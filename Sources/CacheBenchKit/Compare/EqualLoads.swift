@@ -30,15 +30,17 @@ struct EqualLoads {
         var best: Match
     }
 
-    /// The efforts, for all policies that load ahead of need.
+    /// The efforts, for all policies that load ahead of need; where there was no time to search, those that were reached.
     func choose() throws -> [Group: Match] {
         let usual = compare.options.effort
         let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }
         var searches: [Group: Search] = [:]
         for budget in compare.budgets {
             for source in runner.sources {
-                let loads = kinds.map { started(Group(budget: budget, policy: $0, source: source), effort: usual) }
-                guard let smallest = loads.min() else { continue }
+                let loads = kinds.compactMap {
+                    started(Group(budget: budget, policy: $0, source: source), effort: usual)
+                }
+                guard loads.count == kinds.count, let smallest = loads.min() else { continue }
                 var target = smallest
                 if case .policy(let kind)? = compare.equalLoads, let index = kinds.firstIndex(of: kind) {
                     target = loads[index]
@@ -56,7 +58,7 @@ struct EqualLoads {
             for (group, search) in open {
                 var search = search
                 let effort = middle(search)
-                let loads = started(group, effort: effort)
+                guard let loads = started(group, effort: effort) else { continue }
                 if abs(loads - search.best.target) < abs(search.best.loads - search.best.target) {
                     search.best.effort = effort
                     search.best.loads = loads
@@ -65,7 +67,7 @@ struct EqualLoads {
                 searches[group] = search
             }
         }
-        return searches.mapValues(\.best)
+        return searches.mapValues(\.best).filter { !runner.isStopped || $0.value.isReached }
     }
 
     private func middle(_ search: Search) -> Double { (search.low + search.high) / 2 }
@@ -74,7 +76,7 @@ struct EqualLoads {
         CompareCell(budget: group.budget, policy: group.policy, effort: effort)
     }
 
-    private func started(_ group: Group, effort: Double) -> Int {
-        runner.report(cell(group, effort: effort), trace: nil, source: group.source).loads.started
+    private func started(_ group: Group, effort: Double) -> Int? {
+        runner.report(cell(group, effort: effort), trace: nil, source: group.source)?.loads.started
     }
 }

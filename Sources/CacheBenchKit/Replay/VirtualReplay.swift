@@ -113,7 +113,7 @@ struct VirtualReplay {
         var stop = StopWatch(input, hooks)
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
-            hasNoPolicy: options.prefetch == .none
+            looksAtViewportOnly: [.none, .ring, .zoom4].contains(options.prefetch)
         )
         try withFrames(of: cursor, input.scene, rate) { frame in
             if rest.isResting(at: frame) {
@@ -263,16 +263,16 @@ struct VirtualReplay {
 private struct RestingFrames {
     /// Whether frames are left out at all.
     let isPossible: Bool
-    /// Whether plans are the needed tiles and nothing else: then there is no need to wait until none is made.
-    let hasNoPolicy: Bool
+    /// Whether plans depend on nothing but the viewport: then there is no need to wait until none is made.
+    let looksAtViewportOnly: Bool
     private var viewport: Viewport?
     private var counters: PoolCounters?
     private var isStill = false
     private var skipped: PanFrame?
 
-    init(isPossible: Bool, hasNoPolicy: Bool) {
+    init(isPossible: Bool, looksAtViewportOnly: Bool) {
         self.isPossible = isPossible
-        self.hasNoPolicy = hasNoPolicy
+        self.looksAtViewportOnly = looksAtViewportOnly
     }
 
     /// Whether a frame would change nothing.
@@ -291,7 +291,7 @@ private struct RestingFrames {
         let after = cache.counters
         isStill =
             drawn.viewport == viewport && after == counters && cache.loadsInFlight == 0
-            && cache.coverage.missingTiles == 0 && (hasNoPolicy || cache.isResting(view: view, at: drawn.time))
+            && cache.coverage.missingTiles == 0 && (looksAtViewportOnly || cache.isResting(view: view, at: drawn.time))
         viewport = drawn.viewport
         counters = after
     }

@@ -6,8 +6,8 @@
 
 /// A comparison for people and for programs.
 public enum CompareText {
-    /// A line for each source, budget and policy, traces of a source pooled; no line is longer than 80 columns. A second
-    /// table where the codec was charged.
+    /// A line for each source, budget and policy, source by source, traces of a source pooled; no line is longer than 80
+    /// columns. A second table where the codec was charged.
     ///
     /// - Parameter style: how headings are set off.
     public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
@@ -15,6 +15,14 @@ public enum CompareText {
         if let cost = report.cost, let totals = report.chargedTotals {
             lines += ["", "with the codec's time charged: \(cost)"] + table(totals, isCharged: true, style)
             lines += ["", "drawn: demands that their own frame could draw"]
+        }
+        if report.totals.contains(where: { $0.targetLoads != nil }) {
+            lines += [
+                "", "behind each policy the effort with which it loads as much as the others",
+                "*: no effort comes within 2 % of their loads",
+            ]
+        } else if showsEffort(report.totals) {
+            lines += ["", "behind each policy its effort"]
         }
         lines += [
             "", "gap: share of the way from no prefetch to the oracle with the same budget",
@@ -29,8 +37,10 @@ public enum CompareText {
             ["budget", "policy", "hits", second, "zoom", "gap", "waste", "sharp", "blank", "fallb.", "loaded"],
             ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
-        let showsEffort = Set(rows.map(\.effort)).count > 2 || rows.contains { $0.targetLoads != nil }
-        for row in rows {
+        let showsEffort = showsEffort(rows)
+        let sources = rows.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let ordered = sources.flatMap { source in rows.filter { $0.source == source } }
+        for row in ordered {
             let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
             table.append(
                 [
@@ -52,7 +62,7 @@ public enum CompareText {
         }
         var lines = [line(table[0]), style.dim(line(table[1]))]
         var source: String?
-        for (row, cells) in zip(rows, table.dropFirst(2)) {
+        for (row, cells) in zip(ordered, table.dropFirst(2)) {
             if row.source != source {
                 lines.append(style.bold(row.source.printable.shortened(to: ReplayText.width)))
                 source = row.source
@@ -60,6 +70,12 @@ public enum CompareText {
             lines.append(line(cells))
         }
         return lines
+    }
+
+    /// Whether rows of one policy differ in it; rows of `none` and `oracle` say 1 whatever was asked for.
+    private static func showsEffort(_ rows: [CompareRow]) -> Bool {
+        Set(rows.filter { $0.policy != "none" && $0.policy != "oracle" }.map(\.effort)).count > 1
+            || rows.contains { $0.targetLoads != nil }
     }
 
     /// The policy, with its effort where those differ, and an asterisk where no effort reaches the loads asked for.
