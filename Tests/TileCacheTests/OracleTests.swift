@@ -4,6 +4,9 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
+/// `TILECACHE_ORACLE=10` tries ten times as many walks, and every recorded trace.
+private let thoroughness = max(ProcessInfo.processInfo.environment["TILECACHE_ORACLE"].flatMap { Int($0) } ?? 1, 1)
+
 /// Recorded traces are not part of this package: they lie beside it, or where `TILECACHE_SHARED` says.
 private let recordedTraces: [String] = {
     let shared =
@@ -11,10 +14,12 @@ private let recordedTraces: [String] = {
         ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../shared").standardized.path
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: shared + "/traces")) ?? []
-    return folders.sorted().flatMap { folder in
+    let paths: [String] = folders.sorted().flatMap { folder in
         let names = (try? FileManager.default.contentsOfDirectory(atPath: shared + "/traces/" + folder)) ?? []
         return names.filter { $0.hasSuffix(".csv") }.sorted().map { shared + "/traces/\(folder)/\($0)" }
     }
+    // Without optimisation all of them take a minute; `compare` looks at all of every trace.
+    return thoroughness > 1 ? paths : paths.indices.filter { $0 % 4 == 0 }.map { paths[$0] }
 }()
 
 /// The perfect future against brute force where that is feasible, and against every other policy everywhere.
@@ -73,49 +78,95 @@ private let recordedTraces: [String] = {
         return cache.panDemands.hits + cache.zoomDemands.hits
     }
 
-    @Test(arguments: 0..<150) func whereThroughputNeverBindsTheOracleIsOptimal(seed: Int) throws {
-        var dice = NaiveDice(seed: UInt64(seed))
-        let tiles = dice.whole(3...6)
-        let views = Self.walk(&dice, tiles: tiles, frames: dice.whole(5...12))
-        let capacity = dice.whole(2...5)
-        let latency = dice.whole(1...2)
-        let brute = OracleBruteForce(
-            frames: views.map(Self.bits),
-            tiles: tiles,
-            capacity: capacity,
-            workers: tiles,
-            latency: latency
-        )
-        let hits = try Self.oracleHits(views, capacity: capacity, workers: tiles, latency: latency)
-        #expect(hits == brute.mostHits(), "\(views), room for \(capacity), \(latency) frames")
+    /// Whether everything that is demanded while a load takes has room beside what is needed meanwhile.
+    ///
+    /// A load takes its room when it starts. With less than this some demand cannot be loaded ahead of need however many
+    /// workers there are: room binds the throughput then.
+    private static func isRoomy(_ views: [ClosedRange<Int>], capacity: Int, latency: Int) -> Bool {
+        views.indices.allSatisfy { first in
+            let seen = views[first...min(first + latency, views.count - 1)]
+            return seen.reduce(0) { $0 | bits($1) }.nonzeroBitCount <= capacity
+        }
+    }
+
+    /// The demands whose loads can begin at the first frame or later.
+    private static func loadable(_ views: [ClosedRange<Int>], latency: Int) -> Int {
+        views.indices.dropFirst(latency).reduce(0) { $0 + (bits(views[$1]) & ~bits(views[$1 - 1])).nonzeroBitCount }
+    }
+
+    @Test func whereThroughputNeverBindsTheOracleIsOptimal() throws {
+        var tight = Shortfall()
+        var roomy = 0
+        for seed in 0..<100 * thoroughness {
+            var dice = NaiveDice(seed: UInt64(seed))
+            let tiles = dice.whole(3...5)
+            let views = Self.walk(&dice, tiles: tiles, frames: dice.whole(5...10))
+            let (capacity, latency) = (dice.whole(2...5), dice.whole(1...2))
+            let best = OracleBruteForce(
+                frames: views.map(Self.bits),
+                tiles: tiles,
+                capacity: capacity,
+                workers: tiles,
+                latency: latency
+            ).mostHits()
+            let hits = try Self.oracleHits(views, capacity: capacity, workers: tiles, latency: latency)
+            let comment = "seed \(seed): \(views), room for \(capacity), \(latency) frames"
+            if Self.isRoomy(views, capacity: capacity, latency: latency) {
+                roomy += 1
+                #expect(best == Self.loadable(views, latency: latency), "\(comment)")
+                #expect(hits == best, "\(comment)")
+            } else {
+                tight.note(hits: hits, best: best, comment)
+            }
+        }
+        // Neither kind is a rarity, and where room is short no more than a hit is lost, and that seldom.
+        #expect(roomy >= 20 && tight.walks >= 20)
+        print("room short: \(tight)")
+        #expect(tight.most <= 1 && tight.short * 20 <= tight.walks)
     }
 
     @Test func whereThroughputBindsTheOracleFallsLittleShort() throws {
-        var (oracle, best, worse, most) = (0, 0, 0, 0)
-        for seed in 0..<300 {
+        var all = Shortfall()
+        for seed in 0..<100 * thoroughness {
             var dice = NaiveDice(seed: UInt64(1000 + seed))
-            let tiles = dice.whole(3...6)
-            let views = Self.walk(&dice, tiles: tiles, frames: dice.whole(6...14))
+            let tiles = dice.whole(3...5)
+            let views = Self.walk(&dice, tiles: tiles, frames: dice.whole(6...12))
             let (capacity, workers, latency) = (dice.whole(2...5), dice.whole(1...2), dice.whole(1...3))
-            let hits = try Self.oracleHits(views, capacity: capacity, workers: workers, latency: latency)
-            let optimum = OracleBruteForce(
+            let best = OracleBruteForce(
                 frames: views.map(Self.bits),
                 tiles: tiles,
                 capacity: capacity,
                 workers: workers,
                 latency: latency
             ).mostHits()
-            #expect(hits <= optimum)
-            oracle += hits
-            best += optimum
-            if hits < optimum { worse += 1 }
-            most = max(most, optimum - hits)
-            if hits < optimum {
-                print("short by \(optimum - hits): \(views) room \(capacity), \(workers) workers, \(latency) frames")
-            }
+            let hits = try Self.oracleHits(views, capacity: capacity, workers: workers, latency: latency)
+            all.note(hits: hits, best: best, "\(views) room \(capacity), \(workers) workers, \(latency) frames")
         }
-        print("oracle \(oracle) of \(best) hits; short on \(worse) of 300 walks, by \(most) at most")
-        #expect(Double(oracle) >= 0.97 * Double(best))
+        print("workers short: \(all)")
+        #expect(Double(all.hits) >= 0.97 * Double(all.best))
+    }
+
+    /// How far the oracle falls short of brute force over many walks; more than brute force is an error in either.
+    private struct Shortfall: CustomStringConvertible {
+        var walks = 0
+        var hits = 0
+        var best = 0
+        /// Walks on which it falls short, and by how many hits at most.
+        var short = 0
+        var most = 0
+
+        mutating func note(hits own: Int, best optimum: Int, _ comment: String) {
+            #expect(own <= optimum, "\(comment)")
+            walks += 1
+            hits += own
+            best += optimum
+            if own < optimum { short += 1 }
+            most = max(most, optimum - own)
+        }
+
+        var description: String {
+            "\(hits) of \(best) hits; short on \(short) of \(walks) walks, by \(most) at most"
+        }
     }
 
     private func hits(
@@ -151,11 +202,11 @@ private let recordedTraces: [String] = {
         var options = ReplayOptions()
         options.memoryLimit = .screens(2)
         options.compressedTier = false
-        options.duration = 4_000_000_000
+        options.duration = 2_000_000_000
         try expectNothingBetter(options, path) { try ReplayInput(path: path, options: options) }
     }
 
-    @Test(arguments: 0..<40) func noPolicyBeatsItOnARandomTrace(seed: Int) throws {
+    @Test(arguments: 0..<20 * thoroughness) func noPolicyBeatsItOnARandomTrace(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(7000 + seed))
         let text = dice.trace()
         var options = ReplayOptions()
