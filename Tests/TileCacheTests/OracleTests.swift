@@ -120,9 +120,18 @@ private let recordedTraces: [String] = {
             }
         }
         // Neither kind is a rarity, and where room is short no more than a hit is lost, and that seldom.
-        #expect(roomy >= 20 && tight.walks >= 20)
+        #expect(roomy >= 20 && tight.walks >= 10)
         print("room short: \(tight)")
         #expect(tight.most <= 1 && tight.short * 20 <= tight.walks)
+    }
+
+    /// What it cannot do: tile 1, demanded first, stays on screen long and keeps out what would be two hits.
+    @Test func whereRoomIsShortAGreedyOracleMayLoseAHit() throws {
+        let views = [1...2, 1...2, 0...0, 0...0, 0...0, 1...2, 1...2, 0...1, 2...3, 0...0, 0...0, 2...3]
+        let brute = OracleBruteForce(frames: views.map(Self.bits), tiles: 4, capacity: 2, workers: 4, latency: 2)
+        let hits = try Self.oracleHits(views, capacity: 2, workers: 4, latency: 2)
+        #expect(!Self.isRoomy(views, capacity: 2, latency: 2))
+        #expect(brute.mostHits() == 6 && (5...6).contains(hits))
     }
 
     @Test func whereThroughputBindsTheOracleFallsLittleShort() throws {
