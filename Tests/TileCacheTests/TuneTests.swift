@@ -141,4 +141,34 @@ import TileCache
         ).run()
         #expect(report.interrupted && report.rows.isEmpty && report.suggested == nil)
     }
+
+    @Test(arguments: [128, 512])
+    func aRowOfATileSizeIsAReplayOfThatTileSize(size: Int) throws {
+        var options = ReplayOptions()
+        options.duration = 6_000_000_000
+        let shared = options
+        let inputs: [@Sendable () throws -> ReplayInput] = [{ try ReplayInput(builtIn: shared) }]
+        var tuning = TuneOptions(replay: options)
+        tuning.budgets = [.bytes(16 << 20)]
+        tuning.tileSizes = [256, size]
+        tuning.policies = []
+        let report = try Tune(tuning, inputs: inputs).run()
+        let row = try #require(report.rows.first { $0.tileSize == size })
+        options.memoryLimit = .bytes(16 << 20)
+        options.overrides.tileSize = size
+        let alone = options
+        let plain = try Replay(alone).run([{ try ReplayInput(builtIn: alone) }]).total
+        #expect(row.hitRate == plain.demands.hitRate && row.waste == plain.loads.waste)
+        #expect(row.sharp == plain.coverage.sharp && row.peakBytes == plain.memory.peakBytes)
+        #expect(row.peakBytes != report.rows.first { $0.tileSize == 256 }?.peakBytes)
+
+        // What is shown of the answer, and the curve, are of the first size alone.
+        tuning.tileSizes = [size]
+        let single = try Tune(tuning, inputs: inputs).run()
+        let suggested = try #require(single.suggested)
+        let shown = try #require(try Tune.shown(suggested, options: tuning, report: single, inputs: inputs))
+        #expect(shown.report.demands.total == plain.demands.total)
+        let curve = try ReuseCurve(ReplayInput(builtIn: alone), options: alone)
+        #expect(single.lruAccesses == curve.accesses)
+    }
 }
