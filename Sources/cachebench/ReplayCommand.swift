@@ -99,14 +99,8 @@ struct ReplayCommand: ParsableCommand {
         guard inputs[0].name != "standard input" else {
             throw Failure("--export-keys reads the trace once more: it takes a file, not standard input")
         }
-        let file = try StreamedFile(path, flag: "--export-keys")
-        do {
-            try KeyExport.run(inputs[0].open(), options: options) { try file.write($0) }
-        } catch {
-            file.discard()
-            throw error
-        }
-        try file.finish()
+        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--export-keys")
+        try writer.write(blocks: { try KeyExport.run(inputs[0].open(), options: options, write: $0) })
     }
 
     private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: () throws -> ReplayInput)] {

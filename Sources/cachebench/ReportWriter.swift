@@ -11,6 +11,7 @@ import CacheBenchKit
 /// Writes a finished report: to standard output, or to a file that is either whole or as it was before.
 struct ReportWriter {
     private let path: String?
+    private let flag: String
 
     /// Looks whether the file could be written, so that nobody waits for a long run only to lose it.
     init(_ arguments: OutputArguments) throws(Failure) { try self.init(path: arguments.output) }
@@ -18,8 +19,13 @@ struct ReportWriter {
     /// The same for commands that draw pages.
     init(_ arguments: PageArguments) throws(Failure) { try self.init(path: arguments.output) }
 
-    /// The same for a command that has no forms to choose from.
-    init(path: String?) throws(Failure) {
+    /// The same for what has no forms to choose from.
+    ///
+    /// - Parameters:
+    ///   - path: the file; `nil` for standard output.
+    ///   - flag: which flag named it, for messages.
+    init(path: String?, flag: String = "--output") throws(Failure) {
+        self.flag = flag
         // Whoever reads may stop reading: then write says so, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
         guard let path else {
@@ -30,10 +36,10 @@ struct ReportWriter {
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         self.path = resolved.map { String(cString: $0) } ?? path
-        guard !path.isEmpty else { throw Failure("--output takes the name of a file") }
+        guard !path.isEmpty else { throw Failure("\(flag) takes the name of a file") }
         let target = resolved == nil ? Self.folder(of: path) : self.path!
-        if access(target, W_OK) != 0 { throw Self.failure(path) }
-        if Self.kind(of: self.path!) == S_IFDIR { throw Failure("--output \(path): is a directory") }
+        if access(target, W_OK) != 0 { throw failure(path) }
+        if Self.kind(of: self.path!) == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
     }
 
     /// Colour is for terminals whose owner has not declined it.
@@ -44,60 +50,58 @@ struct ReportWriter {
     }
 
     /// Writes a report.
-    func write(_ text: String) throws(Failure) {
+    func write(_ text: String) throws {
         var rest: String? = text
         try write(pieces: { rest.take() })
     }
 
     /// Writes piece by piece what is too long to be kept, until there is no next one.
-    func write(pieces next: () -> String?) throws(Failure) {
+    func write(pieces next: () -> String?) throws {
+        try write(blocks: { put in
+            while var text = next() { try text.withUTF8 { try put(UnsafeRawBufferPointer($0)) } }
+        })
+    }
+
+    /// Writes the bytes that a body puts, one block after the other; where it throws, the file is as it was before.
+    func write(blocks body: (_ put: (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
         guard let path else {
-            if Self.write(next, to: 1) { return }
-            if errno == EPIPE { return }
-            throw Failure("standard output: \(Self.reason)")
+            do { try body { try put($0, to: 1) } } catch is ReaderHasGone {}
+            return
         }
         // A device or a pipe is written to as it is; only files are replaced.
-        if let kind = Self.kind(of: path), kind != S_IFREG { return try writeThrough(next, path) }
-        let temporary = "\(path).\(getpid()).partial"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Self.failure(path) }
-        let isWritten = Self.write(next, to: descriptor)
-        let why = errno
-        guard close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
-            if !isWritten { errno = why }
-            let failure = Self.failure(path)
-            unlink(temporary)
+        let isReplaced = Self.kind(of: path).map { $0 == S_IFREG } ?? true
+        let place = isReplaced ? "\(path).\(getpid()).partial" : path
+        let descriptor = open(place, O_WRONLY | O_CLOEXEC | (isReplaced ? O_CREAT | O_EXCL : 0), 0o666)
+        guard descriptor >= 0 else { throw failure(path) }
+        do {
+            try body { try put($0, to: descriptor) }
+        } catch {
+            close(descriptor)
+            if isReplaced { unlink(place) }
+            throw error
+        }
+        guard close(descriptor) == 0, !isReplaced || rename(place, path) == 0 else {
+            let failure = failure(path)
+            if isReplaced { unlink(place) }
             throw failure
         }
     }
 
-    private func writeThrough(_ next: () -> String?, _ path: String) throws(Failure) {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(path) }
-        let isWritten = Self.write(next, to: descriptor)
-        let failure = Self.failure(path)
-        close(descriptor)
-        if !isWritten { throw failure }
-    }
+    /// Whoever read standard output has seen enough: no failure.
+    private struct ReaderHasGone: Error {}
 
-    private static func write(_ next: () -> String?, to descriptor: Int32) -> Bool {
-        while let text = next() {
-            guard write(text, to: descriptor) else { return false }
-        }
-        return true
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { unistdWrite(descriptor, $0.baseAddress!, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
+    private func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let count = unistdWrite(descriptor, start, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                if let path { throw failure(path) }
+                if errno == EPIPE { throw ReaderHasGone() }
+                throw Failure("standard output: \(Self.reason)")
             }
-            rest = rest.dropFirst(count)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
         }
-        return true
     }
 
     private static func folder(of path: String) -> String {
@@ -112,7 +116,7 @@ struct ReportWriter {
 
     private static var reason: String { String(cString: strerror(errno)) }
 
-    private static func failure(_ path: String) -> Failure { Failure("--output \(path): \(reason)") }
+    private func failure(_ path: String) -> Failure { Failure("\(flag) \(path): \(Self.reason)") }
 }
 
 /// `write`, under a name that no method hides.
