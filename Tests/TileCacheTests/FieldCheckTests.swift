@@ -126,4 +126,37 @@ import TileCache
         #expect(throws: CheckError.self) { try Tolerance("x") }
         #expect(throws: CheckError.self) { try Tolerance("memory.peakBytes=40ms") }
     }
+
+    /// A row as `compare` and `zoomout` write it.
+    private func rows(_ change: (inout [String: JSONTree]) -> Void = { _ in }) -> JSONTree {
+        var row: [String: JSONTree] = [
+            "policy": .text("tilecache"), "byteLimit": .number(16_777_216), "screens": .number(4), "workers": .number(4),
+            "loadLatency": .number(40), "effort": .number(0.5), "factor": .number(16), "hitRate": .number(0.9),
+        ]
+        change(&row)
+        return tree(["rows": .array([tree(row)]), "totals": .array([tree(row)])])
+    }
+
+    @Test(arguments: ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"])
+    func rowsOfAnotherBudgetAreNoBaseline(field: String) throws {
+        let baseline = Baseline(report: rows(), path: "old.json", tolerances: [])
+        #expect(try baseline.compare(rows { $0["hitRate"] = .number(0.8) }).worse.count == 2)
+        for other in [JSONTree.number(3), .null] {
+            let error = #expect(throws: CheckError.self) { try baseline.compare(rows { $0[field] = other }) }
+            #expect(error?.description.contains("rows[0].\(field) is") == true)
+        }
+    }
+
+    @Test func anEffortThatWasFoundForEqualLoadsMayDiffer() throws {
+        let equal = rows { $0["targetLoads"] = .number(900) }
+        let now = rows {
+            $0["targetLoads"] = .number(890)
+            $0["effort"] = .number(0.4)
+        }
+        #expect(try Baseline(report: equal, path: "old.json", tolerances: []).compare(now).worse.isEmpty)
+        // Outside of rows a budget is an option like any other.
+        let memory = changed { $0["memory"] = tree(["byteLimit": .number(1), "peakBytes": .number(64 * 1_048_576)]) }
+        let old = changed { $0["memory"] = tree(["byteLimit": .number(2), "peakBytes": .number(64 * 1_048_576)]) }
+        #expect(try Baseline(report: old, path: "old.json", tolerances: []).compare(memory).changed == 1)
+    }
 }

@@ -61,6 +61,10 @@ public struct Baseline: Sendable {
     /// Parts of reports whose rows depend on the search and are no figures by themselves.
     private static let ignored = ["rows[", "policies[", "lruCurve["]
 
+    /// Lists whose rows stand for what was replayed with which budget: only rows of the same can be compared.
+    private static let lists = ["rows[", "totals[", "chargedRows[", "chargedTotals["]
+    private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
+
     /// What came of a comparison.
     public struct Outcome: Sendable, Hashable {
         /// A line for each field that is better.
@@ -119,11 +123,15 @@ public struct Baseline: Sendable {
             common += 1
             let name = JSONTree.general(field).split(separator: ".").last.map(String.init) ?? field
             switch (old, value) {
-            case (.number(let from), .number(let to)) where !field.contains("configuration."):
-                if from != to { judge(field, name, from, to, &outcome) }
             case _ where old == value: break
             case _ where field.contains("configuration."):
                 outcome.options.append("option  \(field): \(old.shown) -> \(value.shown)")
+            case _ where isIdentity(field, name, in: before):
+                throw CheckError(
+                    "--baseline \(path): \(field) is \(old.shown) there and \(value.shown) here: "
+                        + "these are different reports"
+                )
+            case (.number(let from), .number(let to)): judge(field, name, from, to, &outcome)
             case (.text, .text) where name == "hash" || name == "policy" || name == "source" || name == "trace":
                 throw CheckError(
                     "--baseline \(path): \(field) is \(old.shown) there and \(value.shown) here: "
@@ -134,6 +142,13 @@ public struct Baseline: Sendable {
         }
         guard common > 1 else { throw CheckError("--baseline \(path): this is a report of another kind") }
         return outcome
+    }
+
+    private func isIdentity(_ field: String, _ name: String, in before: [String: JSONTree]) -> Bool {
+        guard Self.identity.contains(name), Self.lists.contains(where: { field.hasPrefix($0) }) else { return false }
+        // Where loads are held equal the effort is what was found, not what was asked for.
+        guard name == "effort", case .number = before[field.dropLast(name.count) + "targetLoads"] else { return true }
+        return false
     }
 
     private func judge(_ field: String, _ name: String, _ from: Double, _ to: Double, _ outcome: inout Outcome) {
