@@ -159,4 +159,16 @@ import TileCache
         let old = changed { $0["memory"] = tree(["byteLimit": .number(2), "peakBytes": .number(64 * 1_048_576)]) }
         #expect(try Baseline(report: old, path: "old.json", tolerances: []).compare(memory).changed == 1)
     }
+
+    @Test func aRateThatBecameNullIsWorse() throws {
+        let gone = changed {
+            $0["demands"] = tree(["hitRate": .null, "total": .number(2000), "pan": tree(["hitRate": .null])])
+        }
+        #expect(try compare(gone, ["100%"]).worse == ["worse   demands.hitRate: 0.95 -> null"])
+        // The other way round nothing is known of before.
+        #expect(try Baseline(report: gone, path: "old.json", tolerances: []).compare(one).worse.isEmpty)
+        // Where all were hits nothing was waited for.
+        let prompt = changed { $0["timeToSharp"] = tree(["p95": .null]) }
+        #expect(try compare(prompt).worse.isEmpty && compare(prompt).changed == 1)
+    }
 }

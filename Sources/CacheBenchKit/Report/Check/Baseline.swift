@@ -58,6 +58,8 @@ public struct Baseline: Sendable {
         "p99", "waste", "peakBytes", "bookkeepingBytes", "peakResidentGrowth", "loadedBytes", "failed",
         "suggested.byteLimit", "loads.bytes", "neededBytes",
     ]
+    /// Null where nothing had to be waited for, which is not worse; where nothing was demanded, the hit rate is null too.
+    private static let waits: Set<String> = ["p50", "p95", "p99"]
     /// Parts of reports whose rows depend on the search and are no figures by themselves.
     private static let ignored = ["rows[", "policies[", "lruCurve["]
 
@@ -132,6 +134,9 @@ public struct Baseline: Sendable {
                         + "these are different reports"
                 )
             case (.number(let from), .number(let to)): judge(field, name, from, to, &outcome)
+            case (.number(let from), .null)
+            where isLarger(name) || isSmaller(field, name) && !Self.waits.contains(name):
+                outcome.worse.append("worse   \(field): \(FieldUnit(of: field).shown(.number(from))) -> null")
             case (.text, .text) where name == "hash" || name == "policy" || name == "source" || name == "trace":
                 throw CheckError(
                     "--baseline \(path): \(field) is \(old.shown) there and \(value.shown) here: "
@@ -151,12 +156,16 @@ public struct Baseline: Sendable {
         return false
     }
 
-    private func judge(_ field: String, _ name: String, _ from: Double, _ to: Double, _ outcome: inout Outcome) {
+    private func isLarger(_ name: String) -> Bool { Self.larger.contains(name) }
+
+    private func isSmaller(_ field: String, _ name: String) -> Bool {
         let general = JSONTree.general(field)
-        let isLarger = Self.larger.contains(name)
-        let isSmaller =
-            Self.smaller.contains(name) || Self.smaller.contains { $0.contains(".") && general.hasSuffix($0) }
-        guard isLarger || isSmaller else {
+        return Self.smaller.contains(name) || Self.smaller.contains { $0.contains(".") && general.hasSuffix($0) }
+    }
+
+    private func judge(_ field: String, _ name: String, _ from: Double, _ to: Double, _ outcome: inout Outcome) {
+        let isLarger = isLarger(name)
+        guard isLarger || isSmaller(field, name) else {
             outcome.changed += 1
             return
         }
