@@ -35,7 +35,7 @@ public struct InfiniteZoomScroll: ScrollModel {
     public init(world: ScrollSize, view: ScrollSize, tileSize: Double = 256) throws(ScrollError) {
         try ScrollError.check(world, "world")
         try ScrollError.check(view, "view")
-        guard tileSize >= 1, tileSize <= 0x1p52, (view.width / tileSize + 2) * (view.height / tileSize + 2) < 1e6 else {
+        guard tileSize >= 1, tileSize <= 0x1p52, Self.isCovered(view, tileSize: tileSize) else {
             throw ScrollError("tiles of \(tileSize) pixels; at least 1 was expected, and less than a million in a view")
         }
         self.world = world
@@ -57,7 +57,8 @@ public struct InfiniteZoomScroll: ScrollModel {
 
     // MARK: Events
 
-    /// Takes what a person or the program does; there is nothing to report.
+    /// Takes what a person or the program does; there is nothing to report. A resize to a view that would take a million
+    /// tiles is ignored.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         advance(to: time)
@@ -98,7 +99,13 @@ public struct InfiniteZoomScroll: ScrollModel {
         isTransferred = true
     }
 
+    /// Whether less than a million tiles cover a view.
+    private static func isCovered(_ view: ScrollSize, tileSize: Double) -> Bool {
+        (view.width / tileSize + 2) * (view.height / tileSize + 2) < 1e6
+    }
+
     private mutating func resize(_ view: ScrollSize) {
+        guard Self.isCovered(view, tileSize: tileSize) else { return }
         core.interrupt()
         let middle = core.offset + core.limits.view.middle
         core.limits.view = view

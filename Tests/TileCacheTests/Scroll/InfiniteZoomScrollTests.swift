@@ -147,6 +147,19 @@ import Testing
         #expect(state.offset.y <= world.height * state.scale - gestures.view.height / 2 + 1e-9)
     }
 
+    /// A view of w x 8 px takes (w + 2)(8 + 2) tiles of 1 px: a million for 99,998.
+    @Test func aViewThatTakesAMillionTilesIsRefusedAtFirstAndLater() throws {
+        let (world, largest) = (ScrollSize(width: 100, height: 100), ScrollSize(width: 99_997, height: 8))
+        let tooLarge = ScrollSize(width: 99_998, height: 8)
+        #expect(throws: ScrollError.self) { try InfiniteZoomScroll(world: world, view: tooLarge, tileSize: 1) }
+        var model = try InfiniteZoomScroll(world: world, view: world, tileSize: 1)
+        let before = model.state(at: milliseconds(1))
+        model.handle(.resize(tooLarge), at: milliseconds(0))
+        #expect(model.state(at: milliseconds(1)) == before)
+        model.handle(.resize(largest), at: milliseconds(2))
+        #expect(model.state(at: milliseconds(2)).viewport.width == 99_997)
+    }
+
     /// Each tile of the grid is looked at by itself: does it share any area with what is seen of the content?
     private func naiveTiles(
         _ state: ScrollState,
