@@ -96,8 +96,8 @@ struct TuneCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("Sizes of the LRU curve in tiles, separated by commas.", valueName: "tiles"),
         transform: { text in
-            try list(text, "whole numbers from 1 separated by commas") {
-                Int($0).flatMap { $0 >= 1 ? $0 : nil }
+            try list(text, "whole numbers from 1 to 1073741824 separated by commas") {
+                Int($0).flatMap { (1...1 << 30).contains($0) ? $0 : nil }
             }
         }
     )

@@ -171,4 +171,23 @@ import TileCache
         let curve = try ReuseCurve(ReplayInput(builtIn: alone), options: alone)
         #expect(single.lruAccesses == curve.accesses)
     }
+
+    @Test func sizesOfTheCurveWhoseBytesOverflowAreNoTrap() throws {
+        var options = ReplayOptions()
+        options.duration = 2_000_000_000
+        let shared = options
+        var tuning = TuneOptions(replay: options)
+        tuning.budgets = [.bytes(16 << 20)]
+        tuning.policies = []
+        tuning.lruSizes = [1, 64, 65, 99_999_999_999_999_999, .max]
+        let report = try Tune(tuning, inputs: [{ try ReplayInput(builtIn: shared) }]).run()
+        // 256 x 256 x 4 bytes: 64 of them fill 16 MiB.
+        #expect(report.slotBytes == 1 << 18)
+        #expect(report.largestLRU(within: 16 << 20)?.tiles == 64)
+        #expect(report.largestLRU(within: (65 << 18) - 1)?.tiles == 64)
+        #expect(report.largestLRU(within: 65 << 18)?.tiles == 65)
+        #expect(report.largestLRU(within: (1 << 18) - 1) == nil)
+        #expect(TuneText().text(report).contains("plain LRU of 64 tiles"))
+        #expect(try TunePage.text(report).contains("plain LRU"))
+    }
 }

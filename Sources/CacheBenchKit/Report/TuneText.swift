@@ -34,7 +34,7 @@ public struct TuneText: Sendable {
         }
         let sizes = report.rows.map(\.byteLimit)
         if let largest = sizes.max(),
-            let point = report.lruCurve.last(where: { $0.tiles * report.slotBytes <= largest })
+            let point = report.largestLRU(within: largest)
         {
             lines += wrapped(
                 "plain LRU of \(Figures.count(point.tiles)) tiles with instant loads and no prefetch: "

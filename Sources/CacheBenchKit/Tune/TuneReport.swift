@@ -100,3 +100,8 @@ public struct TuneReport: Codable, Sendable, Hashable {
     /// The traces.
     public var traces: [ReplayReport.Trace]
 }
+
+extension TuneReport {
+    /// The largest plain LRU whose tiles a limit holds. Sizes are whatever was asked for: their bytes may overflow.
+    func largestLRU(within byteLimit: Int) -> LRUPoint? { lruCurve.last { $0.tiles <= byteLimit / max(slotBytes, 1) } }
+}

@@ -184,8 +184,7 @@ public enum TunePage {
                 "; an oracle that knows the future reaches \(Figures.percent(oracle.hitRate)) with "
                 + Figures.bytes(oracle.byteLimit)
         }
-        let lru = report.lruCurve.last { $0.tiles * report.slotBytes <= suggested.byteLimit }
-        if let lru {
+        if let lru = report.largestLRU(within: suggested.byteLimit) {
             text +=
                 "; plain LRU of as many bytes of decoded tiles, without prefetch, would hit "
                 + "\(Figures.percent(lru.demandHitRate)) if loads took no time"
