@@ -237,3 +237,28 @@ private let recordedTraces: [String] = {
         }
     }
 }
+
+/// The schedule where times are as long as flags allow.
+@Suite struct OracleScheduleLimitTests {
+    private func job(_ need: Int, deadline: Int64, duration: Int64) -> OracleSchedule.Job {
+        OracleSchedule.Job(need: need, deadline: deadline, duration: duration, again: .max, stay: 1)
+    }
+
+    @Test func sumsBeyondTheEndOfTimeAreLateAndNoTrap() {
+        let long = Int64(3_600_000_000_000) * 1_000_000
+        for isUniform in [true, false] {
+            var schedule = OracleSchedule(workers: [0], duration: long, isUniform: isUniform)
+            let first = schedule.add(job(0, deadline: long, duration: long))
+            let second = schedule.add(job(1, deadline: .max - 1, duration: long))
+            #expect(first == nil && second == nil)
+            // It would end after 3 x long, which is more than 64 bits hold.
+            let third = schedule.add(job(2, deadline: .max - 1, duration: long))
+            #expect(third != nil && schedule.count == 2)
+            #expect(schedule.jobs.map(\.finish) == [long, 2 * long])
+            #expect(schedule.shifts(upTo: 4) == [0, 0, 4])
+        }
+        var short = OracleSchedule(workers: [0], duration: long, isUniform: false)
+        _ = short.add(job(0, deadline: .max - 1, duration: 10))
+        #expect(short.shifts(upTo: 9) == [2, 9])
+    }
+}

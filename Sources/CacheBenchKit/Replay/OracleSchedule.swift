@@ -52,7 +52,7 @@ struct OracleSchedule {
     /// Takes a job whose deadline no earlier one's exceeds. What had to be left out: nothing, the job, or another.
     mutating func add(_ job: Job) -> Job? {
         let start = isUniform ? slot(count) : busy[0]
-        let finish = start.addingReportingOverflow(job.duration).partialValue
+        let finish = Self.sum(start, job.duration)
         if finish <= job.deadline {
             accept(job, finish: finish)
             return nil
@@ -67,8 +67,13 @@ struct OracleSchedule {
         let round = Int64(number / workers.count)
         let (span, overflow) = round.multipliedReportingOverflow(by: duration)
         if overflow { return .max }
-        let (start, late) = workers[number % workers.count].addingReportingOverflow(span)
-        return late ? .max : start
+        return Self.sum(workers[number % workers.count], span)
+    }
+
+    /// A moment after another, neither before 0; what lies beyond 292 years is the end of time, and in time for nothing.
+    private static func sum(_ moment: Int64, _ span: Int64) -> Int64 {
+        let (sum, overflow) = moment.addingReportingOverflow(span)
+        return overflow ? .max : sum
     }
 
     /// The accepted jobs in the order of their deadlines, with when they end.
@@ -77,7 +82,7 @@ struct OracleSchedule {
         return accepted.compactMap { entry in
             guard !entry.isDropped else { return nil }
             defer { number += 1 }
-            return (entry.job, isUniform ? slot(number) + entry.job.duration : entry.finish)
+            return (entry.job, isUniform ? Self.sum(slot(number), entry.job.duration) : entry.finish)
         }
     }
 
@@ -106,7 +111,8 @@ struct OracleSchedule {
         }
         // Each round of other loads holds the rest up for about one load.
         let rounds = Int64((others + workers.count - 1) / workers.count)
-        return job.finish + rounds * duration <= job.job.deadline
+        let (delay, overflow) = rounds.multipliedReportingOverflow(by: duration)
+        return !overflow && Self.sum(job.finish, delay) <= job.job.deadline
     }
 
     private mutating func accept(_ job: Job, finish: Int64) {
