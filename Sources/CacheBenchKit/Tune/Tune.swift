@@ -47,7 +47,9 @@ public struct Tune: Sendable {
     ///
     /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
     public func run() throws -> TuneReport {
-        for variant in options.variants { _ = try Replay(variant) }
+        // Once for all: a file of load times is long to read, and variants share them.
+        let loads = try LoadClock(options.replay)
+        for variant in options.variants { _ = try Replay(variant, loads: loads) }
         let (curve, step, traces) = try readTraces()
         var searches = try options.variants.map { variant in
             let sweep = try self.sweep(of: variant, step: step)
@@ -77,7 +79,7 @@ public struct Tune: Sendable {
             wanted = []
             guard !round.isEmpty else { break }
             known += next.count
-            for (job, result) in try replay(round, done: &done, known: known) { finished[job] = result }
+            for (job, result) in try replay(round, loads, done: &done, known: known) { finished[job] = result }
             guard let target = options.target else { continue }
             for index in searches.indices {
                 for job in round where job.options == searches[index].variant {
@@ -170,7 +172,12 @@ public struct Tune: Sendable {
 
     // MARK: - Replaying
 
-    private func replay(_ jobs: [Job], done: inout Int, known: Int) throws -> [Job: ReplayReport] {
+    private func replay(
+        _ jobs: [Job],
+        _ loads: LoadClock,
+        done: inout Int,
+        known: Int
+    ) throws -> [Job: ReplayReport] {
         let tasks = jobs.indices.flatMap { job in open.indices.map { (job: job, trace: $0) } }
         let tallies = Mutex<[Int: [Int: ReplayTally]]>([:])
         let before = done
@@ -182,7 +189,7 @@ public struct Tune: Sendable {
             options.memoryLimit = .bytes(jobs[task.job].budget)
             let outcome = try VirtualReplay(
                 options: options,
-                loads: LoadClock(options),
+                loads: loads,
                 hooks: hooks
             ).run(Self.open(open[task.trace], for: options))
             let count = tallies.withLock { tallies in
