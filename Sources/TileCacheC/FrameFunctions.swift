@@ -8,12 +8,6 @@ extension tilecache_frame_info: VersionedStructure {
 
 /// What `tilecache_frame` stands for: a frame, and the arrays that were asked of it.
 final class FrameHandle: Sendable {
-    /// An array in memory of its own, in the layout that its program knows.
-    private struct Elements {
-        var elementBytes = 0
-        var memory: UnsafeMutableRawPointer?
-    }
-
     let frame: TileFrame
     /// Made when they are asked for; several where programs of several versions ask.
     private let arrays = Lock<[Array: UInt]>([:])
