@@ -26,7 +26,7 @@ struct RealReplay {
         )
         let limit = try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene))
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
-            throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
+            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let clock = ReplayClockTime(speed: options.speed)
         let source = try ReplayTileSource(scene: scene, options: options, loads: loads, clock: clock)

@@ -88,7 +88,7 @@ struct VirtualReplay {
         let tileBytes = try options.tileBytes(in: input.scene)
         let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
-            throw ReplayError("a frame rate of 1 to 1000 frames a second is expected, not \(options.frameRate)")
+            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let cost = try options.cost.resolved().cost
         let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
