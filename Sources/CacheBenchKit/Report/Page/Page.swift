@@ -122,13 +122,13 @@ enum PageStyle {
         figcaption{color:var(--soft);margin-top:6px}
         svg{width:100%;height:auto;font:11.5px system-ui,sans-serif}
         .narrow{display:none}.wide{display:block}
-        @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
-        table{font-size:.8rem}th,td{padding-left:8px}td.name{min-width:0}}
         .scroll{overflow-x:auto;margin-bottom:20px}
         table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
         th,td{text-align:right;padding:3px 0 3px 12px;border-bottom:1px solid var(--grid);white-space:nowrap}
         th.name,td.name{text-align:left;padding:3px 6px 3px 0}td.name{white-space:normal;overflow-wrap:anywhere;min-width:5em}
         th{color:var(--soft);font-weight:600}
+        @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
+        table{font-size:.8rem}th,td{padding-left:8px}td.name{min-width:0}}
         footer{color:var(--soft);font-size:.85rem;margin-top:36px;overflow-wrap:anywhere}
         .t{fill:var(--ink)}
         .halo{stroke:var(--paper);stroke-width:4px;stroke-linejoin:round;paint-order:stroke}

@@ -104,7 +104,7 @@ public enum ZoomOutPage {
                     Figures.percent(row.sharp), Figures.percent(row.blank),
                 ]
             },
-            extra: ["full resolution", "tiles", "sharp", "blank"]
+            extra: ["full resolution", "tiles", "hits", "sharp", "blank"]
         )
         return page.text(
             data: data,
