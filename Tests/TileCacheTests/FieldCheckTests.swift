@@ -130,7 +130,7 @@ import TileCache
     /// A row as `compare` and `zoomout` write it.
     private func rows(_ change: (inout [String: JSONTree]) -> Void = { _ in }) -> JSONTree {
         var row: [String: JSONTree] = [
-            "policy": .text("tilecache"), "byteLimit": .number(16_777_216), "screens": .number(4), "workers": .number(4),
+            "policy": .text("tilecache"), "byteLimit": .number(1e7), "screens": .number(4), "workers": .number(4),
             "loadLatency": .number(40), "effort": .number(0.5), "factor": .number(16), "hitRate": .number(0.9),
         ]
         change(&row)
