@@ -160,7 +160,7 @@ import TileCache
         let plain = try Replay(alone).run([{ try ReplayInput(builtIn: alone) }]).total
         #expect(row.hitRate == plain.demands.hitRate && row.waste == plain.loads.waste)
         #expect(row.sharp == plain.coverage.sharp && row.peakBytes == plain.memory.peakBytes)
-        #expect(row.peakBytes != report.rows.first { $0.tileSize == 256 }?.peakBytes)
+        #expect(row.sharp != report.rows.first { $0.tileSize == 256 }?.sharp)
 
         // What is shown of the answer, and the curve, are of the first size alone.
         tuning.tileSizes = [size]
