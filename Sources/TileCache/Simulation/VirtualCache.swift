@@ -145,12 +145,13 @@ package final class VirtualCache {
             loadLatency: meanLatency,
             capacityTiles: options.byteLimit / slotBytes,
             effort: options.effort,
-            residency: { [unowned self] key in pool.residency(of: key) },
-            manyResidencies: { [unowned self] keys in keys.map { pool.residency(of: $0) } },
-            residents: { [unowned self] body in
+            // These live no longer than the plan is being made; unowned references cost more than the look-ups.
+            residency: { [self] key in pool.residency(of: key) },
+            manyResidencies: { [self] keys in keys.map { pool.residency(of: $0) } },
+            residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },
-            flights: { [unowned self] in work.flights() },
+            flights: { [self] in work.flights() },
             changes: changes
         )
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
