@@ -113,6 +113,8 @@ public struct TraceHits: Codable, Sendable, Hashable {
         }
         let cache = NSCache<Key, NSNumber>()
         cache.totalCostLimit = byteLimit
+        // On Linux the entries hold each other; only emptying the cache lets them go.
+        defer { cache.removeAllObjects() }
         var hits = 0
         for access in accesses {
             let key = Key(access.tile)
