@@ -5,8 +5,11 @@ import Testing
 
 /// What sources are asked, and what they may answer.
 @Suite(.timeLimit(.minutes(5))) struct ServiceRequestTests {
-    @Test func unwantedRequestsAreToldAndTheirWorkersGoOn() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
+    /// A view that waits for its tiles, and the first of them, which all workers have asked for.
+    private func asked(
+        workers: Int
+    ) throws -> (cache: TileCache, source: QueuedSource, view: TileView, requests: [TileRequest]) {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: workers)
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
@@ -15,9 +18,14 @@ import Testing
         #expect(
             eventually {
                 requests += source.take()
-                return requests.count == 4
+                return requests.count == workers
             }
         )
+        return (cache, source, view, requests)
+    }
+
+    @Test func unwantedRequestsAreToldAndTheirWorkersGoOn() throws {
+        let (cache, source, view, requests) = try asked(workers: 4)
         let told = Lock(0)
         for request in requests {
             #expect(request.isWanted && request.isDemand)
@@ -57,18 +65,8 @@ import Testing
                 ended()
             }
         }
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
-        let source = QueuedSource()
-        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
-        let view = ServiceSetup.quiet(cache, [layer])
-        view.update(ServiceSetup.viewport(500, 500))
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return requests.count == 1
-            }
-        )
+        let (cache, _, _, requests) = try asked(workers: 1)
+        defer { withExtendedLifetime(cache) {} }
         let ended = Lock(0)
         for count in 0..<2 {
             let owned = Owned(requests[0]) { ended.withLock { $0 += 1 } }

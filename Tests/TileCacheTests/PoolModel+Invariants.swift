@@ -1,0 +1,232 @@
+@testable import TileCache
+
+/// What must hold after every operation on the pool.
+extension PoolModel {
+    func check() throws {
+        try checkEntries()
+        try checkLists()
+        try checkMemory()
+        let committed = pool.committedBytes
+        let limit = pool.configuration.byteLimit
+        if committed > limit {
+            try require(pool.isOverLimit, "\(committed) bytes in use, \(committed - limit) over the limit")
+            try require(
+                !isOverAllowed || committed <= committedBefore,
+                "\(committed) bytes in use while over the limit, \(committed - committedBefore) more than before"
+            )
+        }
+        try require(pool.counters.peakBytes >= committed, "the peak missed \(committed) bytes")
+        let codecJobs = works.count
+        try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
+        try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
+        let prefetches = flights.values.count { !$0.ticket.isDemand }
+        try require(pool.prefetchLoadCount == prefetches, "\(pool.prefetchLoadCount) prefetches, not \(prefetches)")
+        let inFlight = flights.values.reduce(0) {
+            $0 + ($1.ticket.slot < 0 ? 0 : pool.slots[$1.ticket.slotClass].slotBytes)
+        }
+        try require(pool.inFlightBytes == inFlight, "\(pool.inFlightBytes) bytes in flight, not \(inFlight)")
+        try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
+        try checkShares()
+    }
+
+    /// Each layer's account is what its tiles take, and none grows beyond its share.
+    private func checkShares() throws {
+        var slots = Array(repeating: 0, count: pool.layers.count)
+        var blocks = slots
+        pool.table.forEach { number in
+            let entry = pool.table[number]
+            if entry.slot >= 0 { slots[entry.key.layer] += 1 }
+            blocks[entry.key.layer] += Int(entry.blockBytes)
+        }
+        for flight in flights.values {
+            if flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
+            blocks[flight.key.layer] += flight.encodedBytes
+        }
+        for work in works where work.kind != .demotion {
+            let layer = work.ticket.key.layer
+            if work.kind == .promotion { slots[layer] += 1 }
+            // A block that has been overtaken is the worker's alone.
+            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.blockBytes }
+        }
+        for layer in pool.layers.indices {
+            let account = pool.layers[layer]
+            let slotBytes = slots[layer] * pool.slotBytes(ofLayer: layer)
+            try require(account.slotBytes == slotBytes, "layer \(layer) has \(account.slotBytes), not \(slotBytes)")
+            try require(account.blockBytes == blocks[layer], "layer \(layer): \(account.blockBytes) of blocks")
+            let used = pool.usedBytes(ofLayer: layer)
+            try require(
+                used <= max(pool.maximumBytes(ofLayer: layer), usedBefore[layer, default: 0]),
+                "layer \(layer) takes \(used) bytes, more than its share"
+            )
+            usedBefore[layer] = used
+        }
+    }
+
+    private func checkEntries() throws {
+        var numbers: [Int32] = []
+        pool.table.forEach { numbers.append($0) }
+        try require(numbers.count == pool.table.count, "\(pool.table.count) entries, \(numbers.count) in the index")
+        var resident = 0
+        var needs: [TileKey: Int32] = [:]
+        for view in views { for tile in view.tiles { needs[tile, default: 0] += 1 } }
+        for number in numbers {
+            let entry = pool.table[number]
+            let name = "\(entry.key.layer):\(entry.key.coordinate) (\(entry.residency))"
+            try require(pool.find(entry.key) == number, "\(name) is not found")
+            try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
+            try require(entry.flags.contains(.floor) == floors.contains(entry.key), "\(name): floor")
+            try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
+            try require(!entry.flags.contains(.absent) || absent.contains(entry.key), "\(name) is not absent")
+            try require(
+                !entry.isForgettable || !entry.flags.isDisjoint(with: [.absent, .failed]),
+                "\(name) is not forgotten"
+            )
+            let flight = flights.first { $0.value.key == entry.key }
+            try require(entry.load == flight?.key ?? -1, "\(name): load \(entry.load)")
+            if let flight {
+                try require(pool.loads[Int(flight.key)]?.entry == number, "\(name): its load is another's")
+            }
+            if entry.residency.isResident { resident += 1 }
+            try checkPixels(of: entry, name)
+        }
+        try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
+        for view in views {
+            try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
+        }
+    }
+
+    private func checkPixels(of entry: Entry, _ name: String) throws {
+        let work = works.first { $0.id == currentWork[entry.key] }
+        let isBusy: Bool
+        switch entry.residency {
+        case .demoting: isBusy = work?.kind == .demotion
+        case .storing: isBusy = work?.kind == .store
+        case .promoting: isBusy = work?.kind == .promotion
+        default: isBusy = work == nil
+        }
+        try require(isBusy, "\(name): codec work is \(work.map { "\($0.kind)" } ?? "none")")
+        let stamp = content[entry.key]
+        let range = slot(pool.layers[entry.key.layer].slotClass, entry.slot)
+        var holds = leases.count { $0.key == entry.key && $0.slot == range && $0.stamp == stamp }
+        if entry.residency == .demoting || entry.residency == .promoting { holds += 1 }
+        try require(entry.leaseCount == holds, "\(name): \(entry.leaseCount) holds, not \(holds)")
+        if entry.residency.isDecoded {
+            try require(slotStamps[range] == stamp, "\(name): other pixels in its slot")
+        } else {
+            try require(entry.slot < 0, "\(name) has a slot")
+        }
+        if entry.residency.isCompressed {
+            let isSolid = entry.flags.contains(.solid)
+            try require(isSolid == (entry.blockBytes == 0), "\(name): \(entry.blockBytes) bytes of block")
+            if isSolid {
+                try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another colour")
+            } else {
+                try require(
+                    stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
+                    "\(name): others' bytes in its block"
+                )
+            }
+        } else {
+            try require(!entry.flags.contains(.solid), "\(name) is of a single colour")
+        }
+        if entry.flags.contains(.encoded) {
+            try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another payload's checksum")
+            try require(
+                stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
+                "\(name): others' bytes in its payload"
+            )
+        } else if !entry.residency.isCompressed {
+            try require(entry.blockBytes == 0, "\(name) has a block")
+        }
+    }
+
+    private func checkLists() throws {
+        guard let decoded = pool.decoded.numbers(in: pool.table),
+            let compressed = pool.compressed.numbers(in: pool.table), let solid = pool.solid.numbers(in: pool.table)
+        else { throw Problem(description: "after \(step): a list is torn") }
+        var expected: (decoded: Set<Int32>, compressed: Set<Int32>, solid: Set<Int32>) = ([], [], [])
+        pool.table.forEach {
+            let entry = pool.table[$0]
+            if entry.residency.isDecoded { expected.decoded.insert($0) }
+            guard entry.residency.isCompressed else { return }
+            if entry.flags.contains(.solid) { expected.solid.insert($0) } else { expected.compressed.insert($0) }
+        }
+        try require(Set(decoded) == expected.decoded, "the decoded list")
+        try require(Set(compressed) == expected.compressed, "the compressed list")
+        try require(Set(solid) == expected.solid, "the list of single colours")
+    }
+
+    /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
+    private func checkMemory() throws {
+        var owned: [MemoryRange: String] = [:]
+        func own(_ range: MemoryRange, _ owner: String) throws {
+            if let other = owned.updateValue(owner, forKey: range) {
+                throw Problem(description: "after \(step): \(range) is \(owner)'s and \(other)'s")
+            }
+        }
+        var units: Set<Int> = []
+        func own(_ block: PageAllocator.Block, _ bytes: Int) throws {
+            for unit in self.units(of: block, bytes) {
+                try require(units.insert(unit).inserted, "unit \(unit) is in two blocks")
+            }
+        }
+        var numbers: [Int32] = []
+        pool.table.forEach { numbers.append($0) }
+        for number in numbers {
+            let entry = pool.table[number]
+            if entry.slot >= 0 { try own(slot(pool.layers[entry.key.layer].slotClass, entry.slot), "a tile") }
+            try own(entry.block, Int(entry.blockBytes))
+        }
+        for flight in flights.values where flight.ticket.slot >= 0 {
+            let range = slot(flight.ticket.slotClass, flight.ticket.slot)
+            try own(range, "a load")
+            try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
+            try own(flight.encoded, flight.encodedBytes)
+            if flight.encodedBytes > 0 {
+                try require(
+                    stamps(in: flight.encoded, flight.encodedBytes) == [flight.stamp],
+                    "a load's payload was written by another"
+                )
+            }
+        }
+        var orphans: [MemoryRange: Int32] = [:]
+        for lease in leases {
+            try require(slotStamps[lease.slot] == lease.stamp, "a leased slot was written by another")
+            if content[lease.key] != lease.stamp { orphans[lease.slot, default: 0] += 1 }
+        }
+        for work in works {
+            let isCurrent = currentWork[work.ticket.key] == work.id
+            let range = slot(work.ticket.slotClass, work.ticket.slot)
+            switch work.kind {
+            case .demotion:
+                try require(slotStamps[range] == work.stamp, "a slot was written while it was compressed")
+                if !isCurrent { orphans[range, default: 0] += 1 }
+            case .promotion: try own(range, "a decompression")
+            case .store: break
+            }
+            if work.kind != .demotion, !isCurrent { try own(work.ticket.block, work.ticket.blockBytes) }
+        }
+        try require(pool.orphans == orphans, "orphans \(pool.orphans), not \(orphans)")
+        for range in orphans.keys { try own(range, "a lease") }
+
+        var bytes = pool.bookkeepingBytes
+        for (index, slots) in pool.slots.enumerated() {
+            let used = owned.keys.count { $0.slotClass == index }
+            try require(slots.usedCount == used, "\(slots.usedCount) slots of class \(index) in use, not \(used)")
+            let real = slotStamps.keys.count { $0.slotClass == index }
+            try require(slots.usedCount + slots.unusedCount == real, "\(real) slots of class \(index) have memory")
+            bytes += real * slots.slotBytes
+        }
+        let used = Set(units.map { $0 / 8 }).count
+        try require(pool.pages.usedCount == used, "\(pool.pages.usedCount) pages in use, not \(used)")
+        try require(
+            pool.pages.usedCount + pool.pages.unusedCount == pageStamps.count,
+            "\(pageStamps.count) pages have memory"
+        )
+        bytes += pageStamps.count * PageAllocator.pageBytes
+        // What has not gone yet is still there; only what was taken in its place does not count twice.
+        bytes += leaving.reduce(0) { $0 + $1.countedBytes }
+        bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
+        try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
+    }
+}
