@@ -36,7 +36,7 @@ struct GenerateCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: "Another seed is another person. (default: 1)",
-        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+        transform: seedNumber
     )
     var seed: UInt64?
 

@@ -137,13 +137,13 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help:
             "How many times faster than it was recorded, under the real clock; latencies are divided too.\(standard(usual.speed))",
-        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+        transform: rate
     )
     var speed = usual.speed
 
     @Option(
         help: "Frames a second, 0.001 to 1000.\(standard(usual.frameRate))",
-        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+        transform: rate
     )
     var frameRate = usual.frameRate
 
@@ -156,7 +156,7 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: "Seeds what is random, such as the built-in session.\(standard(usual.seed))",
-        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+        transform: seedNumber
     )
     var seed = usual.seed
 
@@ -267,6 +267,14 @@ extension ReplayClock: ExpressibleByArgument {}
 func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     guard let value else { throw ValidationError("Expected \(expected).") }
     return value
+}
+
+@Sendable func seedNumber(_ text: String) throws -> UInt64 {
+    try parsed(UInt64(text), "a whole number from 0 to 18446744073709551615")
+}
+
+@Sendable func rate(_ text: String) throws -> Double {
+    try parsed(number(text, 0.001...1000), "a number from 0.001 to 1000")
 }
 
 func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {

@@ -60,14 +60,14 @@ struct ZoomoutCommand: ParsableCommand {
 
     @Option(
         help: "How many times faster than a person; latencies are divided too.\(standard(usual.speed))",
-        transform: { try parsed(number($0, 0.001...1000), "a number from 0.001 to 1000") }
+        transform: rate
     )
     var speed = usual.speed
 
     @Option(
         parsing: .unconditional,
         help: "Seeds the built-in world.\(standard(usual.seed))",
-        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+        transform: seedNumber
     )
     var seed = usual.seed
 
