@@ -241,6 +241,13 @@ struct PoolState: ~Copyable {
 
     func find(_ key: TileKey) -> Int32 { table.find(key) }
 
+    func standing(of key: TileKey) -> TileStanding {
+        let number = table.find(key)
+        return number < 0
+            ? TileStanding(residency: .none, isKnown: false)
+            : TileStanding(residency: table[number].residency, isKnown: true)
+    }
+
     func residency(of key: TileKey) -> Residency {
         let number = table.find(key)
         return number < 0 ? .none : table[number].residency

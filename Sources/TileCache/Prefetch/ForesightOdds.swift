@@ -27,10 +27,26 @@ struct ForesightOdds: Sendable {
     private let prior: ForesightPrior
     private var missed = 0.03
     private var basePrice = lossAtHalf
-    private(set) var price = lossAtHalf
+    private(set) var price = lossAtHalf {
+        didSet { if price != oldValue { valuation += 1 } }
+    }
+
+    /// What loading a tile and giving it up mean.
+    struct Worth: Sendable {
+        /// What starting the load now gains over waiting; nothing is started for 0 or less.
+        var gain: Double
+        /// What giving the tile up costs.
+        var loss: Double
+    }
+
+    /// The worth of each bin, as far as it has been worked out since the odds changed last: a plan asks hundreds of times.
+    private var worths: [(valuation: Int, worth: Worth)]
+    /// Counts the changes of the odds.
+    private var valuation = 1
 
     init() {
         events = [Double](repeating: 0, count: ForesightBin.count)
+        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: ForesightBin.count)
         needed = events
         soon = events
         prior = .standard
@@ -55,12 +71,14 @@ struct ForesightOdds: Sendable {
 
     /// Takes in how a trial ended.
     mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {
+        valuation += 1
         events[bin] += weight
         if wasNeeded { needed[bin] += weight }
         if wasSoon { soon[bin] += weight }
     }
 
     mutating func forget() {
+        valuation += 1
         for bin in events.indices {
             events[bin] *= Self.memory
             needed[bin] *= Self.memory
@@ -70,6 +88,7 @@ struct ForesightOdds: Sendable {
 
     /// Forgets all that the session has taught.
     mutating func unlearn() {
+        valuation += 1
         for bin in events.indices {
             events[bin] = 0
             needed[bin] = 0
@@ -100,6 +119,14 @@ struct ForesightOdds: Sendable {
     func loss(_ bin: Int) -> Double {
         bin >= ForesightBin.firstReturn
             ? Self.returnWorth * probability(bin) : urgency(bin) + Self.keepShare * probability(bin)
+    }
+
+    /// Both at once.
+    mutating func worth(_ bin: Int) -> Worth {
+        if worths[bin].valuation != valuation {
+            worths[bin] = (valuation, Worth(gain: gain(bin), loss: loss(bin)))
+        }
+        return worths[bin].worth
     }
 
     /// What keeping tiles is worth that are no candidates, by age and visits.

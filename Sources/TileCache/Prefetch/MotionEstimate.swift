@@ -178,6 +178,14 @@ struct EdgeTravel: Sendable {
         bottom = way(motion.velocity.y, motion.startVelocity.y, motion.spread.y)
     }
 
+    /// By how much the way of an edge differs from another travel's at most, in screen pixels.
+    func change(from other: EdgeTravel) -> Double {
+        max(
+            max(abs(left - other.left), abs(right - other.right)),
+            max(abs(top - other.top), abs(bottom - other.bottom))
+        )
+    }
+
     /// The share of the travel after which a tile has left the view; huge where it never does.
     func exit(of tile: Rectangle) -> Double {
         var share = 1e9

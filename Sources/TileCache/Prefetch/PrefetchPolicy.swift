@@ -12,6 +12,14 @@ package struct FrameObservation: Sendable {
     var missed = 0
 }
 
+/// What the cache has of a tile.
+struct TileStanding: Sendable {
+    /// Where its pixels are.
+    var residency: Residency
+    /// Whether there is anything: pixels, a load under way, or at least somebody who needs it.
+    var isKnown: Bool
+}
+
 /// What a policy is to look ahead from.
 package struct PlanTarget: Sendable {
     package var layer: Int
@@ -36,7 +44,7 @@ package struct PlanContext {
     package var effort: Double
     var residency: (TileKey) -> Residency
     /// The same for many tiles at once, where each question alone would cost a lock.
-    var manyResidencies: (([TileKey]) -> [Residency])?
+    var manyStandings: (([TileKey]) -> [TileStanding])?
     /// Calls its argument with every resident tile; only replays give it.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
     /// The loads in flight and when they end; only replays give them.
@@ -49,8 +57,10 @@ package struct PlanContext {
         residency(TileKey(layer: layer, tile)).isResident
     }
 
-    /// Where the pixels of each of some tiles are.
-    func residencies(_ keys: [TileKey]) -> [Residency] { manyResidencies?(keys) ?? keys.map(residency) }
+    /// How each of some tiles stands.
+    func standings(_ keys: [TileKey]) -> [TileStanding] {
+        manyStandings?(keys) ?? keys.map { TileStanding(residency: residency($0), isKnown: true) }
+    }
 
     /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.
     package func forEachResident(ofLayer layer: Int, _ body: (TileCoordinate) -> Void) {

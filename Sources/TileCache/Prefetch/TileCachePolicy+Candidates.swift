@@ -103,12 +103,12 @@ extension TileCachePolicy {
     /// The odds of a tile in its bin, or of its return where they are better.
     ///
     /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
-    private mutating func worth(of bin: Int, _ slot: Int?) -> (gain: Double, loss: Double) {
-        var worth = (gain: odds.gain(bin), loss: odds.loss(bin))
+    private mutating func worth(of bin: Int, _ slot: Int?) -> ForesightOdds.Worth {
+        var worth = odds.worth(bin)
         if effects.contains(.returns), let slot {
-            let back = seen.bin(slot, demands: demands)
-            worth.gain = max(worth.gain, odds.gain(back))
-            worth.loss = max(worth.loss, odds.loss(back))
+            let back = odds.worth(seen.bin(slot, demands: demands))
+            worth.gain = max(worth.gain, back.gain)
+            worth.loss = max(worth.loss, back.loss)
         }
         return worth
     }
@@ -133,7 +133,7 @@ extension TileCachePolicy {
                 let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
                 let slot = seen.find(key)
                 if slot.map({ seen.records[$0].neededAt != change }) ?? true {
-                    consider(key, bin: -1, gain: Self.destinationGain, loss: 1, slot: slot)
+                    consider(key, bin: -1, ForesightOdds.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
                     count += 1
                 }
                 return count < Self.destinationTiles
@@ -185,16 +185,18 @@ extension TileCachePolicy {
                 distance: ForesightBin.distance(max(distance, 1)),
                 isSeen: slot != nil
             )
-            var (gain, loss) = worth(of: bin, slot)
-            if isHopeless { gain = -1 }
-            consider(key, bin: bin, gain: gain, loss: loss, slot: slot)
+            var worth = worth(of: bin, slot)
+            if isHopeless { worth.gain = -1 }
+            consider(key, bin: bin, worth, slot: slot)
         }
     }
 
     private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
         guard let heading = outlook.heading else { return .unknown }
-        let cosine = (x * heading.x + y * heading.y) / (x * x + y * y).squareRoot()
-        return cosine > 0.5 ? .ahead : cosine < -0.5 ? .behind : .aside
+        // Within 60 degrees: a cosine above one half, without its root and its division.
+        let along = x * heading.x + y * heading.y
+        guard along * along > 0.25 * (x * x + y * y) else { return .aside }
+        return along > 0 ? .ahead : .behind
     }
 
     private static func neighbourhood(_ outlook: Outlook) -> Rectangle {
@@ -203,7 +205,8 @@ extension TileCachePolicy {
         let tileHeight = level.tileSpanY * outlook.scale
         let columns = outlook.view.width / level.tileSpanX + 1
         let rows = outlook.view.height / level.tileSpanY + 1
-        func tiles(_ x: Double, _ y: Double) -> Double { (columns + x / tileWidth) * (rows + y / tileHeight) }
+        let (across, down) = (1 / tileWidth, 1 / tileHeight)
+        func tiles(_ x: Double, _ y: Double) -> Double { (columns + x * across) * (rows + y * down) }
         var reach = ringReach
         let least = max(tileWidth, tileHeight)
         // Absurdly small tiles: at most a few hundred steps.
@@ -217,11 +220,14 @@ extension TileCachePolicy {
             top = along(-outlook.travel.top)
             bottom = along(outlook.travel.bottom)
         }
-        for _ in 0..<32 where tiles(left + right, top + bottom) > ringTiles + columns * rows {
+        let most = ringTiles + columns * rows
+        var steps = 0
+        while steps < 32, tiles(left + right, top + bottom) > most {
             left *= 0.9
             right *= 0.9
             top *= 0.9
             bottom *= 0.9
+            steps += 1
         }
         return Rectangle(
             minX: outlook.view.minX - left / outlook.scale,
@@ -251,13 +257,14 @@ extension TileCachePolicy {
             var width = outlook.view.width * outlook.scale
             var height = outlook.view.height * outlook.scale
             var margin = Self.kinMargins[step]
-            for _ in 0..<64
-            where ((width + 2 * margin) / tileWidth + 1) * ((height + 2 * margin) / tileHeight + 1)
-                > Self.kinTiles[step]
-            {
+            // In pixels, a tile more each way: every plan goes through this for each level, so it divides nothing.
+            let mostPixels = Self.kinTiles[step] * tileWidth * tileHeight
+            var steps = 0
+            while steps < 64, (width + 2 * margin + tileWidth) * (height + 2 * margin + tileHeight) > mostPixels {
                 width *= 0.9
                 height *= 0.9
                 margin *= 0.9
+                steps += 1
             }
             let shown = Rectangle(
                 minX: center.x - width / 2 / scale,
@@ -277,8 +284,7 @@ extension TileCachePolicy {
                     distance: ForesightBin.distance(distance),
                     isSeen: slot != nil
                 )
-                let (gain, loss) = worth(of: bin, slot)
-                consider(key, bin: bin, gain: gain, loss: loss, slot: slot)
+                consider(key, bin: bin, worth(of: bin, slot), slot: slot)
             }
         }
     }
@@ -298,11 +304,12 @@ extension TileCachePolicy {
                 if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
                 return true
             }
-            let residencies = context.residencies(slots.map { seen.records[$0].key })
+            let standings = context.standings(slots.map { seen.records[$0].key })
             var count = 0
-            for (slot, residency) in zip(slots, residencies) where residency == .none && count < Self.returnsPerClass {
+            for (slot, standing) in zip(slots, standings)
+            where standing.residency == .none && count < Self.returnsPerClass {
                 let bin = seen.bin(slot, demands: demands)
-                consider(seen.records[slot].key, bin: -1, gain: odds.gain(bin), loss: odds.loss(bin), slot: slot)
+                consider(seen.records[slot].key, bin: -1, odds.worth(bin), slot: slot)
                 count += 1
             }
         }

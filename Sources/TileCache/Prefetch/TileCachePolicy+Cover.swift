@@ -18,7 +18,7 @@ extension TileCachePolicy {
     mutating func appendCover(
         to plan: inout Plan,
         outlook: Outlook,
-        residencies: [Residency],
+        standings: [TileStanding],
         context: PlanContext
     ) {
         let target = outlook.target
@@ -31,7 +31,7 @@ extension TileCachePolicy {
         var ancestors = ResidentAncestors(target: target, context: context)
         var gap: [TileCoordinate] = []
         var missing = 0
-        for (key, residency) in zip(target.needed, residencies) where residency == .none {
+        for (key, standing) in zip(target.needed, standings) where standing.residency == .none {
             missing += 1
             guard let ancestor = ancestors.nearest(of: key.coordinate) else {
                 gap.append(key.coordinate)
@@ -99,7 +99,7 @@ extension TileCachePolicy {
     /// Of the missing tiles the one that shows the most comes first: a corner of a tile can wait.
     ///
     /// What it shows now and what it will show when it lands count alike.
-    func appendNeeded(to plan: inout Plan, outlook: Outlook, residencies: [Residency]) {
+    func appendNeeded(to plan: inout Plan, outlook: Outlook, standings: [TileStanding]) {
         var landing = outlook.view
         if outlook.travel.isMoving {
             let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
@@ -110,7 +110,7 @@ extension TileCachePolicy {
         }
         var missing: [(area: Double, number: Int)] = []
         for (number, key) in outlook.target.needed.enumerated() {
-            guard residencies[number] == .none else {
+            guard standings[number].residency == .none else {
                 plan.needed.append(key)
                 continue
             }

@@ -18,6 +18,11 @@ package struct TileCachePolicy: PrefetchPolicy {
     static let burstRate = 0.2
     /// A frame at 60 Hz: plans are made no more often, so loads begin up to that much later.
     static let frameSeconds = 1.0 / 60
+    /// Screen pixels that a view pans before its candidates are thought of anew, as long as it needs the same tiles. Half
+    /// of the frames of `gps_follow` pan by less.
+    static let leastWay = 2.0
+    /// The same for how far it will still go: at the end of a stroke that changes while the view hardly does.
+    static let leastTravel = 4.0
     /// How many leads the decay of the motion lasts at least: with long loads or long queues what is near comes too late.
     static let leadsAhead = 1.5
 
@@ -43,12 +48,29 @@ package struct TileCachePolicy: PrefetchPolicy {
     private var hasNewNeeds = false
     private var lastStand: Stand?
 
-    /// All that the candidates of a view at rest depend on.
-    private struct Stand: Equatable {
+    /// All that the candidates of a view at rest depend on, and nearly all for one that moves.
+    private struct Stand {
         var viewport: Viewport
         var destination: Destination?
         var change: Int
-        var isMoving: Bool
+        var travel: EdgeTravel
+        var isMoving: Bool { travel.isMoving }
+
+        /// Whether the candidates thought of at another stand are those of this one.
+        func hasCandidates(of other: Stand) -> Bool {
+            guard change == other.change, isMoving == other.isMoving, destination == other.destination else {
+                return false
+            }
+            guard isMoving else { return viewport == other.viewport }
+            var near = viewport
+            near.center = other.viewport.center
+            let way = max(
+                abs(viewport.center.x - other.viewport.center.x),
+                abs(viewport.center.y - other.viewport.center.y)
+            )
+            return near == other.viewport && way * viewport.scale < TileCachePolicy.leastWay
+                && travel.change(from: other.travel) < TileCachePolicy.leastTravel
+        }
     }
 
     /// What it looks at.
@@ -152,20 +174,20 @@ package struct TileCachePolicy: PrefetchPolicy {
             latency: latency,
             workers: workers
         )
-        let residencies = context.residencies(target.needed)
-        if effects.contains(.order) { appendNeeded(to: &plan, outlook: outlook, residencies: residencies) }
+        let standings = context.standings(target.needed)
+        if effects.contains(.order) { appendNeeded(to: &plan, outlook: outlook, standings: standings) }
         if effects.contains(.cover) {
-            appendCover(to: &plan, outlook: outlook, residencies: residencies, context: context)
+            appendCover(to: &plan, outlook: outlook, standings: standings, context: context)
         }
         if effects.contains(.abandonment) { appendHopeless(to: &plan, outlook: outlook) }
         let stand = Stand(
             viewport: target.viewport,
             destination: target.destination,
             change: change,
-            isMoving: outlook.travel.isMoving
+            travel: outlook.travel
         )
-        // At rest the same tiles are thought of again and again.
-        if stand.isMoving || stand != lastStand {
+        // At rest, and nearly so, the same tiles would be thought of again and again.
+        if !(lastStand.map { stand.hasCandidates(of: $0) } ?? false) {
             swap(&candidates, &previous)
             candidates.removeAll()
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
@@ -179,23 +201,20 @@ package struct TileCachePolicy: PrefetchPolicy {
     }
 
     /// A tile to think about, once in a plan; the trial of its bin goes on or begins.
-    mutating func consider(_ key: TileKey, bin: Int, gain: Double, loss: Double, slot: Int?) {
+    mutating func consider(_ key: TileKey, bin: Int, _ worth: ForesightOdds.Worth, slot: Int?) {
         guard !candidates.isFull, candidates.find(key) == nil else { return }
         var trial = -1
         if bin >= 0 {
-            if let number = previous.find(key), previous.list[number].bin == bin {
-                trial = previous.takeTrial(number)
-                if !trials.isOpen(trial, bin) { trial = -1 }
-            }
+            trial = previous.takeTrial(of: key, bin: bin)
+            if trial >= 0, !trials.isOpen(trial, bin) { trial = -1 }
             if trial < 0 { trial = trials.open(key, bin, time: motion.time, until: demands + horizon) }
         }
         candidates.append(
             ForesightCandidates.Candidate(
                 key: key,
-                bin: bin,
-                gain: gain,
-                loss: loss,
-                slot: slot ?? -1,
+                bin: Int32(truncatingIfNeeded: bin),
+                slot: Int32(truncatingIfNeeded: slot ?? -1),
+                worth: worth,
                 trial: trial
             )
         )
@@ -216,17 +235,18 @@ package struct TileCachePolicy: PrefetchPolicy {
             }
             hasNewNeeds = false
         }
-        let residencies = context.residencies(candidates.list.map(\.key))
+        let standings = context.standings(candidates.list.map(\.key))
         var wishes: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
-            if isWeighed {
-                plan.keepValues.append(entry(candidate.key, value: Float(candidate.loss), slot: candidate.slot))
+            // What is nowhere cannot be kept.
+            if isWeighed, standings[number].isKnown {
+                plan.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
             }
-            guard candidate.gain > 0 else { continue }
-            if residencies[number] == .none {
-                wishes.append((Float(candidate.gain), number))
-            } else if residencies[number] == .compressed, candidate.gain >= Self.promotionGain {
+            guard candidate.worth.gain > 0 else { continue }
+            if standings[number].residency == .none {
+                wishes.append((Float(candidate.worth.gain), number))
+            } else if standings[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
@@ -234,14 +254,18 @@ package struct TileCachePolicy: PrefetchPolicy {
         wishes.sort { ($1.value, $0.number) < ($0.value, $1.number) }
         for wish in wishes.prefix(Self.maximumWishes) {
             let candidate = candidates.list[wish.number]
-            plan.entries.append(entry(candidate.key, value: wish.value, slot: candidate.slot))
+            plan.entries.append(entry(of: candidate, value: candidate.worth.gain))
         }
         for number in promoted.prefix(Self.maximumWishes) {
             let candidate = candidates.list[number]
-            var entry = entry(candidate.key, value: Float(candidate.gain), slot: candidate.slot)
+            var entry = entry(of: candidate, value: candidate.worth.gain)
             entry.wantsDecoded = true
             plan.entries.append(entry)
         }
+    }
+
+    private func entry(of candidate: ForesightCandidates.Candidate, value: Double) -> PlanEntry {
+        entry(candidate.key, value: Float(value), slot: Int(candidate.slot))
     }
 
     private func entry(_ key: TileKey, value: Float, slot: Int) -> PlanEntry {

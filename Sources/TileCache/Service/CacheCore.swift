@@ -138,8 +138,8 @@ final class CacheCore: Sendable {
             capacityTiles: input.capacityTiles,
             effort: effort,
             residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } },
-            manyResidencies: { [self] keys in
-                lock.withLock { state in keys.map { state.pool.residency(of: $0) } }
+            manyStandings: { [self] keys in
+                lock.withLock { state in keys.map { state.pool.standing(of: $0) } }
             }
         )
         let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }

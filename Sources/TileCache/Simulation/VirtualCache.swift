@@ -147,7 +147,7 @@ package final class VirtualCache {
             effort: options.effort,
             // These live no longer than the plan is being made; unowned references cost more than the look-ups.
             residency: { [self] key in pool.residency(of: key) },
-            manyResidencies: { [self] keys in keys.map { pool.residency(of: $0) } },
+            manyStandings: { [self] keys in keys.map { pool.standing(of: $0) } },
             residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },
