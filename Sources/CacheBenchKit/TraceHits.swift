@@ -69,7 +69,7 @@ public struct TraceHits: Codable, Sendable, Hashable {
             scene: try PanTraceScene(session.header, overrides: options.overrides, name: "built-in"),
             samples: session.stream
         )
-        let demands = try Replay(options).run([{ input }]).total.demands
+        let demands = try Replay(options).run(input).total.demands
         return (demands.decodedHits + demands.compressedHits, demands.total)
     }
 

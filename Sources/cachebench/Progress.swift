@@ -20,7 +20,9 @@ final class Progress: Sendable {
         var lastShown: Int64 = 0
         var traces = 0
         var traceSeconds = 0.0
-        var width = 0
+        /// How far the traces under way are; the names of traces from two folders may be the same, which this line
+        /// can live with.
+        var underWay: [String: (part: Double, seconds: Double)] = [:]
     }
 
     private let total: Int
@@ -28,7 +30,7 @@ final class Progress: Sendable {
     private let start = MonotonicTime.now.nanoseconds
     private let state = Mutex(State())
 
-    /// - Parameter total: how many traces will be replayed one after the other.
+    /// - Parameter total: how many traces will be replayed.
     init(total: Int) { self.total = total }
 
     /// A trace has been replayed.
@@ -36,15 +38,18 @@ final class Progress: Sendable {
         state.withLock {
             $0.traces += 1
             $0.traceSeconds += report.trace.seconds
+            $0.underWay[report.trace.name] = nil
         }
     }
 
     /// A trace is being replayed.
     func reached(_ name: String, part: Double?, seconds: Double) {
+        state.withLock { $0.underWay[name] = (part ?? 0, seconds) }
         show { state, elapsed in
-            let rate = (state.traceSeconds + seconds) / elapsed
-            let done = (Double(state.traces) + (part ?? 0)) / Double(max(total, 1))
-            let which = total > 1 ? "trace \(state.traces + 1) of \(total)" : "replaying"
+            let now = state.underWay.values
+            let rate = now.reduce(state.traceSeconds) { $0 + $1.seconds } / elapsed
+            let done = now.reduce(Double(state.traces)) { $0 + $1.part } / Double(max(total, 1))
+            let which = total > 1 ? "\(state.traces) of \(total) traces" : "replaying"
             let times = rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(min(rate, 1e12)))"
             return which + ", \(times) times real time" + Self.rest(done, elapsed)
         }

@@ -49,7 +49,6 @@ struct ReplayCommand: ParsableCommand {
             let inputs = try self.inputs(options)
             if let exportKeys { try export(inputs, options, to: exportKeys) }
             let progress = Progress(total: inputs.count)
-            var current = ""
             Interruption.watch()
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
@@ -59,12 +58,7 @@ struct ReplayCommand: ParsableCommand {
             do {
                 defer { progress.end() }
                 let result = try Replay(options).run(
-                    inputs.map { input in
-                        {
-                            current = input.name
-                            return try input.open()
-                        }
-                    },
+                    inputs.map(\.open),
                     hooks: hooks,
                     progress: { progress.finished($0) }
                 )
@@ -80,16 +74,16 @@ struct ReplayCommand: ParsableCommand {
                     throw ExitCode(Interruption.exitCode)
                 }
                 try checks.check(JSONTree(encoding: result), baseline: baseline)
-            } catch let error
-                where !(error is PanTraceError || error is Failure || error is CheckError || error is ExitCode)
-            {
-                throw Failure("\(current): \(Failure.sentence(error))")
+            } catch let failure as TraceFailure {
+                // A trace's own errors name the file and the line already.
+                if failure.error is PanTraceError { throw failure.error }
+                throw Failure("\(inputs[failure.index].name): \(Failure.sentence(failure.error))")
             }
         }
     }
 
     private func export(
-        _ inputs: [(name: String, open: () throws -> ReplayInput)],
+        _ inputs: [(name: String, open: @Sendable () throws -> ReplayInput)],
         _ options: ReplayOptions,
         to path: String
     ) throws {
@@ -103,7 +97,7 @@ struct ReplayCommand: ParsableCommand {
         try writer.write(blocks: { try KeyExport.run(inputs[0].open(), options: options, write: $0) })
     }
 
-    private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: () throws -> ReplayInput)] {
+    private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: @Sendable () throws -> ReplayInput)] {
         guard !traces.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
         return try TraceList.paths(traces).map { path in
             let name = path == "-" ? "standard input" : path

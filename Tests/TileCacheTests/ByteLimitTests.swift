@@ -14,8 +14,8 @@ import TileCache
         options.duration = 4_000_000_000
         let session = BuiltInSession()
         let scene = try PanTraceScene(session.header, overrides: options.overrides, name: "built-in")
-        let input = { ReplayInput(name: "built-in", source: ".", scene: scene, samples: session.stream) }
-        let report = try Replay(options).run([input]).total
+        let input = ReplayInput(name: "built-in", source: ".", scene: scene, samples: session.stream)
+        let report = try Replay(options).run(input).total
         #expect(report.memory.peakBytes <= report.memory.byteLimit)
         #expect(report.memory.peakBytes > report.memory.byteLimit / 2)
         #expect(report.memory.peakCompressedBytes > 0)

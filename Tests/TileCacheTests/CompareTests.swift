@@ -57,7 +57,7 @@ import Testing
             options.eviction = .lru
             options.memoryLimit = .screens(2)
             let replay = try Replay(options).run(
-                paths.map { path in { try ReplayInput(path: path, options: options) } }
+                paths.map { [options] path in { try ReplayInput(path: path, options: options) } }
             )
             #expect(report.totals[0].hitRate == replay.total.demands.hitRate)
             #expect(report.totals[0].loadedBytes == replay.total.loads.bytes)

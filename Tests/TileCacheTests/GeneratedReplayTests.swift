@@ -16,7 +16,7 @@ import TileCache
             scene: try PanTraceScene(generator.header, name: preset.rawValue),
             samples: generator
         )
-        let report = try #require(try Replay(options).run([{ input }]).traces.first)
+        let report = try #require(try Replay(options).run(input).traces.first)
         #expect(report.trace.seconds > 50)
         // The photo fits in the view as a few coarse tiles; everything else moves over many.
         #expect(report.demands.total > (preset == .photo ? 0 : 20))

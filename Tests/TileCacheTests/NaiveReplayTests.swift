@@ -35,7 +35,7 @@ private let recordedTraces: [String] = {
         let reader = try PanTraceReader(text: text)
         let scene = try PanTraceScene(reader.header, name: "trace")
         let input = ReplayInput(name: "trace", source: "tests", scene: scene, samples: reader)
-        let report = try #require(try Replay(options).run([{ input }]).traces.first)
+        let report = try #require(try Replay(options).run(input).traces.first)
         return NaiveFigures(
             demands: report.demands.total,
             hits: report.demands.decodedHits + report.demands.compressedHits,

@@ -11,7 +11,7 @@ import TileCache
         options.memoryLimit = .bytes(24 << 20)
         var input = try ReplayInput(builtIn: options)
         input.name = name
-        return try Replay(options).run([{ input }], hooks: ReplayHooks(keepsSeries: true))
+        return try Replay(options).run(input, hooks: ReplayHooks(keepsSeries: true))
     }
 
     /// Every element that is opened is closed, in order.
@@ -94,7 +94,7 @@ import TileCache
             )
         }
         let input = ReplayInput(name: "long", source: ".", scene: scene, samples: PanSampleList(samples))
-        let result = try Replay(options).run([{ input }], hooks: ReplayHooks(keepsSeries: true))
+        let result = try Replay(options).run(input, hooks: ReplayHooks(keepsSeries: true))
         let series = try #require(result.series.first)
         #expect(series.buckets.count <= 240 && series.bucketSeconds > 30)
         #expect(series.path.count <= 2048 && series.tiles.count <= 30_000 && series.forgottenTiles > 0)

@@ -94,7 +94,7 @@ import TileCache
         }
         // Larger than all that was ever seen: what was needed once is a hit for good.
         options.memoryLimit = .tiles(5000)
-        let report = try Replay(options).run([{ input() }]).total
+        let report = try Replay(options).run(input()).total
         let curve = try ReuseCurve(input(), options: options)
         #expect(curve.demands == report.demands.total)
         #expect(curve.points(at: [5000])[0].demandHitRate == report.demands.hitRate)

@@ -15,7 +15,7 @@ import Testing
         let session = BuiltInSession()
         let scene = try PanTraceScene(session.header, overrides: options.overrides, name: "")
         let input = ReplayInput(name: "", source: "", scene: scene, samples: session.stream)
-        #expect(try hits.demands == Replay(options).run([{ input }]).total.demands.total)
+        #expect(try hits.demands == Replay(options).run(input).total.demands.total)
         // Where it is full, an `NSCache` may drop what is new and never hit again.
         #expect(hits.nsCacheHits < hits.demands)
         #expect(hits.decodedOnlyHits > 0 && hits.decodedOnlyHits <= hits.hits)

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// What is replayed over all traces: one policy with one budget and one effort.
@@ -77,28 +76,22 @@ final class CompareRunner: Sendable {
         }
         let tasks = keys
         state.withLock { $0.total += tasks.count }
-        let failure = Mutex<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: tasks.count) { [self] index in
-            if isStopped || failure.withLock({ $0 != nil }) { return }
-            do {
-                let key = tasks[index]
-                let options = options(for: key.cell)
-                let outcome = try Replay(options, loads: loads).outcome(
-                    of: ReplayInput(path: paths[key.trace], options: options),
-                    hooks
-                )
-                if outcome.wasStopped { return }
-                let (done, total) = state.withLock { state in
-                    state.outcomes[key] = outcome
-                    state.done += 1
-                    return (state.done, state.total)
-                }
-                progress(done, total)
-            } catch {
-                failure.withLock { if $0 == nil { $0 = error } }
+        try concurrently(tasks.count) { index in
+            if isStopped { return }
+            let key = tasks[index]
+            let options = options(for: key.cell)
+            let outcome = try Replay(options, loads: loads).outcome(
+                of: ReplayInput(path: paths[key.trace], options: options),
+                hooks
+            )
+            if outcome.wasStopped { return }
+            let (done, total) = state.withLock { state in
+                state.outcomes[key] = outcome
+                state.done += 1
+                return (state.done, state.total)
             }
+            progress(done, total)
         }
-        if let error = failure.withLock({ $0 }) { throw error }
     }
 
     /// The figures of a cell; `nil` where it has not been run to its end.
@@ -125,11 +118,7 @@ final class CompareRunner: Sendable {
         options.memoryLimit = cell.budget
         options.prefetch = cell.policy
         options.effort = cell.effort
-        switch cell.policy {
-        case .tilecache: options.eviction = .tilecache
-        case .oracle: options.eviction = .belady
-        default: options.eviction = .lru
-        }
+        options.eviction = cell.policy.usualEviction
         return options
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The reports of some traces, each for itself and pooled.
 public struct ReplayResult: Codable, Sendable, Hashable {
     /// The version of these fields.
@@ -15,6 +17,14 @@ public struct ReplayResult: Codable, Sendable, Hashable {
     public var wasStopped = false
 
     private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
+}
+
+/// What went wrong with one of several traces.
+public struct TraceFailure: Error {
+    /// Which of the inputs it was, from 0 on.
+    public var index: Int
+    /// ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
+    public var error: any Error
 }
 
 /// Replays traces through the cache.
@@ -70,49 +80,84 @@ public struct Replay: Sendable {
         self.loads = loads
     }
 
-    /// Replays traces one after the other.
+    /// Replays traces: on all cores under the virtual clock, one after the other under the real one.
     ///
     /// - Parameters:
-    ///   - inputs: opened one at a time by calling each.
+    ///   - inputs: each opened when its turn comes.
     ///   - hooks: ask whether to stop, and what to keep for pictures.
-    ///   - progress: called after each trace with its report.
-    /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
+    ///   - progress: called at the end of each trace with its report, whatever the order and the thread.
+    /// - Throws: ``TraceFailure`` for the first trace that cannot be replayed; ``ReplayError`` where the codec cannot be
+    ///   measured.
     public func run(
-        _ inputs: [() throws -> ReplayInput],
+        _ inputs: [@Sendable () throws -> ReplayInput],
         hooks: ReplayHooks = ReplayHooks(),
-        progress: (ReplayReport) -> Void = { _ in }
+        progress: @escaping @Sendable (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
-        if options.cost == .measured {
-            // Once for all traces, and the report says with which figures.
-            var options = options
-            options.cost = try options.cost.resolved()
-            return try Replay(options, loads: loads).run(inputs, hooks: hooks, progress: progress)
+        let replay = try withMeasuredCost()
+        let finished = Mutex<[Int: Finished]>([:])
+        let run = { @Sendable (index: Int) throws in
+            guard !hooks.shouldStop() else { return }
+            do {
+                let one = try replay.finish(inputs[index](), hooks)
+                finished.withLock { $0[index] = one }
+                progress(one.report)
+            } catch {
+                throw TraceFailure(index: index, error: error)
+            }
         }
-        var reports: [ReplayReport] = []
-        var pooled: [(source: String, traces: Int, tally: ReplayTally)] = []
+        switch options.clock {
+        case .virtual: try concurrently(inputs.count, run)
+        case .real: for index in inputs.indices { try run(index) }
+        }
+        let all = finished.withLock { $0 }
+        return replay.pooled(inputs.indices.compactMap { all[$0] }, of: inputs.count)
+    }
+
+    /// Replays one trace.
+    ///
+    /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
+    public func run(_ input: ReplayInput, hooks: ReplayHooks = ReplayHooks()) throws -> ReplayResult {
+        let replay = try withMeasuredCost()
+        return try replay.pooled([replay.finish(input, hooks)], of: 1)
+    }
+
+    /// A trace that has been replayed.
+    private struct Finished: Sendable {
+        var outcome: ReplayOutcome
+        var report: ReplayReport
+    }
+
+    /// The codec is measured once for all traces, and the report says with which figures.
+    private func withMeasuredCost() throws -> Replay {
+        guard options.cost == .measured else { return self }
+        var options = options
+        options.cost = try options.cost.resolved()
+        return try Replay(options, loads: loads)
+    }
+
+    private func finish(_ input: ReplayInput, _ hooks: ReplayHooks) throws -> Finished {
+        let outcome = try outcome(of: input, hooks)
+        let configuration = options.resolvedConfiguration(
+            scene: input.scene,
+            byteLimit: outcome.tally.memory.byteLimit
+        )
+        return Finished(
+            outcome: outcome,
+            report: outcome.tally.report(trace: outcome.trace, configuration: configuration)
+        )
+    }
+
+    /// The reports of traces, and the sums over all and over each source.
+    private func pooled(_ finished: [Finished], of count: Int) -> ReplayResult {
+        var sources: [(source: String, traces: Int, tally: ReplayTally)] = []
         var total = ReplayTally()
-        var series: [ReplaySeries] = []
-        var wasStopped = false
-        for open in inputs where !wasStopped {
-            let input = try open()
-            let outcome = try outcome(of: input, hooks)
-            wasStopped = outcome.wasStopped
-            if let own = outcome.series { series.append(own) }
-            let report = outcome.tally.report(
-                trace: outcome.trace,
-                configuration: options.resolvedConfiguration(
-                    scene: input.scene,
-                    byteLimit: outcome.tally.memory.byteLimit
-                )
-            )
-            reports.append(report)
-            progress(report)
+        for outcome in finished.map(\.outcome) {
             total.add(outcome.tally)
-            if let index = pooled.firstIndex(where: { $0.source == outcome.trace.source }) {
-                pooled[index].tally.add(outcome.tally)
-                pooled[index].traces += 1
+            if let index = sources.firstIndex(where: { $0.source == outcome.trace.source }) {
+                sources[index].tally.add(outcome.tally)
+                sources[index].traces += 1
             } else {
-                pooled.append((outcome.trace.source, 1, outcome.tally))
+                sources.append((outcome.trace.source, 1, outcome.tally))
             }
         }
         let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil)
@@ -123,11 +168,11 @@ public struct Replay: Sendable {
             )
         }
         return ReplayResult(
-            traces: reports,
+            traces: finished.map(\.report),
             total: pooledReport(total, name: "total", source: ""),
-            sources: pooled.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) },
-            series: series,
-            wasStopped: wasStopped || (reports.count < inputs.count)
+            sources: sources.map { pooledReport($0.tally, name: "\($0.traces) traces", source: $0.source) },
+            series: finished.compactMap(\.outcome.series),
+            wasStopped: finished.count < count || finished.contains { $0.outcome.wasStopped }
         )
     }
 

@@ -74,6 +74,15 @@ public enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     case tilecache
     /// The perfect future: what only a replay can know.
     case oracle
+
+    /// The order of eviction that a policy is meant to be replayed with.
+    var usualEviction: EvictionKind {
+        switch self {
+        case .tilecache: .tilecache
+        case .oracle: .belady
+        default: .lru
+        }
+    }
 }
 
 /// Which tile is given up, by the name on the command line.

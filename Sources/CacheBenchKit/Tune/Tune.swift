@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 import TileCache
 
@@ -214,16 +213,6 @@ public struct Tune: Sendable {
         return reports
     }
 
-    /// Runs a body for each index on all cores; the first error is thrown, and nothing new begins after it.
-    private func concurrently(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
-        let failure = Mutex<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: count) { index in
-            guard failure.withLock({ $0 == nil }) else { return }
-            do { try body(index) } catch { failure.withLock { $0 = $0 ?? error } }
-        }
-        if let error = failure.withLock({ $0 }) { throw error }
-    }
-
     // MARK: - What came of it
 
     private func makeReport(
@@ -354,16 +343,5 @@ extension Tune {
         let result = try Replay(replay).run([opened], hooks: ReplayHooks(keepsSeries: true))
         guard let own = result.traces.first, let series = result.series.first else { return nil }
         return TunePage.Shown(report: own, series: series)
-    }
-}
-
-extension PrefetchKind {
-    /// The order of eviction that a policy is meant to be replayed with.
-    var usualEviction: EvictionKind {
-        switch self {
-        case .tilecache: .tilecache
-        case .oracle: .belady
-        default: .lru
-        }
     }
 }

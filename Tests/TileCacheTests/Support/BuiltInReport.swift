@@ -11,5 +11,5 @@ func builtInReport(_ options: ReplayOptions) throws -> ReplayReport {
         scene: try PanTraceScene(session.header, name: "built-in"),
         samples: session.stream
     )
-    return try #require(try Replay(options).run([{ input }]).traces.first)
+    return try #require(try Replay(options).run(input).traces.first)
 }

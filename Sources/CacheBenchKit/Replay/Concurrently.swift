@@ -1,0 +1,19 @@
+import Dispatch
+import Synchronization
+
+/// Runs a body for each index from 0 on, on all cores; nothing new begins once one has failed.
+///
+/// - Throws: of what went wrong, the error of the smallest index. Indices begin in order, so that one is the same on
+///   every run.
+func concurrently(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
+    let failure = Mutex<(index: Int, error: any Error)?>(nil)
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+        guard failure.withLock({ $0 == nil }) else { return }
+        do {
+            try body(index)
+        } catch {
+            failure.withLock { if $0.map({ index < $0.index }) ?? true { $0 = (index, error) } }
+        }
+    }
+    if let failure = failure.withLock({ $0 }) { throw failure.error }
+}
