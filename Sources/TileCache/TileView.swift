@@ -6,7 +6,7 @@ import Synchronization
 /// All methods may be called from any thread; a renderer calls ``update(_:at:destination:)`` and ``frame()`` once for
 /// each frame that it draws, from one thread. Neither waits for a load, a compression or another thread's copy.
 public final class TileView: Sendable {
-    private let core: CacheCore
+    let core: CacheCore
     let id: Int
 
     init(core: CacheCore, id: Int) {

@@ -41,7 +41,7 @@ package struct TileCachePolicy: PrefetchPolicy {
     /// Tiles demanded at once, on average.
     private var burst = 4.0
     /// How long before its demand a load has to begin, in seconds.
-    private var lead = 0.1
+    private(set) var lead = 0.1
     private var horizon = ForesightTrials.horizon.upperBound
     private var latency = 0.04
     private var workers = 4

@@ -121,9 +121,14 @@ final class CacheCore: Sendable {
                 views.append((serial, snapshot))
             }
             views.sort { $0.id < $1.id }
+            let now = clock()
+            let watched = state.views.indices.compactMap { place in
+                state.isDiagnosed(view: place, now: now) ? state.views[place]?.serial : nil
+            }
             let slotBytes = state.pool.slots.map(\.slotBytes).max() ?? 1
             return PlanInput(
                 views: views,
+                watched: Set(watched),
                 floors: state.floors,
                 wished: state.waits.wished,
                 latency: state.meanLatency,
@@ -142,11 +147,15 @@ final class CacheCore: Sendable {
                 lock.withLock { state in keys.map { state.pool.standing(of: $0) } }
             }
         )
-        let plan = planner.withLock { $0.makePlan(of: input.views, floors: input.floors, context: context) }
+        let (plan, expected) = planner.withLock { planner in
+            let plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
+            return (plan, planner.expectations(of: input.views, watched: input.watched, now: context.now))
+        }
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan)
             state.waits.wished = wished
+            state.note(expected: expected)
             let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
             return (state.takeIdleWorkers(), unwanted)
         }
@@ -156,6 +165,8 @@ final class CacheCore: Sendable {
 
     private struct PlanInput: Sendable {
         var views: [(id: Int, snapshot: ViewSnapshot)]
+        /// Views whose diagnostics somebody looks at.
+        var watched: Set<Int>
         var floors: [TileKey]
         var wished: LoadWaits.Wishes
         var latency: Int64

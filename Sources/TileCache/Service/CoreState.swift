@@ -75,6 +75,10 @@ struct ViewRecord: Sendable {
     /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.
     var waits: [Int64] = []
     var refusedViewports = 0
+    /// When somebody last asked for diagnostics; `nil` while nobody has.
+    var diagnosedAt: Int64?
+    /// Where the newest plan expects the view to go; kept for diagnostics only.
+    var expectedRectangle: Rectangle?
 }
 
 /// Everything behind the cache's one lock.

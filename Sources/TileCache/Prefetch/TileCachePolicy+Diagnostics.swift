@@ -1,0 +1,44 @@
+extension TileCachePolicy {
+    /// What a view will show when its movement has died away, in world pixels: what the candidates are looked for in.
+    func expectedRectangle(of view: Rectangle, scale: Double, now: Int64) -> Rectangle {
+        let travel = EdgeTravel(
+            view: view,
+            scale: scale,
+            motion: effects.contains(.motion) ? motion : nil,
+            now: Double(now) / 1e9,
+            decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
+        )
+        return Rectangle(
+            minX: view.minX + travel.left / scale,
+            minY: view.minY + travel.top / scale,
+            maxX: view.maxX + travel.right / scale,
+            maxY: view.maxY + travel.bottom / scale
+        )
+    }
+}
+
+extension Planner {
+    /// Where views are expected to go: to their destination where there is one, else on as they move.
+    ///
+    /// - Parameter watched: the numbers of the views that somebody asks about.
+    func expectations(
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        watched: Set<Int>,
+        now: Int64
+    ) -> [(view: Int, rectangle: Rectangle)] {
+        guard !watched.isEmpty else { return [] }
+        return views.compactMap { id, view in
+            guard watched.contains(id), let viewport = view.viewport, let layer = view.layers.first, layer.level >= 0
+            else { return nil }
+            func box(_ viewport: Viewport) -> Rectangle {
+                ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.level).box
+            }
+            if let destination = view.destination, destination.viewport.isDrawable, destination.time.nanoseconds > now {
+                return (id, box(destination.viewport))
+            }
+            let policy = policies[id]?.first as? TileCachePolicy
+            let here = box(viewport)
+            return (id, policy?.expectedRectangle(of: here, scale: viewport.scale, now: now) ?? here)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Synchronization
+
+/// A look at what is known and intended, for people.
+extension CacheCore {
+    func diagnostics(ofView id: Int, margin: Double, maximumPlannedTiles: Int) -> TileViewDiagnostics {
+        let now = clock()
+        return lock.withLock { state in
+            var result = TileViewDiagnostics()
+            guard !state.isShutDown, let view = state.views[id] else { return result }
+            state.views[id]?.diagnosedAt = now
+            result.viewport = view.model.viewport
+            result.expectedRectangle = view.expectedRectangle
+            if state.pool.plan.time > 0 { result.planTime = MonotonicTime(nanoseconds: state.pool.plan.time) }
+            for layer in view.model.layers {
+                state.appendTiles(of: layer, viewport: view.model.viewport, margin: margin, to: &result.tiles)
+            }
+            state.appendPlan(of: view.model, limit: maximumPlannedTiles, to: &result.plan)
+            return result
+        }
+    }
+}
+
+extension CoreState {
+    /// More tiles than this no overlay can show.
+    private static var maximumDiagnosedTiles: Int { 4096 }
+
+    fileprivate borrowing func appendTiles(
+        of layer: ViewLayer,
+        viewport: Viewport?,
+        margin: Double,
+        to tiles: inout [TileViewDiagnostics.Tile]
+    ) {
+        let id = layers[layer.layer].id
+        guard let viewport, layer.needs.level >= 0, !layer.hasOwnList else {
+            for key in layer.needs.tiles where tiles.count < Self.maximumDiagnosedTiles {
+                tiles.append(tile(key, of: id, layer.pyramid, offset: 0, isNeeded: true))
+            }
+            return
+        }
+        let box = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.needs.level).box
+        let around = Rectangle(
+            minX: box.minX - margin * box.width,
+            minY: box.minY - margin * box.height,
+            maxX: box.maxX + margin * box.width,
+            maxY: box.maxY + margin * box.height
+        )
+        let needed = Set(layer.needs.tiles)
+        ViewportCover(pyramid: layer.pyramid, rectangle: around, levelIndex: layer.needs.level)
+            .forEach { column, row, offset in
+                guard tiles.count < Self.maximumDiagnosedTiles else { return false }
+                let key = TileKey(
+                    layer: layer.layer,
+                    TileCoordinate(level: layer.needs.level, column: column, row: row)
+                )
+                tiles.append(tile(key, of: id, layer.pyramid, offset: offset, isNeeded: needed.contains(key)))
+                return true
+            }
+    }
+
+    private borrowing func tile(
+        _ key: TileKey,
+        of layer: LayerID,
+        _ pyramid: TilePyramid,
+        offset: Double,
+        isNeeded: Bool
+    ) -> TileViewDiagnostics.Tile {
+        TileViewDiagnostics.Tile(
+            layer: layer,
+            tile: key.coordinate,
+            worldRectangle: pyramid.worldRectangle(of: key.coordinate).offsetBy(x: offset, y: 0),
+            state: diagnosedState(of: key),
+            isNeeded: isNeeded
+        )
+    }
+
+    fileprivate borrowing func appendPlan(
+        of model: ViewModel,
+        limit: Int,
+        to plan: inout [TileViewDiagnostics.PlannedTile]
+    ) {
+        for wish in pool.plan.entries {
+            if plan.count >= limit { return }
+            guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }) else { continue }
+            let state = diagnosedState(of: wish.key)
+            switch state {
+            case .decoded, .absent: continue
+            case .compressed: if !wish.wantsDecoded { continue }
+            case .missing, .loading, .stale, .failed: break
+            }
+            var rectangle = layer.pyramid.worldRectangle(of: wish.key.coordinate)
+            if layer.pyramid.wrapsX, let center = model.viewport?.center.x, layer.pyramid.worldWidth > 0 {
+                // The copy whose middle is next to the view's.
+                let copies = ((center - (rectangle.minX + rectangle.maxX) / 2) / layer.pyramid.worldWidth).rounded()
+                rectangle = rectangle.offsetBy(x: copies * layer.pyramid.worldWidth, y: 0)
+            }
+            plan.append(
+                TileViewDiagnostics.PlannedTile(
+                    layer: layers[layer.layer].id,
+                    tile: wish.key.coordinate,
+                    worldRectangle: rectangle,
+                    reason: TileViewDiagnostics.Reason(wish.reason),
+                    state: state,
+                    worth: wish.value
+                )
+            )
+        }
+    }
+
+    private borrowing func diagnosedState(of key: TileKey) -> TileViewDiagnostics.TileState {
+        let number = pool.find(key)
+        guard number >= 0 else { return .missing }
+        let entry = pool.table[number]
+        if entry.flags.contains(.absent) { return .absent }
+        guard entry.residency.isResident else {
+            if entry.load >= 0 { return .loading }
+            return entry.flags.contains(.failed) ? .failed : .missing
+        }
+        if entry.flags.contains(.stale) { return .stale }
+        return entry.residency.isDecoded ? .decoded : .compressed
+    }
+
+    /// Whether plans have to say where they expect a view to go: somebody looked in the last second.
+    borrowing func isDiagnosed(view place: Int, now: Int64) -> Bool {
+        guard let asked = views[place]?.diagnosedAt else { return false }
+        return now - asked < 1_000_000_000
+    }
+
+    /// Notes where plans expect views to go; those that are gone by now have no place any more.
+    mutating func note(expected rectangles: [(view: Int, rectangle: Rectangle)]) {
+        for (serial, rectangle) in rectangles {
+            guard let place = views.firstIndex(where: { $0?.serial == serial }) else { continue }
+            views[place]?.expectedRectangle = rectangle
+        }
+    }
+}
+
+extension TileViewDiagnostics.Reason {
+    fileprivate init(_ reason: PlanEntry.Reason) {
+        switch reason {
+        case .demand: self = .demand
+        case .cover: self = .cover
+        case .floor: self = .floor
+        case .prefetch: self = .prefetch
+        }
+    }
+}

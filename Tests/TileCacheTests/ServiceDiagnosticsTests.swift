@@ -1,0 +1,133 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What a view tells about itself.
+@Suite(.timeLimit(.minutes(2))) struct ServiceDiagnosticsTests {
+    private func tile(_ column: Int, _ row: Int) -> TileCoordinate {
+        TileCoordinate(level: 6, column: column, row: row)
+    }
+
+    /// 256 x 192 pixels at scale 1 around a tile's corner: 4 x 4 tiles where edges do not fall on tile borders.
+    @Test func statesFollowATileFromTheSourceToTheScreen() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = PlainSource(isGated: true) { $0.column == 9 }
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        #expect(view.diagnostics() == TileViewDiagnostics())
+        // Columns 7 to 10, rows 7 to 9.
+        view.update(ServiceSetup.viewport(576, 544))
+        let needed = Set(try ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(576, 544), at: 6))
+        #expect(eventually { source.inside == 1 && view.diagnostics().planTime != nil })
+        var seen = view.diagnostics()
+        #expect(seen.viewport == ServiceSetup.viewport(576, 544))
+        #expect(Set(seen.tiles.filter(\.isNeeded).map(\.tile)) == needed)
+        #expect(seen.tiles.filter { $0.state == .loading }.count == 1)
+        #expect(seen.tiles.filter { $0.isNeeded && $0.state == .missing }.count == needed.count - 1)
+        #expect(Set(seen.plan.map(\.tile)) == needed)
+        #expect(Set(seen.plan.map(\.reason)) == [.demand])
+        #expect(seen.plan.filter { $0.state == .loading }.count == 1)
+        #expect(view.diagnostics(maximumPlannedTiles: 3).plan == Array(seen.plan.prefix(3)))
+        source.open(needed.count)
+        #expect(eventually { cache.statistics.loadsFinished + cache.statistics.loadsAbsent == needed.count })
+        seen = view.diagnostics()
+        #expect(seen.plan.isEmpty)
+        for tile in seen.tiles where tile.isNeeded {
+            #expect(tile.state == (tile.tile.column == 9 ? .absent : .decoded))
+        }
+        cache.invalidate(layer, region: Rectangle(minX: 512, minY: 512, maxX: 513, maxY: 513))
+        #expect(view.diagnostics().tiles.first { $0.tile == self.tile(8, 8) }?.state == .stale)
+        source.open()
+        #expect(
+            eventually {
+                view.update(ServiceSetup.viewport(576, 544))
+                return view.diagnostics().tiles.first { $0.tile == self.tile(8, 8) }?.state == .decoded
+            }
+        )
+        #expect(cache.shutdown())
+        #expect(view.diagnostics() == TileViewDiagnostics())
+    }
+
+    /// A margin of one viewport around 256 x 192 pixels is 768 x 576 of them, here from (192, 256) to (960, 832).
+    @Test func theMarginIsInViewports() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(576, 544))
+        func grid(_ margin: Double) -> (columns: ClosedRange<Int>, rows: ClosedRange<Int>, count: Int) {
+            let tiles = view.diagnostics(margin: margin).tiles
+            let (columns, rows) = (tiles.map(\.tile.column), tiles.map(\.tile.row))
+            return (columns.min()!...columns.max()!, rows.min()!...rows.max()!, tiles.count)
+        }
+        #expect(grid(1) == (3...14, 4...12, 12 * 9))
+        #expect(grid(0) == (7...10, 7...9, 4 * 3))
+        #expect(grid(-1) == grid(0))
+        #expect(grid(.nan) == grid(0.5))
+        #expect(grid(.infinity) == grid(4))
+    }
+
+    @Test func expectationsFollowTheMotion() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        let start = MonotonicTime.now.nanoseconds
+        var frame: Int64 = 0
+        func pan() -> Rectangle? {
+            frame += 1
+            // 10 pixels a frame to the right, on the renderer's own clock.
+            let time = MonotonicTime(nanoseconds: max(start + frame * 16_666_667, MonotonicTime.now.nanoseconds))
+            view.update(ServiceSetup.viewport(600 + Double(frame) * 2, 600), at: time)
+            pause(microseconds: 3000)
+            return view.diagnostics().expectedRectangle
+        }
+        #expect(
+            eventually {
+                guard let expected = pan() else { return false }
+                let right = 600 + Double(frame) * 2 + 128
+                return expected.maxX > right + 1 && expected.minX > right - 256 + 1 && expected.minY == 504
+            }
+        )
+    }
+
+    @Test func aDestinationIsExpected() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 60_000_000_000)
+        _ = view.diagnostics()
+        view.update(
+            ServiceSetup.viewport(600, 600),
+            destination: Destination(viewport: ServiceSetup.viewport(3000, 2000, scale: 0.5), time: end)
+        )
+        let goal = Rectangle(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192)
+        #expect(eventually { view.diagnostics().expectedRectangle == goal })
+        #expect(view.diagnostics().plan.allSatisfy { $0.worth > 0 })
+    }
+
+    /// Nobody asked: nothing is noted.
+    @Test func plansOfUnwatchedViewsNoteNothing() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        view.update(ServiceSetup.viewport(600, 600))
+        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(cache.core.lock.withLock { state in state.views.allSatisfy { $0?.expectedRectangle == nil } })
+    }
+
+    /// At the seam both copies of a wrapping world are told of where they are seen.
+    @Test func tilesLieInTheCopyNextToTheView() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = PlainSource(isGated: true)
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid(wraps: true))
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(4096, 600))
+        #expect(eventually { !view.diagnostics().plan.isEmpty })
+        let seen = view.diagnostics(margin: 0)
+        let bounds = Rectangle(minX: 3968, minY: 448, maxX: 4224, maxY: 704)
+        for rectangle in seen.tiles.map(\.worldRectangle) + seen.plan.map(\.worldRectangle) {
+            #expect(rectangle.intersection(bounds) == rectangle, "\(rectangle)")
+        }
+        source.open(100)
+    }
+}
