@@ -25,12 +25,15 @@ public struct ProgrammaticZoomScroll: ScrollModel {
     ///   - view: in screen pixels, from a millionth to 2^52.
     ///   - scaleBounds: screen pixels per content unit, larger than 0.
     ///   - scale: at first; moved to the nearest that is allowed.
+    ///   - centersSmallContent: whether content smaller than the view lies in its middle; else, as unless given, in its
+    ///     upper left corner.
     /// - Throws: `ScrollError` for other sizes and bounds.
     public init(
         content: ScrollSize,
         view: ScrollSize,
         scaleBounds: ClosedRange<Double>,
-        scale: Double = 1
+        scale: Double = 1,
+        centersSmallContent: Bool = false
     ) throws(ScrollError) {
         try ScrollError.check(content, "content")
         try ScrollError.check(view, "view")
@@ -38,7 +41,7 @@ public struct ProgrammaticZoomScroll: ScrollModel {
         try ScrollError.check(content * scaleBounds.upperBound, "content at its largest scale")
         self.scaleBounds = scaleBounds
         core = ScrollCore(
-            limits: ScrollLimits(view: view, content: content),
+            limits: ScrollLimits(view: view, content: content, centersSmallContent: centersSmallContent),
             scaleBounds: scaleBounds,
             offset: .zero,
             scale: scaleBounds.lowerBound
@@ -46,6 +49,7 @@ public struct ProgrammaticZoomScroll: ScrollModel {
         core.scaleTolerance = 1e-5
         drawnScale = core.snapped(scale.isNaN ? 1 : scale)
         core.scale = drawnScale
+        core.offset = core.limits.clamped(.zero, at: drawnScale)
     }
 
     // MARK: Zooming

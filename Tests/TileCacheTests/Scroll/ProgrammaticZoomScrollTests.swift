@@ -44,6 +44,21 @@ import Testing
         #expect(model.advance(to: milliseconds(1000)) == [ended(2, 300)])
     }
 
+    /// 40 units at scale 1 leave 60 pixels, at scale 2 they leave 20; a throw has nowhere to go.
+    @Test func smallContentLiesInTheMiddleWhereItIsAskedFor() throws {
+        for (centers, first, last) in [(true, -30.0, -10.0), (false, 0, 0)] {
+            var model = try ProgrammaticZoomScroll(
+                content: .init(width: 40, height: 40),
+                view: view,
+                scaleBounds: 0.5...2,
+                centersSmallContent: centers
+            )
+            #expect(model.offset(at: 0) == .init(x: first, y: first))
+            model.handle(.zoom(to: 2, about: .zero, animated: false), at: milliseconds(0))
+            #expect(model.offset(at: 0) == .init(x: last, y: last))
+        }
+    }
+
     @Test func offsetsAreClampedToTheContent() throws {
         var model = try model()
         model.handle(.zoom(to: 2, about: .zero, animated: false), at: milliseconds(0))
