@@ -1,0 +1,265 @@
+public import TileCache
+
+/// What the overlay shows: where tiles are, what comes next, where the view is expected to go, what memory holds.
+///
+/// Pure: the same facts are the same shapes.
+public struct Overlay: Sendable {
+    /// All that it is made of.
+    public struct Facts: Sendable {
+        /// Where the view is.
+        public var viewport: Viewport
+        /// What the cache knows and intends.
+        public var diagnostics: TileViewDiagnostics
+        /// What it has done.
+        public var statistics: Statistics
+        /// What frames cost on this thread, and how many there are a second.
+        public var costs: FrameText
+
+        /// Puts them together.
+        public init(
+            viewport: Viewport,
+            diagnostics: TileViewDiagnostics,
+            statistics: Statistics,
+            costs: FrameText
+        ) {
+            self.viewport = viewport
+            self.diagnostics = diagnostics
+            self.statistics = statistics
+            self.costs = costs
+        }
+    }
+
+    /// How far around the viewport the inset looks, in viewports.
+    public static let margin = 1.0
+    /// Of a plan, so many are numbered.
+    static let numbered = 99
+
+    /// The width of the panel at the left, in pixels.
+    static let panelWidth = 368.0
+    private static let lineHeight = 12.0
+
+    /// The shapes, from the lowest to the uppermost.
+    public static func shapes(_ facts: Facts) -> [Shape] {
+        tilesOnScreen(facts) + inset(facts) + panel(facts)
+    }
+
+    // MARK: Over the tiles
+
+    /// Tints and frames the tiles in view, and numbers those that are to come.
+    static func tilesOnScreen(_ facts: Facts) -> [Shape] {
+        let screen = Rectangle(minX: 0, minY: 0, maxX: facts.viewport.width, maxY: facts.viewport.height)
+        let order = Dictionary(
+            facts.diagnostics.plan.enumerated().map { ($0.element.tile, $0.offset + 1) },
+            uniquingKeysWith: min
+        )
+        var shapes: [Shape] = []
+        for tile in facts.diagnostics.tiles where tile.isNeeded {
+            let place = facts.viewport.screenRectangle(of: tile.worldRectangle).rounded
+            guard !place.intersection(screen).isEmpty else { continue }
+            let colour = Colour.of(tile.state)
+            shapes.append(.fill(place, colour.with(alpha: tile.state == .decoded ? 24 : 72)))
+            shapes.append(.outline(place, colour.with(alpha: 200)))
+            var text = "\(tile.tile)"
+            if let number = order[tile.tile], number <= numbered { text = "#\(number) \(text)" }
+            if place.width >= Double(text.utf8.count) * Shape.letter + 8 {
+                shapes.append(.text(text, x: place.minX + 5, y: place.minY + 5, Colour(0x000000, alpha: 200)))
+                shapes.append(.text(text, x: place.minX + 4, y: place.minY + 4, .white))
+            }
+        }
+        return shapes
+    }
+
+    // MARK: The surroundings
+
+    /// A small map of three viewports a side: states, the plan's order, the view and where it is expected to go.
+    static func inset(_ facts: Facts) -> [Shape] {
+        let (width, height) = (facts.viewport.width, facts.viewport.height)
+        let span = 1 + 2 * margin
+        let factor = min(360 / (width * span), 300 / (height * span))
+        let box = Rectangle(
+            minX: (width - width * span * factor - 12).rounded(),
+            minY: (height - height * span * factor - 12).rounded(),
+            maxX: (width - 12).rounded(),
+            maxY: (height - 12).rounded()
+        )
+        var small = facts.viewport
+        small.width = box.width
+        small.height = box.height
+        small.scale *= factor
+        func place(_ world: Rectangle) -> Rectangle {
+            small.screenRectangle(of: world).offsetBy(x: box.minX, y: box.minY).rounded.intersection(box)
+        }
+        var shapes: [Shape] = [.fill(box, .panel)]
+        let level = facts.diagnostics.tiles.first(where: \.isNeeded)?.tile.level
+        for tile in facts.diagnostics.tiles {
+            let area = place(tile.worldRectangle)
+            guard !area.isEmpty, tile.state != .missing || tile.isNeeded else { continue }
+            shapes.append(.fill(area, Colour.of(tile.state).with(alpha: 200)))
+            shapes.append(.outline(area, Colour(0x000000, alpha: 90)))
+        }
+        for (index, tile) in facts.diagnostics.plan.prefix(numbered).enumerated().reversed() {
+            let area = place(tile.worldRectangle)
+            guard !area.isEmpty else { continue }
+            // The sooner the brighter.
+            let alpha = UInt8(255 - min(index, 20) * 9)
+            shapes.append(.outline(area, Colour.yellow.with(alpha: alpha)))
+            let text = "\(index + 1)"
+            // Coarser and finer tiles lie over these; their numbers would hide each other.
+            guard tile.tile.level == level else { continue }
+            if area.width >= Double(text.utf8.count) * Shape.letter + 3, area.height >= Shape.letter + 3 {
+                let x = ((area.minX + area.maxX - Double(text.utf8.count) * Shape.letter) / 2).rounded()
+                shapes.append(.text(text, x: x, y: ((area.minY + area.maxY - Shape.letter) / 2).rounded(), .yellow))
+            }
+        }
+        shapes.append(.outline(place(facts.viewport.worldRectangle), .white))
+        if let expected = facts.diagnostics.expectedRectangle {
+            let area = place(expected)
+            if !area.isEmpty { shapes.append(.outline(area, Colour(0x00E5FF))) }
+        }
+        shapes.append(.outline(box, .grey))
+        return shapes
+    }
+
+    // MARK: Figures
+
+    static func panel(_ facts: Facts) -> [Shape] {
+        let lines = text(facts)
+        let legend = TileViewDiagnostics.TileState.allCases
+        let rows = Double(lines.count) + 3.5 + (Double(legend.count) / 3).rounded(.up)
+        let box = Rectangle(minX: 12, minY: 12, maxX: 12 + panelWidth, maxY: 12 + rows * lineHeight + 16)
+        var shapes: [Shape] = [.fill(box, .panel), .outline(box, .grey)]
+        var y = box.minY + 8
+        for line in lines {
+            shapes.append(.text(line, x: box.minX + 8, y: y, .white))
+            y += lineHeight
+        }
+        shapes += memory(
+            facts.statistics,
+            in: Rectangle(minX: box.minX + 8, minY: y + 2, maxX: box.maxX - 8, maxY: y + 16)
+        )
+        y += 22
+        for (index, part) in MemoryPart.allCases.enumerated() {
+            shapes += key(part.colour, part.rawValue, x: box.minX + 8 + Double(index) * 88, y: y)
+        }
+        y += lineHeight + 6
+        for (index, state) in legend.enumerated() {
+            let x = box.minX + 8 + Double(index % 3) * 118
+            shapes += key(Colour.of(state), "\(state)", x: x, y: y + Double(index / 3) * lineHeight)
+        }
+        return shapes
+    }
+
+    private static func key(_ colour: Colour, _ name: String, x: Double, y: Double) -> [Shape] {
+        [
+            .fill(Rectangle(minX: x, minY: y, maxX: x + 8, maxY: y + 8), colour),
+            .text(name, x: x + 12, y: y, .grey),
+        ]
+    }
+
+    static func text(_ facts: Facts) -> [String] {
+        let statistics = facts.statistics
+        let demands = statistics.demands
+        return [
+            facts.costs.rate,
+            facts.costs.cost,
+            "hit rate \(percent(statistics.hitRate)) of \(demands.total) demands",
+            "  pan \(percent(statistics.pan.hitRate)), zoom \(percent(statistics.zoom.hitRate))",
+            "  late \(demands.late), missed \(demands.missed)",
+            "loads \(statistics.loadsStarted), in flight \(statistics.loadsInFlight), "
+                + "waste \(percent(statistics.waste))",
+            "planned \(facts.diagnostics.plan.count)",
+            "memory \(ByteCount.bytes(statistics.usedBytes)) of \(ByteCount.bytes(statistics.byteLimit))",
+        ]
+    }
+
+    /// What memory is used for.
+    enum MemoryPart: String, CaseIterable {
+        case decoded, loading, packed, tables
+
+        var colour: Colour {
+            switch self {
+            case .decoded: Colour(0x43A047)
+            case .loading: Colour(0xFB8C00)
+            case .packed: Colour(0x1E88E5)
+            case .tables: Colour(0x8D6E63)
+            }
+        }
+
+        func bytes(_ statistics: Statistics) -> Int {
+            switch self {
+            case .decoded: max(statistics.decodedBytes - statistics.inFlightBytes, 0)
+            case .loading: statistics.inFlightBytes
+            case .packed: statistics.compressedBytes
+            case .tables: statistics.bookkeepingBytes
+            }
+        }
+    }
+
+    /// A bar as long as the limit, filled tier by tier.
+    static func memory(_ statistics: Statistics, in bar: Rectangle) -> [Shape] {
+        var shapes: [Shape] = [.fill(bar, Colour(0x2A2F36))]
+        var used = 0
+        let limit = Double(max(statistics.byteLimit, 1))
+        for part in MemoryPart.allCases {
+            let start = bar.minX + bar.width * min(Double(used) / limit, 1)
+            used += part.bytes(statistics)
+            let end = bar.minX + bar.width * min(Double(used) / limit, 1)
+            guard end > start else { continue }
+            let area = Rectangle(minX: start, minY: bar.minY, maxX: end, maxY: bar.maxY)
+            shapes.append(.fill(area, part.colour))
+        }
+        return shapes + [.outline(bar, .grey)]
+    }
+}
+
+/// The line that is always there, at the bottom left.
+public struct FrameText: Hashable, Sendable {
+    /// `60 frames a second`.
+    public var rate: String
+    /// What the cache costs the thread that draws.
+    public var cost: String
+
+    /// Writes the figures of the last second and the last minute.
+    public init(framesPerSecond: Double?, late: Int, cost: FrameCosts) {
+        rate = framesPerSecond.map { "\(Int($0.rounded())) frames a second, \(late) late" } ?? "frames a second: -"
+        self.cost = "cache " + cost.text
+    }
+
+    /// The line as shapes, for a window of this height.
+    public func shapes(height: Double) -> [Shape] {
+        let line = "\(rate), \(cost)"
+        let box = Rectangle(
+            minX: 12,
+            minY: height - 30,
+            maxX: 28 + Double(line.utf8.count) * Shape.letter,
+            maxY: height - 12
+        )
+        return [.fill(box, .panel), .text(line, x: 20, y: height - 25, .white)]
+    }
+}
+
+/// A share with one decimal.
+func percent(_ share: Double?) -> String {
+    guard let share else { return "-" }
+    let tenths = Int((share * 1000).rounded())
+    return "\(tenths / 10).\(tenths % 10) %"
+}
+
+extension Rectangle {
+    /// With its edges on whole pixels.
+    var rounded: Rectangle {
+        Rectangle(minX: minX.rounded(), minY: minY.rounded(), maxX: maxX.rounded(), maxY: maxY.rounded())
+    }
+}
+
+extension Viewport {
+    /// What of the world an unrotated view shows.
+    var worldRectangle: Rectangle {
+        Rectangle(
+            minX: center.x - width / scale / 2,
+            minY: center.y - height / scale / 2,
+            maxX: center.x + width / scale / 2,
+            maxY: center.y + height / scale / 2
+        )
+    }
+}

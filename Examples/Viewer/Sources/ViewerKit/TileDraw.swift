@@ -1,0 +1,88 @@
+public import TileCache
+
+/// A rectangle of whole pixels.
+public struct PixelRectangle: Hashable, Sendable {
+    /// The left column.
+    public var x: Int
+    /// The top row.
+    public var y: Int
+    /// Columns.
+    public var width: Int
+    /// Rows.
+    public var height: Int
+
+    /// Makes a rectangle.
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        (self.x, self.y, self.width, self.height) = (x, y, width, height)
+    }
+}
+
+/// How a part of a tile is copied to the screen by something that copies whole pixels only.
+public struct TileDraw: Hashable, Sendable {
+    /// The part of the tile, in its pixels.
+    public var source: PixelRectangle
+    /// Where it goes, in screen pixels.
+    public var destination: Rectangle
+    /// What of it may be seen, where the part had to be rounded outwards; `nil` where all of it may.
+    public var clip: PixelRectangle?
+
+    /// Places a tile.
+    ///
+    /// - Parameters:
+    ///   - world: what is drawn, in world pixels.
+    ///   - part: the same in the tile's pixels; cuts of coarse tiles need not be whole.
+    ///   - width: of the tile in its pixels.
+    ///   - height: of the tile in its pixels.
+    ///   - viewport: where the view is.
+    /// - Returns: `nil` where nothing of it is on screen.
+    public init?(world: Rectangle, part: Rectangle, width: Int, height: Int, viewport: Viewport) {
+        let target = viewport.screenRectangle(of: world)
+        // Whole pixels: neighbours meet in the same one, and leave neither gap nor seam.
+        let left = target.minX.rounded()
+        let top = target.minY.rounded()
+        let right = target.maxX.rounded()
+        let bottom = target.maxY.rounded()
+        guard right > left, bottom > top, right > 0, bottom > 0, left < viewport.width, top < viewport.height,
+            part.width > 0, part.height > 0
+        else { return nil }
+        let minX = min(max(Int(part.minX.rounded(.down)), 0), width - 1)
+        let minY = min(max(Int(part.minY.rounded(.down)), 0), height - 1)
+        let maxX = min(max(Int(part.maxX.rounded(.up)), minX + 1), width)
+        let maxY = min(max(Int(part.maxY.rounded(.up)), minY + 1), height)
+        source = PixelRectangle(x: minX, y: minY, width: maxX - minX, height: maxY - minY)
+        let isWhole =
+            Double(minX) == part.minX && Double(minY) == part.minY && Double(maxX) == part.maxX
+            && Double(maxY) == part.maxY
+        if isWhole {
+            destination = Rectangle(minX: left, minY: top, maxX: right, maxY: bottom)
+            return
+        }
+        let across = (right - left) / part.width
+        let down = (bottom - top) / part.height
+        destination = Rectangle(
+            minX: left + (Double(minX) - part.minX) * across,
+            minY: top + (Double(minY) - part.minY) * down,
+            maxX: left + (Double(maxX) - part.minX) * across,
+            maxY: top + (Double(maxY) - part.minY) * down
+        )
+        let (clipLeft, clipTop) = (max(left, 0), max(top, 0))
+        clip = PixelRectangle(
+            x: Int(clipLeft),
+            y: Int(clipTop),
+            width: Int(min(right, viewport.width.rounded(.up)) - clipLeft),
+            height: Int(min(bottom, viewport.height.rounded(.up)) - clipTop)
+        )
+    }
+}
+
+extension Viewport {
+    /// Where a rectangle of the world lies on an unrotated screen, in screen pixels.
+    func screenRectangle(of world: Rectangle) -> Rectangle {
+        Rectangle(
+            minX: (world.minX - center.x) * scale + width / 2,
+            minY: (world.minY - center.y) * scale + height / 2,
+            maxX: (world.maxX - center.x) * scale + width / 2,
+            maxY: (world.maxY - center.y) * scale + height / 2
+        )
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Synchronization
+import TileCache
+import ViewerKit
+
+/// A pan trace on its way into a file.
+final class Recording {
+    let recorder: PanTraceRecorder
+    private let path: String
+    private let output: Output
+
+    private final class Output: Sendable {
+        let handle: FileHandle
+        let failure = Mutex<String?>(nil)
+
+        init(_ handle: FileHandle) { self.handle = handle }
+
+        func write(_ text: String) {
+            do {
+                try handle.write(contentsOf: Data(text.utf8))
+            } catch {
+                failure.withLock { $0 = $0 ?? "\(error.localizedDescription)" }
+            }
+        }
+    }
+
+    init(path: String, world: OpenWorld, size: PanTraceHeader.Size) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw ViewerError("--record \(path): a file that can be written was expected") }
+        self.path = path
+        let output = Output(handle)
+        self.output = output
+        recorder = PanTraceRecorder(
+            header: PanTraceHeader(
+                viewport: size,
+                world: PanTraceHeader.Size(width: world.pyramid.worldWidth, height: world.pyramid.worldHeight),
+                wrapsX: world.pyramid.wrapsX,
+                tileSize: world.tileSize
+            )
+        ) { output.write($0) }
+    }
+
+    /// Closes the file and says what went wrong with it, if anything did.
+    func finish() throws {
+        try? output.handle.close()
+        if let failure = output.failure.withLock({ $0 }) {
+            throw ViewerError("--record \(path): not all of the trace could be written: \(failure)")
+        }
+        let counts = recorder.counts
+        print("recorded  \(counts.recorded) samples in \(path)")
+        if counts.resized > 0 {
+            print("          \(counts.resized) of them in a window of another size than the trace says")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import CacheBenchKit
+import Foundation
+import TileCache
+import ViewerKit
+
+@main
+struct TileViewer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tileviewer",
+        abstract: "Looks at a world through TileCache.",
+        discussion: """
+            Drag to move, let go in full swing to throw; wheel, pinch or double click to zoom about the pointer.
+            Arrows move, + and - zoom, 0 is one pixel for one, Home is the whole world. O shows what the cache does, [ \
+            and ] halve and double its memory, P takes a picture, Q ends.
+            """
+    )
+
+    @Argument(help: "What to look at: \(WorldSource.usage).", transform: { try WorldSource(argument: $0) })
+    var source = WorldSource.builtIn
+
+    @Option(
+        help: "Memory for everything: 64MiB, 1.5GB. (default: 64MiB)",
+        transform: { text in
+            guard let bytes = Quantity.bytes(text), bytes > 0 else {
+                throw ValidationError("bytes with a unit (64MiB, 1.5GB) were expected, not '\(text)'")
+            }
+            return bytes
+        }
+    )
+    var memoryLimit = 64 << 20
+
+    @Option(help: "Loads at the same time, 1 to 255.")
+    var workers = 4
+
+    @Option(
+        help: "The size of the window: 1280x720. (default: 1280x720, or the trace's with --play)",
+        transform: { text in
+            guard let size = PanTraceHeader.Size(viewport: text), max(size.width, size.height) <= 16_384,
+                size.width.rounded() == size.width, size.height.rounded() == size.height
+            else { throw ValidationError("WIDTHxHEIGHT in whole pixels up to 16384 was expected, not '\(text)'") }
+            return size
+        }
+    )
+    var size: PanTraceHeader.Size?
+
+    @Option(
+        help: "What each load takes longer than it would, to look at a slow source: 40ms. (default: 0)",
+        transform: { try duration($0) }
+    )
+    var loadLatency: Int64 = 0
+
+    @Option(help: "Writes where the view looks, as a pan trace for cachebench.")
+    var record: String?
+
+    @Option(help: "Plays a pan trace; input comes to its turn when it has ended.")
+    var play: String?
+
+    @Option(help: "Reads input from a file of events with their times; see Examples/Viewer/README.md.")
+    var script: String?
+
+    @Option(help: "Ends after so many frames.")
+    var frames: Int?
+
+    @Option(help: "Writes a picture of the window, as PNG, and ends; see --after.")
+    var screenshot: String?
+
+    @Option(help: "How long after the start --screenshot is taken. (default: 2s)", transform: { try duration($0) })
+    var after: Int64 = 2_000_000_000
+
+    @Flag(help: "Begins with the overlay.")
+    var overlay = false
+
+    @Flag(help: "Draws without a graphics card.")
+    var software = false
+
+    private static func duration(_ text: String) throws -> Int64 {
+        guard let duration = Quantity.duration(text) else {
+            throw ValidationError("a duration with a unit (40ms, 2s) was expected, not '\(text)'")
+        }
+        return duration
+    }
+
+    func validate() throws {
+        if let frames, frames < 1 { throw ValidationError("--frames: 1 or more was expected, not \(frames)") }
+        if play != nil, script != nil { throw ValidationError("--play or --script was expected, not both") }
+    }
+
+    func run() throws {
+        do {
+            let world = try source.open(latency: loadLatency)
+            var playback: Playback?
+            if let play { playback = try Playback(PanTraceReader(path: play), pyramid: world.pyramid) }
+            var events: Script?
+            if let script {
+                guard let bytes = FileManager.default.contents(atPath: script) else {
+                    throw ViewerError("\(script): a file of events was expected, which cannot be read")
+                }
+                events = try Script(text: String(decoding: bytes, as: UTF8.self), name: script)
+            }
+            var settings = Session.Settings(
+                size: playback?.size ?? size ?? PanTraceHeader.Size(width: 1280, height: 720),
+                byteLimit: memoryLimit,
+                workers: workers
+            )
+            settings.showsOverlay = overlay
+            settings.frames = frames
+            settings.screenshot = screenshot.map { (path: $0, after: after) }
+            settings.record = record
+            settings.usesSoftware = software
+            try Session(world, settings, script: events, playback: playback).run()
+        } catch let error as ExitCode {
+            throw error
+        } catch {
+            FileHandle.standardError.write(Data("tileviewer: \(error)\n".utf8))
+            throw ExitCode(2)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import CSDL2
+import Foundation
+import TileCache
+import ViewerKit
+
+/// SDL, and nothing that decides.
+final class Window {
+    private let window: OpaquePointer
+    private let renderer: OpaquePointer
+    private var textures: [TileIdentity: OpaquePointer] = [:]
+    private var ledger = TextureLedger<TileIdentity>(capacity: 384)
+    private let isPaced: Bool
+    /// Sizes that a script asks for.
+    private var resizes: [InputEvent] = []
+
+    init(title: String, width: Int, height: Int, usesSoftware: Bool) throws {
+        SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
+        // A person's Ctrl-C ends the program as always.
+        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
+        guard SDL_Init(SDL_INIT_VIDEO) == 0 else { throw Self.failure("no display could be opened") }
+        guard
+            let window = SDL_CreateWindow(
+                title,
+                Int32(bitPattern: SDL_WINDOWPOS_CENTERED_MASK),
+                Int32(bitPattern: SDL_WINDOWPOS_CENTERED_MASK),
+                Int32(width),
+                Int32(height),
+                SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_SHOWN.rawValue
+            )
+        else { throw Self.failure("no window could be opened") }
+        self.window = window
+        let accelerated = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
+        var made = usesSoftware ? nil : SDL_CreateRenderer(window, -1, accelerated)
+        isPaced = made != nil
+        if made == nil { made = SDL_CreateRenderer(window, -1, SDL_RENDERER_SOFTWARE.rawValue) }
+        guard let renderer = made else { throw Self.failure("nothing can draw into the window") }
+        self.renderer = renderer
+        SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
+    }
+
+    deinit {
+        SDLTest_CleanupTextDrawing()
+        for texture in textures.values { SDL_DestroyTexture(texture) }
+        SDL_DestroyRenderer(renderer)
+        SDL_DestroyWindow(window)
+        SDL_Quit()
+    }
+
+    private static func failure(_ text: String) -> ViewerError {
+        ViewerError("\(text): \(String(cString: SDL_GetError()))")
+    }
+
+    /// Waits until the next frame is due; a display that paces frames does so itself, and only a long wait is one.
+    func wait(nanoseconds: Int64) {
+        let milliseconds = nanoseconds / 1_000_000
+        if milliseconds > (isPaced ? 8 : 0) { SDL_Delay(UInt32(min(milliseconds, 100))) }
+    }
+
+    // MARK: Drawing
+
+    func draw(_ frame: TileFrame, viewport: Viewport) {
+        SDL_SetRenderDrawColor(renderer, 0x20, 0x24, 0x28, 255)
+        SDL_RenderClear(renderer)
+        for placement in frame {
+            let tile = placement.tile
+            guard
+                let draw = TileDraw(
+                    world: placement.worldRectangle,
+                    part: placement.tileRectangle,
+                    width: tile.width,
+                    height: tile.height,
+                    viewport: viewport
+                ), let texture = texture(of: tile)
+            else { continue }
+            var source = SDL_Rect(draw.source)
+            var destination = SDL_FRect(draw.destination)
+            if let clip = draw.clip {
+                var clip = SDL_Rect(clip)
+                SDL_RenderSetClipRect(renderer, &clip)
+            }
+            SDL_RenderCopyF(renderer, texture, &source, &destination)
+            if draw.clip != nil { SDL_RenderSetClipRect(renderer, nil) }
+        }
+        for identity in ledger.endFrame() {
+            if let texture = textures.removeValue(forKey: identity) { SDL_DestroyTexture(texture) }
+        }
+    }
+
+    private func texture(of tile: LeasedTile) -> OpaquePointer? {
+        if ledger.draw(tile.identity), let texture = textures[tile.identity] { return texture }
+        guard
+            let texture = SDL_CreateTexture(
+                renderer,
+                UInt32((tile.format == .bgra8 ? SDL_PIXELFORMAT_BGRA32 : SDL_PIXELFORMAT_RGBA32).rawValue),
+                Int32(SDL_TEXTUREACCESS_STATIC.rawValue),
+                Int32(tile.width),
+                Int32(tile.height)
+            )
+        else { return nil }
+        SDL_SetTextureBlendMode(texture, SDL_BLENDMODE_NONE)
+        tile.withUnsafeBytes { bytes in
+            _ = SDL_UpdateTexture(texture, nil, bytes.baseAddress, Int32(tile.bytesPerRow))
+        }
+        textures[tile.identity] = texture
+        return texture
+    }
+
+    func draw(_ shapes: [Shape]) {
+        for shape in shapes {
+            switch shape {
+            case .fill(let area, let colour):
+                setColour(colour)
+                var place = SDL_FRect(area)
+                SDL_RenderFillRectF(renderer, &place)
+            case .outline(let area, let colour):
+                setColour(colour)
+                var place = SDL_FRect(area)
+                SDL_RenderDrawRectF(renderer, &place)
+            case .text(let text, let x, let y, let colour):
+                setColour(colour)
+                SDLTest_DrawString(renderer, Int32(clamping: Int(x)), Int32(clamping: Int(y)), text)
+            }
+        }
+    }
+
+    private func setColour(_ colour: Colour) {
+        SDL_SetRenderDrawColor(renderer, colour.red, colour.green, colour.blue, colour.alpha)
+    }
+
+    func show() { SDL_RenderPresent(renderer) }
+
+    /// Writes what has been drawn so far, before it is shown.
+    func writePicture(to path: String) throws {
+        var (width, height): (Int32, Int32) = (0, 0)
+        SDL_GetRendererOutputSize(renderer, &width, &height)
+        guard width > 0, height > 0 else { throw Self.failure("\(path): the window has no size") }
+        var pixels = [UInt8](repeating: 0, count: Int(width) * Int(height) * 4)
+        let status = pixels.withUnsafeMutableBytes {
+            SDL_RenderReadPixels(
+                renderer,
+                nil,
+                UInt32(SDL_PIXELFORMAT_RGBA32.rawValue),
+                $0.baseAddress,
+                width * 4
+            )
+        }
+        guard status == 0 else { throw Self.failure("\(path): the window cannot be read") }
+        let picture = Data(PNG.encoded(rgba: pixels, width: Int(width), height: Int(height)))
+        guard (try? picture.write(to: URL(fileURLWithPath: path))) != nil else {
+            throw ViewerError("\(path): a file that can be written was expected")
+        }
+        print("picture   \(path)")
+    }
+
+    // MARK: Input
+
+    func resize(to size: ScrollSize) {
+        let (width, height) = (min(max(size.width, 64), 16_384), min(max(size.height, 64), 16_384))
+        SDL_SetWindowSize(window, Int32(width), Int32(height))
+        resizes.append(.resized(ScrollSize(width: width.rounded(.down), height: height.rounded(.down))))
+    }
+
+    /// What has happened since the last call.
+    func takeEvents() -> [InputEvent] {
+        var events = resizes
+        resizes.removeAll()
+        var event = SDL_Event()
+        while SDL_PollEvent(&event) != 0 {
+            if event.type == SDL_RENDER_TARGETS_RESET.rawValue || event.type == SDL_RENDER_DEVICE_RESET.rawValue {
+                for texture in textures.values { SDL_DestroyTexture(texture) }
+                textures.removeAll()
+                ledger.removeAll()
+            } else if let input = SDLInput.event(event, in: window) {
+                events.append(input)
+            }
+        }
+        return events
+    }
+}
+
+extension SDL_Rect {
+    fileprivate init(_ area: PixelRectangle) {
+        self.init(x: Int32(area.x), y: Int32(area.y), w: Int32(area.width), h: Int32(area.height))
+    }
+}
+
+extension SDL_FRect {
+    fileprivate init(_ area: Rectangle) {
+        self.init(x: Float(area.minX), y: Float(area.minY), w: Float(area.width), h: Float(area.height))
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+import TileCache
+
+@testable import ViewerKit
+
+@Suite struct DrawingTests {
+    private let viewport = Viewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 0.7)
+
+    /// Neighbours meet in the same pixel at any scale.
+    @Test func tilesLeaveNeitherGapNorSeam() throws {
+        for step in 0..<50 {
+            var viewport = viewport
+            viewport.scale = 0.5 + Double(step) * 0.013
+            viewport.center.x += Double(step) * 0.37
+            var right: Double?
+            for column in 0..<8 {
+                let world = Rectangle(minX: Double(column) * 256, minY: 768, maxX: Double(column + 1) * 256, maxY: 1024)
+                guard
+                    let draw = TileDraw(
+                        world: world,
+                        part: Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256),
+                        width: 256,
+                        height: 256,
+                        viewport: viewport
+                    )
+                else { continue }
+                #expect(draw.clip == nil)
+                if let right { #expect(draw.destination.minX == right) }
+                right = draw.destination.maxX
+            }
+            #expect(try #require(right) >= 400)
+        }
+    }
+
+    @Test func whatIsOffTheScreenIsNotDrawn() {
+        let part = Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256)
+        for world in [
+            Rectangle(minX: 0, minY: 900, maxX: 256, maxY: 1156),
+            Rectangle(minX: 900, minY: 2000, maxX: 1156, maxY: 2256),
+            Rectangle(minX: 1000, minY: 1000, maxX: 1000.1, maxY: 1000.1),
+        ] {
+            #expect(TileDraw(world: world, part: part, width: 256, height: 256, viewport: viewport) == nil)
+        }
+    }
+
+    /// A cut of 0.25 pixels, at 100.5 of a tile: the whole pixel is drawn, and a quarter of it may be seen.
+    @Test func cutsWithinAPixelAreClipped() throws {
+        let draw = try #require(
+            TileDraw(
+                world: Rectangle(minX: 1000, minY: 1000, maxX: 1100, maxY: 1100),
+                part: Rectangle(minX: 100.5, minY: 8, maxX: 100.75, maxY: 8.25),
+                width: 256,
+                height: 256,
+                viewport: Viewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 1)
+            )
+        )
+        #expect(draw.source == PixelRectangle(x: 100, y: 8, width: 1, height: 1))
+        #expect(draw.destination == Rectangle(minX: 0, minY: 150, maxX: 400, maxY: 550))
+        #expect(draw.clip == PixelRectangle(x: 200, y: 150, width: 100, height: 100))
+    }
+
+    @Test func texturesThatWereNotDrawnForLongestGo() {
+        var ledger = TextureLedger<Int>(capacity: 3)
+        /// Which of some tiles are there already.
+        func draw(_ tiles: Int...) -> [Bool] { tiles.map { ledger.draw($0) } }
+        func end() -> [Int] { ledger.endFrame().sorted() }
+        #expect(draw(1, 2, 2) == [false, false, true])
+        #expect(end() == [])
+        #expect(draw(2, 3, 4) == [true, false, false])
+        #expect(end() == [1])
+        // All that a frame draws stays, however many.
+        #expect(draw(10, 11, 12, 13, 14, 15).allSatisfy { !$0 })
+        #expect(end() == [2, 3, 4])
+        #expect(ledger.count == 6)
+        #expect(draw(2) == [false])
+    }
+
+    /// A known checksum, and a picture whose parts add up.
+    @Test func picturesArePNG() {
+        #expect(PNG.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
+        let file = PNG.encoded(rgba: [1, 2, 3, 255, 4, 5, 6, 0], width: 2, height: 1)
+        let idat: [UInt8] = [0x78, 1, 1, 7, 0, 0xF8, 0xFF, 0, 1, 2, 3, 4, 5, 6]
+        #expect(file.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+        #expect(Array(file[41..<55]) == idat)
+        // Adler-32 of 0 1 2 3 4 5 6: 22 and 7 + 56.
+        #expect(Array(file[55..<59]) == [0, 63, 0, 22])
+        #expect(file.count == 8 + 25 + 12 + 18 + 12)
+        // More than one stored block.
+        let large = PNG.encoded(rgba: [UInt8](repeating: 7, count: 160_000), width: 200, height: 200)
+        #expect(large.count == 120_273)
+    }
+}

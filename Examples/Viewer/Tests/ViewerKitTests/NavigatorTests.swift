@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+import TileCache
+
+@testable import ViewerKit
+
+/// What a person does becomes where the view is.
+@Suite struct NavigatorTests {
+    private let view = ScrollSize(width: 800, height: 600)
+
+    private func navigator(wraps: Bool = true) throws -> Navigator {
+        try Navigator(
+            pyramid: .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, wrapsX: wraps),
+            view: view
+        )
+    }
+
+    private func frame(_ number: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(number) * 16_666_667) }
+
+    /// The world point at a place of the window.
+    private func point(_ place: ScrollVector, _ viewport: Viewport) -> WorldPoint {
+        WorldPoint(
+            x: viewport.center.x + (place.x - viewport.width / 2) / viewport.scale,
+            y: viewport.center.y + (place.y - viewport.height / 2) / viewport.scale
+        )
+    }
+
+    private func run(_ navigator: inout Navigator, _ frames: ClosedRange<Int>) {
+        for number in frames { navigator.advance(to: frame(number)) }
+    }
+
+    @Test func theWholeWorldIsSeenAtFirst() throws {
+        for wraps in [true, false] {
+            let viewport = try navigator(wraps: wraps).viewport(at: frame(0))
+            #expect(viewport.scale == 600.0 / 65_536)
+            #expect(abs(viewport.center.x - 32_768) < 1e-6 && abs(viewport.center.y - 32_768) < 1e-6)
+        }
+    }
+
+    /// A notch is half an octave, done within a third of a second, and what is under the pointer stays there.
+    @Test(arguments: [2.0, 5, -1]) func theWheelZoomsAboutThePointer(notches: Double) throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
+            at: frame(0)
+        )
+        let place = ScrollVector(x: 650, y: 120)
+        let before = point(place, navigator.viewport(at: frame(0)))
+        _ = navigator.handle(.wheel(notches: notches, at: place), at: frame(0))
+        var scales: [Double] = []
+        for number in 1...30 {
+            navigator.advance(to: frame(number))
+            let viewport = navigator.viewport(at: frame(number))
+            let now = point(place, viewport)
+            #expect(abs(now.x - before.x) < 1e-3 && abs(now.y - before.y) < 1e-3)
+            scales.append(viewport.scale)
+        }
+        #expect(abs(scales[29] / (0.25 * exp2(notches / 2)) - 1) < 1e-9)
+        #expect(Set(scales).count > 10)
+    }
+
+    @Test func aDoubleClickZoomsByTwoAboutItsPlace() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
+            at: frame(0)
+        )
+        let place = ScrollVector(x: 100, y: 500)
+        let before = point(place, navigator.viewport(at: frame(0)))
+        _ = navigator.handle(.buttonDown(at: place, clicks: 2), at: frame(0))
+        _ = navigator.handle(.buttonUp, at: frame(1))
+        #expect(navigator.destination?.viewport.scale == 0.5)
+        run(&navigator, 2...20)
+        let viewport = navigator.viewport(at: frame(20))
+        let after = point(place, viewport)
+        #expect(viewport.scale == 0.5)
+        #expect(abs(after.x - before.x) < 1e-6 && abs(after.y - before.y) < 1e-6)
+    }
+
+    @Test func aThrowGoesOnAndSaysWhereItEnds() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
+            at: frame(0)
+        )
+        _ = navigator.handle(.buttonDown(at: .init(x: 600, y: 300), clicks: 1), at: frame(0))
+        for number in 1...6 {
+            _ = navigator.handle(.pointerMoved(to: .init(x: 600 - Double(number) * 20, y: 300)), at: frame(number))
+        }
+        #expect(abs(navigator.viewport(at: frame(6)).center.x - 30_120) < 1e-6)
+        #expect(navigator.destination == nil)
+        _ = navigator.handle(.buttonUp, at: frame(6))
+        let end = try #require(navigator.destination)
+        #expect(end.viewport.center.x > 30_300)
+        run(&navigator, 7...400)
+        #expect(navigator.viewport(at: frame(400)) == end.viewport)
+        // Without a button the pointer moves nothing.
+        _ = navigator.handle(.pointerMoved(to: .init(x: 0, y: 0)), at: frame(401))
+        #expect(navigator.viewport(at: frame(402)) == end.viewport)
+    }
+
+    @Test func fingersPinch() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
+            at: frame(0)
+        )
+        _ = navigator.handle(.fingerDown(id: 0, at: .init(x: 300, y: 300)), at: frame(0))
+        _ = navigator.handle(.fingerDown(id: 1, at: .init(x: 500, y: 300)), at: frame(0))
+        _ = navigator.handle(.fingerMoved(id: 0, to: .init(x: 200, y: 300)), at: frame(1))
+        _ = navigator.handle(.fingerMoved(id: 1, to: .init(x: 600, y: 300)), at: frame(1))
+        #expect(abs(navigator.viewport(at: frame(1)).scale - 1) < 1e-9)
+    }
+
+    @Test func keysMoveForAsLongAsTheyAreHeld() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
+            at: frame(0)
+        )
+        _ = navigator.handle(.keyDown(.right), at: frame(0))
+        _ = navigator.handle(.keyDown(.up), at: frame(0))
+        run(&navigator, 1...60)
+        _ = navigator.handle(.keyUp(.right), at: frame(60))
+        _ = navigator.handle(.keyUp(.up), at: frame(60))
+        run(&navigator, 61...70)
+        let viewport = navigator.viewport(at: frame(70))
+        #expect(abs(viewport.center.x - 30_000 - Navigator.keySpeed) < 1)
+        #expect(abs(viewport.center.y - 20_000 + Navigator.keySpeed) < 1)
+    }
+
+    /// Two presses in a hurry are two octaves; 0 is one to one, Home is everything.
+    @Test func keysZoom() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.125),
+            at: frame(0)
+        )
+        _ = navigator.handle(.keyDown(.plus), at: frame(1))
+        _ = navigator.handle(.keyDown(.plus), at: frame(3))
+        run(&navigator, 4...30)
+        #expect(abs(navigator.viewport(at: frame(30)).scale - 0.5) < 1e-9)
+        _ = navigator.handle(.keyDown(.minus), at: frame(30))
+        run(&navigator, 31...50)
+        #expect(abs(navigator.viewport(at: frame(50)).scale - 0.25) < 1e-9)
+        _ = navigator.handle(.keyDown(.zero), at: frame(50))
+        run(&navigator, 51...70)
+        #expect(navigator.viewport(at: frame(70)).scale == 1)
+        #expect(abs(navigator.viewport(at: frame(70)).center.x - 30_000) < 1e-3)
+        _ = navigator.handle(.keyDown(.home), at: frame(70))
+        run(&navigator, 71...90)
+        #expect(abs(navigator.viewport(at: frame(90)).scale / navigator.overview.scale - 1) < 1e-9)
+        #expect(abs(navigator.viewport(at: frame(90)).center.x - 32_768) < 1)
+    }
+
+    /// East of the seam a wrapping world goes on, and Home leads to the nearest copy; another one ends there.
+    @Test func wrappingWorldsGoOn() throws {
+        for wraps in [true, false] {
+            var navigator = try navigator(wraps: wraps)
+            navigator.look(
+                at: Viewport(center: WorldPoint(x: 65_000, y: 20_000), width: 800, height: 600, scale: 1),
+                at: frame(0)
+            )
+            _ = navigator.handle(.keyDown(.right), at: frame(0))
+            run(&navigator, 1...120)
+            _ = navigator.handle(.keyUp(.right), at: frame(120))
+            let x = navigator.viewport(at: frame(120)).center.x
+            #expect(wraps ? abs(x - 67_000) < 1 : abs(x - (65_536 - 400)) < 1e-6)
+            _ = navigator.handle(.keyDown(.home), at: frame(120))
+            run(&navigator, 121...140)
+            #expect(abs(navigator.viewport(at: frame(140)).center.x - (wraps ? 98_304 : 32_768)) < 1)
+        }
+    }
+
+    @Test func aResizeKeepsTheMiddleAndTheScale() throws {
+        var navigator = try navigator()
+        navigator.look(
+            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
+            at: frame(0)
+        )
+        _ = navigator.handle(.resized(ScrollSize(width: 1200, height: 500)), at: frame(1))
+        let viewport = navigator.viewport(at: frame(1))
+        #expect((viewport.width, viewport.height, viewport.scale) == (1200, 500, 0.5))
+        #expect(abs(viewport.center.x - 30_000) < 1e-6 && abs(viewport.center.y - 20_000) < 1e-6)
+        _ = navigator.handle(.resized(ScrollSize(width: 0, height: 0)), at: frame(2))
+        #expect(navigator.viewport(at: frame(2)) == viewport)
+    }
+
+    @Test func commandsAreTheViewersOwn() throws {
+        var navigator = try navigator()
+        let events: [InputEvent] = [.keyDown(.o), .keyDown(.less), .keyDown(.p), .closed, .keyDown(.left)]
+        let commands = events.map { navigator.handle($0, at: frame(0)) }
+        #expect(commands == [.toggleOverlay, .scaleMemory(octaves: -1), .screenshot(path: nil), .quit, nil])
+    }
+}

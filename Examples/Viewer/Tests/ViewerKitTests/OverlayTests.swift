@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import TileCache
+
+@testable import ViewerKit
+
+@Suite(.timeLimit(.minutes(2))) struct OverlayTests {
+    /// Tiles of one colour each; a few never come.
+    private struct Plain: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            if tile.column == 3 { return .absent }
+            pixels.withMutableBytes { bytes in for index in bytes.indices { bytes[index] = UInt8(index & 0xFF) } }
+            return .pixels
+        }
+    }
+
+    private func facts() throws -> Overlay.Facts {
+        let cache = try TileCache(byteLimit: .mebibytes(16))
+        let layer = try cache.addLayer(Plain(), pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096))
+        let view = cache.makeView(layers: [layer])
+        let viewport = Viewport(center: WorldPoint(x: 900, y: 1000), width: 640, height: 400)
+        _ = view.diagnostics()
+        let deadline = Date().addingTimeInterval(60)
+        repeat {
+            view.update(viewport)
+            Thread.sleep(forTimeInterval: 0.005)
+        } while (view.frame().isEmpty || view.frame().missingTileCount > 0
+            || view.diagnostics().expectedRectangle == nil) && Date() < deadline
+        return Overlay.Facts(
+            viewport: viewport,
+            diagnostics: view.diagnostics(margin: Overlay.margin),
+            statistics: cache.statistics,
+            costs: FrameText(framesPerSecond: 60, late: 0, cost: FrameCosts())
+        )
+    }
+
+    /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4; those of column 3 are absent.
+    @Test func tilesOnScreenArePaintedByState() throws {
+        let shapes = Overlay.tilesOnScreen(try facts())
+        let fills = shapes.compactMap { shape -> (Rectangle, Colour)? in
+            guard case .fill(let area, let colour) = shape else { return nil }
+            return (area, colour)
+        }
+        #expect(fills.count == 6)
+        for (area, colour) in fills {
+            let isAbsent = area.minX == 768 - 580
+            #expect(colour.with(alpha: 255) == Colour.of(isAbsent ? .absent : .decoded))
+            #expect(area.width == 256 && area.height == 256)
+        }
+        // Its tile begins at (512, 768), left of the screen and above it.
+        let label = Shape.text("4/2/3", x: -64, y: -28, .white)
+        #expect(shapes.contains(label))
+    }
+
+    /// The inset is a third of its size for the view itself, in its middle.
+    @Test func theInsetShowsTheViewInItsMiddle() throws {
+        let facts = try facts()
+        let shapes = Overlay.inset(facts)
+        guard case .fill(let box, _) = try #require(shapes.first) else { return }
+        #expect(box.maxX == 628 && box.maxY == 388 && box.width == 360 && box.height == 225)
+        let view = shapes.compactMap { shape -> Rectangle? in
+            guard case .outline(let area, .white) = shape else { return nil }
+            return area
+        }
+        #expect(view == [Rectangle(minX: 388, minY: 238, maxX: 508, maxY: 313)])
+        for shape in shapes {
+            if case .fill(let area, _) = shape { #expect(area.intersection(box) == area) }
+            if case .outline(let area, _) = shape { #expect(area.intersection(box) == area) }
+        }
+        // The view rests: it is expected where it is.
+        #expect(shapes.contains(.outline(view[0], Colour(0x00E5FF))))
+    }
+
+    /// A bar of 1000 pixels for the limit: what lies side by side on it is what the cache says it uses.
+    @Test func theBarAddsUp() throws {
+        let statistics = try facts().statistics
+        let bar = Rectangle(minX: 0, minY: 0, maxX: 1000, maxY: 10)
+        let shapes = Overlay.memory(statistics, in: bar)
+        let parts = shapes.dropFirst().compactMap { shape -> Rectangle? in
+            guard case .fill(let area, _) = shape else { return nil }
+            return area
+        }
+        #expect(parts.first?.minX == 0)
+        for (one, next) in zip(parts, parts.dropFirst()) { #expect(one.maxX == next.minX) }
+        let share = try #require(parts.last).maxX / 1000
+        #expect(share > 0 && share <= 1)
+        #expect(share * Double(statistics.byteLimit) <= Double(statistics.usedBytes) * 1.001)
+    }
+
+    @Test func figuresAreWrittenOut() throws {
+        let text = Overlay.text(try facts())
+        #expect(text[0] == "60 frames a second, 0 late")
+        #expect(text.contains { $0.hasPrefix("hit rate - of 0 demands") })
+        #expect(text.contains { $0.hasSuffix("of 16.0 MiB") })
+    }
+}
