@@ -32,8 +32,20 @@ final class CacheRecord: Sendable {
 final class CacheHandle: Sendable {
     let cache: TileCache
     let record = CacheRecord()
+    private let pressure = Lock<MemoryPressure?>(nil)
 
     init(_ cache: TileCache) { self.cache = cache }
+
+    /// Begins or ends to watch the system's memory.
+    func watchPressure(_ watches: Bool) {
+        // The old one goes outside of the lock: its end is told to the cache.
+        let old = pressure.withLock { current -> MemoryPressure? in
+            guard watches != (current != nil) else { return nil }
+            defer { current = watches ? MemoryPressure(of: cache) : nil }
+            return current
+        }
+        withExtendedLifetime(old) {}
+    }
 }
 
 func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandle {
@@ -54,7 +66,9 @@ extension tilecache_configuration: VersionedStructure {
             compressed_share: -1,
             effort: defaults.effort,
             expected_load_latency: defaults.expectedLoadLatency,
-            retry_delay: defaults.retryDelay
+            retry_delay: defaults.retryDelay,
+            stuck_load_time: defaults.stuckLoadTime,
+            slow_callback_time: defaults.slowCallbackTime
         )
     }
 
@@ -73,6 +87,9 @@ extension tilecache_configuration: VersionedStructure {
         guard expected_load_latency >= 0, retry_delay >= 1 else {
             throw .configuration("expected_load_latency must be 0 or more and retry_delay 1 or more")
         }
+        guard stuck_load_time >= 1_000_000, slow_callback_time >= 0 else {
+            throw .configuration("stuck_load_time must be 1 ms or more and slow_callback_time 0 or more")
+        }
         var result = TileCache.Configuration(
             byteLimit: .bytes(Int(clamping: byte_limit)),
             workers: Int(workers),
@@ -85,6 +102,8 @@ extension tilecache_configuration: VersionedStructure {
         result.effort = effort
         result.expectedLoadLatency = expected_load_latency
         result.retryDelay = retry_delay
+        result.stuckLoadTime = stuck_load_time
+        result.slowCallbackTime = slow_callback_time
         return result
     }
 }
@@ -163,6 +182,32 @@ public func tileCacheTrim(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_
         let handle = try cacheHandle(cache)
         guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
         handle.cache.trim(toBytes: Int(clamping: bytes))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_automatic_byte_limit)
+public func tileCacheAutomaticByteLimit() -> Int64 { Int64(ByteCount.automatic.bytes) }
+
+/// See `tilecache.h`.
+@c(tilecache_watch_memory_pressure)
+public func tileCacheWatchMemoryPressure(_ cache: OpaquePointer?, _ watches: Int32) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        if watches != 0 { try handle.record.checkIsRunning() }
+        handle.watchPressure(watches != 0)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_note_memory_pressure)
+public func tileCacheNoteMemoryPressure(_ cache: OpaquePointer?, _ pressure: tilecache_pressure) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard let level = MemoryPressure.Level(rawValue: Int(pressure)) else {
+            throw .argument("pressure must be a TILECACHE_PRESSURE, not \(pressure)")
+        }
+        handle.cache.noteMemoryPressure(level)
     }
 }
 

@@ -78,6 +78,10 @@ extension tilecache_layer_options: VersionedStructure {
         options.format = tilecache_format(defaults.format)
         options.alpha = tilecache_alpha(defaults.alpha)
         options.is_compressible = defaults.isCompressible ? 1 : 0
+        options.share_maximum = defaults.share.maximum
+        options.share_guaranteed = defaults.share.guaranteed
+        options.synthesized_levels = Int32(defaults.synthesizedLevels)
+        options.downsampling = tilecache_downsampling(TILECACHE_DOWNSAMPLING_LINEAR)
         return options
     }
 }
@@ -118,7 +122,10 @@ public func tileCacheAddLayer(
         let layerOptions = LayerOptions(
             format: try pixelFormat(fields.format, opaqueBytes: fields.opaque_bytes_per_tile),
             alpha: try alphaMode(fields.alpha),
-            isCompressible: fields.is_compressible != 0
+            isCompressible: fields.is_compressible != 0,
+            share: LayerShare(maximum: fields.share_maximum, guaranteed: fields.share_guaranteed),
+            synthesizedLevels: Int(fields.synthesized_levels),
+            downsampling: try downsampling(fields.downsampling)
         )
         try handle.record.checkIsRunning()
         guard handle.record.layerCount < 65_536 else { throw .argument("a cache has at most 65,536 layers") }

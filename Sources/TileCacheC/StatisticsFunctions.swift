@@ -21,6 +21,29 @@ extension tilecache_statistics: VersionedStructure {
         compression_ratio = figures.compressionRatio ?? .nan
         takeLoads(of: figures)
         takeTiers(of: figures)
+        takeWork(of: figures)
+        (demand_waits, demand_wait_p50, demand_wait_p95, demand_wait_p99, demand_wait_maximum) =
+            Self.numbers(figures.demandWaits)
+        (prefetch_waits, prefetch_wait_p50, prefetch_wait_p95, prefetch_wait_p99, prefetch_wait_maximum) =
+            Self.numbers(figures.prefetchWaits)
+    }
+
+    private static func numbers(_ waits: DurationSummary) -> (Int64, Int64, Int64, Int64, Int64) {
+        (Int64(waits.count), waits.p50 ?? -1, waits.p95 ?? -1, waits.p99 ?? -1, waits.maximum)
+    }
+
+    private mutating func takeWork(of figures: Statistics) {
+        synthesized_tiles = Int64(figures.synthesizedTiles)
+        synthesis_loads = Int64(figures.synthesisLoads)
+        synthesis_holes = Int64(figures.synthesisHoles)
+        stuck_loads = Int64(figures.stuckLoads)
+        blocked_workers = Int64(figures.blockedWorkers)
+        oldest_load_nanoseconds = figures.oldestLoadNanoseconds
+        slow_callbacks = Int64(figures.slowCallbacks)
+        longest_callback_nanoseconds = figures.longestCallbackNanoseconds
+        refused_viewports = Int64(figures.refusedViewports)
+        floor_tiles = Int64(figures.floorTiles)
+        floor_bytes = Int64(figures.floorBytes)
     }
 
     private mutating func takeLoads(of figures: Statistics) {

@@ -87,6 +87,15 @@ func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
     }
 }
 
+func downsampling(_ downsampling: tilecache_downsampling) throws(Failure) -> Downsampling {
+    switch Int(downsampling) {
+    case Int(TILECACHE_DOWNSAMPLING_LINEAR): return .linear
+    case Int(TILECACHE_DOWNSAMPLING_LINEAR_SIGNED): return .linearSigned
+    case Int(TILECACHE_DOWNSAMPLING_SRGB): return .sRGB
+    default: throw .argument("options->downsampling must be a TILECACHE_DOWNSAMPLING, not \(downsampling)")
+    }
+}
+
 extension tilecache_alpha {
     init(_ alpha: AlphaMode) {
         let value =

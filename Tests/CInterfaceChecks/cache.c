@@ -52,6 +52,11 @@ const char *check_configuration(void) {
     TAKEN(expected_load_latency = INT64_MAX);
     REFUSED(retry_delay = 0);
     TAKEN(retry_delay = INT64_MAX);
+    REFUSED(stuck_load_time = 999999);
+    TAKEN(stuck_load_time = 1000000);
+    TAKEN(stuck_load_time = INT64_MAX);
+    REFUSED(slow_callback_time = -1);
+    TAKEN(slow_callback_time = 0);
     TAKEN(uses_compressed_tier = 0);
     TAKEN(fits_level_to_budget = -1);
 

@@ -27,10 +27,13 @@ const char *check_structures(void) {
     EXPECT(configuration.uses_compressed_tier == 1 && configuration.fits_level_to_budget == 1);
     EXPECT(configuration.compressed_share == -1 && configuration.effort == 0.5);
     EXPECT(configuration.expected_load_latency == 40000000 && configuration.retry_delay == 500000000);
+    EXPECT(configuration.stuck_load_time == INT64_C(10000000000) && configuration.slow_callback_time == 100000000);
     tilecache_layer_options layer;
     EXPECT_OK(tilecache_layer_options_init(&layer, sizeof layer));
     EXPECT(layer.format == TILECACHE_FORMAT_RGBA8 && layer.alpha == TILECACHE_ALPHA_PREMULTIPLIED);
     EXPECT(layer.is_compressible == 1 && layer.opaque_bytes_per_tile == 0);
+    EXPECT(layer.share_maximum == 1 && layer.share_guaranteed == 0);
+    EXPECT(layer.synthesized_levels == 0 && layer.downsampling == TILECACHE_DOWNSAMPLING_LINEAR);
     tilecache_view_options view;
     EXPECT_OK(tilecache_view_options_init(&view, sizeof view));
     EXPECT(view.level_bias == 0 && view.level_hysteresis == 0);
@@ -70,7 +73,7 @@ const char *check_structures(void) {
     longer.unknown = 1;
     tilecache_cache *other = NULL;
     EXPECT(tilecache_create(&longer.known, &other) == TILECACHE_ERROR_UNSUPPORTED && other == NULL);
-    EXPECT(strstr(tilecache_last_error(), "72") != NULL);
+    EXPECT(strstr(tilecache_last_error(), "88") != NULL);
 
     /* Outputs, likewise. */
     longer_statistics statistics;
@@ -145,6 +148,8 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_set_byte_limit(NULL, 1));
     EXPECT_ARGUMENT(tilecache_get_byte_limit(NULL, &number));
     EXPECT_ARGUMENT(tilecache_trim(NULL, 0));
+    EXPECT_ARGUMENT(tilecache_watch_memory_pressure(NULL, 1));
+    EXPECT_ARGUMENT(tilecache_note_memory_pressure(NULL, TILECACHE_PRESSURE_NORMAL));
     EXPECT_ARGUMENT(tilecache_add_layer(NULL, &source, &pyramid, NULL, &layer));
     EXPECT_ARGUMENT(tilecache_invalidate(NULL, 0, NULL, 1));
     EXPECT_ARGUMENT(tilecache_add_floor(NULL, 0, 0, 0, NULL));

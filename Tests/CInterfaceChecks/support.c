@@ -120,6 +120,8 @@ static const c_check_entry checks[] = {
     {"cancellation", check_cancellation},   {"late answers", check_late_answers},
     {"encoded", check_encoded},             {"recorder", check_recorder},
     {"endings", check_endings},             {"threads", check_threads},
+    {"shares", check_shares},               {"synthesis", check_synthesis},
+    {"pressure", check_pressure},           {"watchdog", check_watchdog},
 };
 
 int c_check_count(void) { return sizeof checks / sizeof checks[0]; }

@@ -223,6 +223,11 @@ typedef struct tilecache_configuration {
     /** The first wait before a failed tile is tried again, in nanoseconds, 1 or more, doubled with each failure; 0.5 s by
      *  default. */
     int64_t retry_delay;
+    /** How long a load may take, in nanoseconds, 1 ms or more, until it counts as stuck and another worker takes its
+     *  worker's place; 10 s by default. The load goes on, and its tile is taken when it comes. */
+    int64_t stuck_load_time;
+    /** How long a tiles-ready callback may take, in nanoseconds, 0 or more, until it counts as slow; 0.1 s by default. */
+    int64_t slow_callback_time;
 } tilecache_configuration;
 
 /**
@@ -266,7 +271,8 @@ tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_t timeout);
  */
 tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
-/** Reads the limit, in bytes. */
+/** Reads the limit, in bytes: the one that was set, of which a part is in force while the system is short of memory
+ *  (tilecache_statistics.byte_limit tells). */
 tilecache_status tilecache_get_byte_limit(tilecache_cache *cache, int64_t *bytes);
 
 /**
@@ -274,6 +280,42 @@ tilecache_status tilecache_get_byte_limit(tilecache_cache *cache, int64_t *bytes
  * system. Tiles that are held stay.
  */
 tilecache_status tilecache_trim(tilecache_cache *cache, int64_t bytes);
+
+/**
+ * A byte limit for those who choose none: an eighth of the memory that the machine or the process's control group has,
+ * 16 to 512 MiB. For tilecache_configuration.byte_limit.
+ */
+int64_t tilecache_automatic_byte_limit(void);
+
+/** How short of memory the system is. */
+typedef int32_t tilecache_pressure;
+enum {
+    /** Not at all. */
+    TILECACHE_PRESSURE_NORMAL = 0,
+    /** Memory should be given back where that is cheap: half of the limit is in force. */
+    TILECACHE_PRESSURE_WARNING = 1,
+    /** Soon something will be ended: a quarter of the limit is in force. */
+    TILECACHE_PRESSURE_CRITICAL = 2
+};
+
+/**
+ * Keeps a cache small while the system is short of memory. On Linux the process's control group and
+ * /proc/pressure/memory are read once a second; on Apple systems the system tells. The coldest tiles go at once, what is
+ * held when it is released; when the pressure is over, the limit comes back in steps. Off unless turned on.
+ *
+ * @param watches false ends it: the whole limit is back soon.
+ * @return TILECACHE_ERROR_SHUT_DOWN where it is to begin after the end.
+ */
+tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t watches);
+
+/**
+ * Says how short of memory the system is, for programs that learn of it in another way than
+ * tilecache_watch_memory_pressure() does. To be called again, about once a second, for as long as the cache has not come
+ * back to its limit.
+ *
+ * @param pressure a TILECACHE_PRESSURE; others are TILECACHE_ERROR_INVALID_ARGUMENT.
+ */
+tilecache_status tilecache_note_memory_pressure(tilecache_cache *cache, tilecache_pressure pressure);
 
 /* --------------------------------------------------------------------------------------------------------- Sources */
 
@@ -494,6 +536,17 @@ typedef struct tilecache_pyramid {
 /** Fills in the defaults; the world's size is to be set. Errors as tilecache_configuration_init(). */
 tilecache_status tilecache_pyramid_init(tilecache_pyramid *pyramid, size_t struct_size);
 
+/** How four pixels become one where the cache makes coarser levels itself; whole numbers are rounded to the nearest. */
+typedef int32_t tilecache_downsampling;
+enum {
+    /** Numbers are averaged as they are stored, 16-bit ones without a sign. */
+    TILECACHE_DOWNSAMPLING_LINEAR = 0,
+    /** TILECACHE_FORMAT_GRAY16 holds numbers with a sign, as elevation may; other formats as before. */
+    TILECACHE_DOWNSAMPLING_LINEAR_SIGNED = 1,
+    /** Colours are sRGB and averaged as the light that they stand for (gamma). For 8 bits a channel only, and slower. */
+    TILECACHE_DOWNSAMPLING_SRGB = 2
+};
+
 /** What a layer's tiles are like. */
 typedef struct tilecache_layer_options {
     size_t struct_size;
@@ -506,6 +559,17 @@ typedef struct tilecache_layer_options {
     /** Whether cold tiles may be kept compressed; true by default. */
     int32_t is_compressible;
     int32_t reserved;
+    /** The part of the cache's limit that the layer's tiles never exceed, larger than 0, at most 1; 1 by default. */
+    double share_maximum;
+    /** Tiles of the layer are not given up for other layers while it has no more than this part of the limit, 0 to
+     *  share_maximum; 0 by default. All layers' parts together are at most 1. */
+    double share_guaranteed;
+    /** How many of the pyramid's coarsest levels the source does not have, 0 or more and fewer than there are: the cache
+     *  makes them of finer ones, and asks the source for no tile of them. 0 by default. A tile n levels above the source
+     *  may cost 4^n loads, so the number bounds what one tile may cost. */
+    int32_t synthesized_levels;
+    /** How pixels are averaged for those levels; TILECACHE_DOWNSAMPLING_LINEAR by default. */
+    tilecache_downsampling downsampling;
 } tilecache_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
@@ -802,7 +866,7 @@ typedef struct tilecache_statistics {
      *  trim or a lower limit, by damage. */
     int64_t removed_for_room, removed_incompressible, removed_replaced, removed_invalidated, removed_trimmed,
         removed_damaged;
-    /** The limit; bytes in use; the most that were ever in use. */
+    /** The limit in force; bytes in use; the most that were ever in use. */
     int64_t byte_limit, used_bytes, peak_bytes;
     /** Bytes in use now for decoded tiles (loads in flight included), compressed tiles, loads in flight, tables. */
     int64_t decoded_bytes, compressed_bytes, in_flight_bytes, bookkeeping_bytes;
@@ -816,6 +880,25 @@ typedef struct tilecache_statistics {
     int64_t mean_load_nanoseconds;
     /** Encoded payloads that sources handed over and that landed; of those, the ones that could not be decoded again. */
     int64_t encoded_payloads, undecodable_payloads;
+    /** Tiles of levels that the source does not have, made of finer ones (each is a load too); tiles that the source was
+     *  asked for to make them, beside all other loads; of those, the ones that failed for good and left a hole. */
+    int64_t synthesized_tiles, synthesis_loads, synthesis_holes;
+    /** How long loads of needed tiles waited for a worker, from when a view first needed the tile, retries left out: how
+     *  many, and in nanoseconds what half, 95 % and 99 % of them did not exceed (up to 6 % too long, -1 where there was
+     *  none) and the longest. */
+    int64_t demand_waits, demand_wait_p50, demand_wait_p95, demand_wait_p99, demand_wait_maximum;
+    /** The same for prefetches, from the first of the plans in a row that wished for the tile. */
+    int64_t prefetch_waits, prefetch_wait_p50, prefetch_wait_p95, prefetch_wait_p99, prefetch_wait_maximum;
+    /** Loads in flight for longer than stuck_load_time; workers within a source's code for longer than that; how long the
+     *  oldest load in flight has taken, in nanoseconds, 0 where there is none. */
+    int64_t stuck_loads, blocked_workers, oldest_load_nanoseconds;
+    /** Tiles-ready callbacks that took longer than slow_callback_time, running ones included; the longest, in
+     *  nanoseconds. */
+    int64_t slow_callbacks, longest_callback_nanoseconds;
+    /** Viewports that could not be drawn and were ignored. */
+    int64_t refused_viewports;
+    /** Pinned tiles that are decoded now, and their bytes. */
+    int64_t floor_tiles, floor_bytes;
 } tilecache_statistics;
 
 /** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */
