@@ -69,8 +69,8 @@ public struct TileViewDiagnostics: Hashable, Sendable {
     public internal(set) var expectedRectangle: Rectangle?
     /// The tiles of the drawn levels under the viewport and its margin, layer by layer, row by row; at most 4096.
     public internal(set) var tiles: [Tile] = []
-    /// The newest plan's wishes for the view's layers that are not fulfilled, the next one first. Those of other views
-    /// of the same layers are among them: a cache has one plan.
+    /// The newest plan's wishes for the view's layers that are not fulfilled, the next one first, each tile
+    /// once. Those of other views of the same layers are among them: a cache has one plan.
     public internal(set) var plan: [PlannedTile] = []
     /// When that plan was made; `nil` where there has been none.
     public internal(set) var planTime: MonotonicTime?

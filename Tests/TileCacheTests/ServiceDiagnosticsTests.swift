@@ -102,7 +102,9 @@ import Testing
         )
         let goal = Rectangle(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192)
         #expect(eventually { view.diagnostics().expectedRectangle == goal })
-        #expect(view.diagnostics().plan.allSatisfy { $0.worth > 0 })
+        let plan = view.diagnostics().plan
+        #expect(plan.allSatisfy { $0.worth > 0 })
+        #expect(Set(plan.map(\.tile)).count == plan.count)
     }
 
     /// Nobody asked: nothing is noted.

@@ -78,9 +78,13 @@ extension CoreState {
         limit: Int,
         to plan: inout [TileViewDiagnostics.PlannedTile]
     ) {
+        // Several may wish for the same tile; the first one is why it comes.
+        var told: Set<TileKey> = []
         for wish in pool.plan.entries {
             if plan.count >= limit { return }
-            guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }) else { continue }
+            guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }),
+                told.insert(wish.key).inserted
+            else { continue }
             let state = diagnosedState(of: wish.key)
             switch state {
             case .decoded, .absent: continue
