@@ -55,7 +55,7 @@ public struct LayerShare: Hashable, Sendable {
     /// Nothing is held back and nothing guaranteed.
     public static let all = LayerShare()
 
-    /// Names a share; ``TileCache/addLayer(_:pyramid:options:)`` checks it.
+    /// Names a share; `TileCache.addLayer` checks it.
     public init(maximum: Double = 1, guaranteed: Double = 0) {
         self.maximum = maximum
         self.guaranteed = guaranteed

@@ -10,7 +10,7 @@ public struct TileIdentity: Hashable, Sendable {
 
 /// A decoded tile that somebody holds: its bytes stay where they are, unchanged, until the last copy of the hold is gone.
 ///
-/// The tiles of one frame are held together. To keep one of them for long, take a ``TileLease`` of its own with
+/// The tiles of one frame are held together. To keep one of them for long, take a hold of its own with
 /// ``retained()`` and let the frame go.
 public struct LeasedTile: Sendable {
     /// Which pixels these are.

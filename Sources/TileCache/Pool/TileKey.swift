@@ -1,4 +1,4 @@
-/// A layer of one cache; handed out by ``TileCache/addLayer(_:pyramid:options:)``.
+/// A layer of one cache; handed out by `TileCache.addLayer`.
 public struct LayerID: Hashable, Sendable, Comparable {
     /// The layer's number in its cache, from 0 in the order of adding.
     public let index: Int
