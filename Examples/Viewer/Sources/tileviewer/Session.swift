@@ -35,6 +35,8 @@ final class Session {
     private var showsOverlay: Bool
     private var isOver = false
     private var cost = FrameCosts()
+    /// The same in time that this thread computed for: others on the machine are no part of it.
+    private var ownCost = FrameCosts()
     private var whole = FrameCosts()
     private var streaming = 0
     private var rate = FrameRateMeter()
@@ -91,20 +93,22 @@ final class Session {
         recording?.recorder.record(viewport, at: clock.elapsed)
 
         // What the cache costs the thread that draws: telling it where the view is, the frame, and letting go of it.
-        let start = MonotonicTime.now.nanoseconds
+        let watch = StopWatch()
         view.update(viewport, at: due, destination: playback == nil ? destination : nil)
         var frame: TileFrame? = view.frame()
-        var spent = MonotonicTime.now.nanoseconds - start
+        var spent = watch.elapsed
         if let frame, frame.missingTileCount > 0 { streaming += 1 }
 
         if let frame { window.draw(frame, viewport: viewport) }
         window.draw(showsOverlay ? overlay(viewport) : status.shapes(height: viewport.height))
         try takeScreenshots()
 
-        let end = MonotonicTime.now.nanoseconds
+        let end = StopWatch()
         frame = nil
-        spent += MonotonicTime.now.nanoseconds - end
-        cost.add(spent)
+        spent.wall += end.elapsed.wall
+        spent.thread += end.elapsed.thread
+        cost.add(spent.wall)
+        ownCost.add(spent.thread)
         whole.add(MonotonicTime.now.nanoseconds - began.nanoseconds)
         window.show()
         if rate.frame(at: .now) {
@@ -198,6 +202,7 @@ final class Session {
             "frames    \(clock.index + 1) in \(seconds(clock.elapsed)) s, \(clock.late) late, \(streaming) with tiles missing"
         )
         print("cache     \(cost.text)")
+        print("  of that \(ownCost.text) computing")
         print("frame     \(whole.text)")
         print(
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
