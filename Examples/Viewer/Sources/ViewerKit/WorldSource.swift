@@ -28,18 +28,18 @@ public enum WorldSource: Hashable, Sendable {
         case .builtIn:
             let source = try DemoTileSource()
             let world = source.world
-            return OpenWorld(
-                name: "built-in",
-                pyramid: try .powerOfTwo(
-                    worldWidth: world.worldWidth,
-                    worldHeight: world.worldHeight,
-                    tileSize: world.tileSize,
-                    wrapsX: true
-                ),
+            let options = LayerOptions(alpha: .ignored)
+            let pyramid = try TilePyramid.powerOfTwo(
+                worldWidth: world.worldWidth,
+                worldHeight: world.worldHeight,
                 tileSize: world.tileSize,
-                options: LayerOptions(alpha: .straight),
-                source: latency > 0 ? SlowSource(source: source, latency: latency) : source
+                wrapsX: true
             )
+            return OpenWorld(name: "built-in", pyramid: pyramid, options: options) { cache throws(TileCacheError) in
+                guard latency > 0 else { return try cache.addLayer(source, pyramid: pyramid, options: options) }
+                let slow = SlowSource(source: source, latency: latency)
+                return try cache.addLayer(slow, pyramid: pyramid, options: options)
+            }
         }
     }
 }
@@ -50,16 +50,27 @@ public struct OpenWorld: Sendable {
     public let name: String
     /// Its levels.
     public let pyramid: TilePyramid
-    /// The width and the height of a tile in its own pixels, as pan traces name it.
-    public let tileSize: Int
-    /// What its tiles are like; four bytes a pixel.
+    /// What its tiles are like; four bytes a pixel, colours not multiplied by alpha.
     public let options: LayerOptions
-    let source: any BlockingTileSource
+    let addLayer: @Sendable (TileCache) throws(TileCacheError) -> LayerID
+
+    init(
+        name: String,
+        pyramid: TilePyramid,
+        options: LayerOptions,
+        addLayer: @escaping @Sendable (TileCache) throws(TileCacheError) -> LayerID
+    ) {
+        (self.name, self.pyramid, self.options, self.addLayer) = (name, pyramid, options, addLayer)
+    }
+
+    /// The width and the height of a tile in its own pixels, as pan traces name it.
+    public var tileSize: Int { pyramid.levels.last?.tileWidth ?? 256 }
+
+    /// Whether what is below may be seen through its tiles.
+    public var isTransparent: Bool { options.alpha != .ignored }
 
     /// Adds it to a cache.
-    public func add(to cache: TileCache) throws(TileCacheError) -> LayerID {
-        try cache.addLayer(source, pyramid: pyramid, options: options)
-    }
+    public func add(to cache: TileCache) throws(TileCacheError) -> LayerID { try addLayer(cache) }
 }
 
 /// A source that takes its time.

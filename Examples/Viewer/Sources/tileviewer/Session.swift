@@ -67,7 +67,8 @@ final class Session {
             title: "TileCache: \(world.name)",
             width: Int(settings.size.width),
             height: Int(settings.size.height),
-            usesSoftware: settings.usesSoftware
+            usesSoftware: settings.usesSoftware,
+            blends: world.isTransparent
         )
     }
 

@@ -10,10 +10,13 @@ final class Window {
     private var textures: [TileIdentity: OpaquePointer] = [:]
     private var ledger = TextureLedger<TileIdentity>(capacity: 384)
     private let isPaced: Bool
+    /// Whether tiles have alpha.
+    private let blends: Bool
     /// Sizes that a script asks for.
     private var resizes: [InputEvent] = []
 
-    init(title: String, width: Int, height: Int, usesSoftware: Bool) throws {
+    init(title: String, width: Int, height: Int, usesSoftware: Bool, blends: Bool) throws {
+        self.blends = blends
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
         // A person's Ctrl-C ends the program as always.
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
@@ -97,7 +100,7 @@ final class Window {
                 Int32(tile.height)
             )
         else { return nil }
-        SDL_SetTextureBlendMode(texture, SDL_BLENDMODE_NONE)
+        SDL_SetTextureBlendMode(texture, blends ? SDL_BLENDMODE_BLEND : SDL_BLENDMODE_NONE)
         tile.withUnsafeBytes { bytes in
             _ = SDL_UpdateTexture(texture, nil, bytes.baseAddress, Int32(tile.bytesPerRow))
         }
