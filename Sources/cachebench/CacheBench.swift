@@ -15,7 +15,7 @@ struct CacheBench: ParsableCommand {
         version: BenchVersion.program,
         subcommands: [
             ReplayCommand.self, CompareCommand.self, TuneCommand.self, ZoomoutCommand.self, GenerateCommand.self,
-            ThroughputCommand.self,
+            ThroughputCommand.self, StressCommand.self,
         ],
         defaultSubcommand: ReplayCommand.self
     )

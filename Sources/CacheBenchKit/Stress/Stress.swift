@@ -1,0 +1,90 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Uses one cache from many threads at once, with sources that misbehave, and proves every tile seen legal.
+public struct Stress {
+    private let options: StressOptions
+
+    /// Takes options that have no ``StressOptions/problem``.
+    public init(_ options: StressOptions) { self.options = options }
+
+    /// Runs until the time is over or `interruption` says so; what was found and counted.
+    ///
+    /// - Parameters:
+    ///   - interruption: looked at all the time, from many threads.
+    ///   - progress: called a few times a second with the seconds gone, operations and findings.
+    public func run(
+        interruption: @escaping @Sendable () -> Bool = { false },
+        progress: (_ seconds: Double, _ operations: Int, _ findings: Int) -> Void = { _, _, _ in }
+    ) throws -> StressReport {
+        let run = try StressRun(options: options, interruption: interruption)
+        let start = MonotonicTime.now.nanoseconds
+        let (watched, digests) = work(run, progress)
+        let worked = MonotonicTime.now.nanoseconds - start
+        var ending = StressEnding(run: run)
+        ending.check(held: watched.holds)
+        return StressReport(
+            options,
+            run,
+            seconds: Double(worked) / 1e9,
+            ledger: watched.ledger,
+            memory: watched.memory,
+            digests: digests,
+            shutdownNanoseconds: ending.shutdownNanoseconds
+        )
+    }
+
+    private struct Watched {
+        var holds: [StressHolds] = []
+        var ledger = StressLedger()
+        var memory = StressMemory()
+    }
+
+    /// Lets the threads work and watches ledger and memory meanwhile.
+    private func work(
+        _ run: StressRun,
+        _ progress: (Double, Int, Int) -> Void
+    ) -> (Watched, [UInt64]) {
+        let results = Lock<[Int: (holds: StressHolds, digest: UInt64)]>([:])
+        let group = DispatchGroup()
+        for number in 0..<options.threads {
+            DispatchQueue(label: "stress.thread.\(number)").async(group: group) {
+                var thread = StressThread(run: run, number: number)
+                thread.work()
+                let (holds, digest) = (thread.holds, thread.digest)
+                results.withLock { $0[number] = (holds, digest) }
+            }
+        }
+        var watched = Watched()
+        let start = MonotonicTime.now.nanoseconds
+        var lastSlow = start - 1_000_000_000
+        var isDone = false
+        while !isDone {
+            isDone = group.wait(timeout: .now() + .milliseconds(2)) == .success
+            run.sampleLedger(&watched.ledger)
+            let now = MonotonicTime.now.nanoseconds
+            if now - start >= options.duration, options.decisions == nil { run.end() }
+            guard now - lastSlow >= 250_000_000 else { continue }
+            lastSlow = now
+            let seconds = Double(now - start) / 1e9
+            if let bytes = ResidentMemory.current() {
+                watched.memory.add(StressMemory.Sample(seconds: seconds, bytes: bytes))
+            }
+            progress(seconds, run.operations.sum, run.findings.count)
+        }
+        let ended = results.withLock { results in
+            (0..<options.threads).compactMap { results[$0] }.map { ($0.holds, $0.digest) }
+        }
+        watched.holds = ended.map(\.0)
+        return (watched, ended.map(\.1))
+    }
+}

@@ -1,0 +1,173 @@
+import Synchronization
+import TileCache
+
+/// Looks at every tile that a run sees and decides whether it was legal.
+final class StressChecker: Sendable {
+    let findings: StressFindings
+    private let layers = Lock<[StressLayer]>([])
+    private let checked = Atomic<Int>(0)
+
+    init(findings: StressFindings) { self.findings = findings }
+
+    /// Adds what the next layer of the cache is; `make` puts it there and may fail.
+    func add(_ make: (_ number: Int) throws -> (StressLayer, LayerID)) rethrows -> LayerID {
+        try layers.withLock { layers in
+            let (layer, id) = try make(layers.count)
+            if id.index != layers.count {
+                findings.note(.place, "the layer after \(layers.count) others has the number \(id.index)")
+            }
+            layers.append(layer)
+            return id
+        }
+    }
+
+    var all: [StressLayer] { layers.withLock { $0.map { $0 } } }
+    /// Tiles looked at, byte for byte.
+    var tiles: Int { checked.load(ordering: .relaxed) }
+
+    /// What has been invalidated so far, by layer: to be taken before a frame is asked for.
+    func completed() -> [(layer: StressLayer, version: UInt32)] { all.map { ($0, $0.history.completed) } }
+
+    /// Draws a view and looks at all that it draws.
+    func look(at view: TileView) -> TileFrame {
+        let known = completed()
+        let frame = view.frame()
+        for placement in frame {
+            check(placement.tile, known)
+            let number = placement.tile.identity.layer.index
+            if known.indices.contains(number) { check(placement, known[number].layer) }
+        }
+        return frame
+    }
+
+    /// A tile of a frame that was asked for after `known` was taken.
+    func check(_ tile: LeasedTile, _ known: [(layer: StressLayer, version: UInt32)]) {
+        tile.withUnsafeBytes { bytes in
+            check(
+                bytes,
+                layer: tile.identity.layer.index,
+                tile.identity.tile,
+                isStale: tile.isStale,
+                known
+            )
+        }
+    }
+
+    /// The same for bytes; `isStale` where it is not known whether they are.
+    func check(
+        _ bytes: UnsafeRawBufferPointer,
+        layer number: Int,
+        _ tile: TileCoordinate,
+        isStale: Bool,
+        _ known: [(layer: StressLayer, version: UInt32)]
+    ) {
+        checked.wrappingAdd(1, ordering: .relaxed)
+        guard known.indices.contains(number) else {
+            // A layer that came after the list was taken.
+            if !all.indices.contains(number) { findings.note(.place, "a tile of a layer \(number) that there is not") }
+            return
+        }
+        let (layer, completed) = known[number]
+        guard layer.pyramid.contains(tile) else {
+            return findings.note(.place, "layer \(number) draws \(tile), which does not exist")
+        }
+        if tile.level < layer.firstLevel {
+            return checkSynthesized(bytes, layer, tile, isStale: isStale, completed: completed)
+        }
+        if let fate = layer.fate(of: tile) {
+            findings.note(.undelivered, "layer \(number) draws \(tile), which its source never had (\(fate.rawValue))")
+        }
+        judge(
+            StressTile.read(bytes, layer: number, tile, style: layer.style(of: tile)),
+            layer,
+            tile,
+            isStale: isStale,
+            completed: completed
+        )
+    }
+
+    private func judge(
+        _ found: StressTile.Found,
+        _ layer: StressLayer,
+        _ tile: TileCoordinate,
+        isStale: Bool,
+        completed: UInt32
+    ) {
+        switch found {
+        case .wrong(let reason): findings.note(.pixels, "layer \(layer.number), tile \(tile): \(reason)")
+        case .version(let version):
+            let objection = layer.history.objection(
+                to: version,
+                covering: layer.rectangle(of: tile),
+                isStale: isStale,
+                completed: completed
+            )
+            if let objection { findings.note(.generation, "layer \(layer.number), tile \(tile): \(objection)") }
+        }
+    }
+
+    /// Tiles that the cache made are squares, each of which is one tile of the source, or a hole.
+    private func checkSynthesized(
+        _ bytes: UnsafeRawBufferPointer,
+        _ layer: StressLayer,
+        _ tile: TileCoordinate,
+        isStale: Bool,
+        completed: UInt32
+    ) {
+        let parts = 1 << (layer.firstLevel - tile.level)
+        let side = layer.tileSize / parts
+        guard bytes.count == layer.tileSize * layer.tileSize * 4 else {
+            return findings.note(.pixels, "layer \(layer.number), tile \(tile) has \(bytes.count) bytes")
+        }
+        for part in 0..<parts * parts {
+            let (column, row) = (part % parts, part / parts)
+            let child = TileCoordinate(
+                level: layer.firstLevel,
+                column: tile.column * parts + column,
+                row: tile.row * parts + row
+            )
+            var square: [UInt32] = []
+            square.reserveCapacity(side * side)
+            for y in row * side..<(row + 1) * side {
+                for x in column * side..<(column + 1) * side {
+                    square.append(bytes.loadUnaligned(fromByteOffset: (y * layer.tileSize + x) * 4, as: UInt32.self))
+                }
+            }
+            if square.allSatisfy({ $0 == 0 }) {
+                if layer.fate(of: child) == nil {
+                    findings.note(.pixels, "layer \(layer.number), tile \(tile) has a hole where \(child) is")
+                }
+                continue
+            }
+            let found = square.withUnsafeBytes {
+                StressTile.read($0, layer: layer.number, child, style: .solid)
+            }
+            judge(found, layer, child, isStale: isStale, completed: completed)
+        }
+    }
+
+    /// Where a tile is drawn must be where it lies, whether it stands in or not.
+    private func check(_ placement: Placement, _ layer: StressLayer) {
+        let tile = placement.tile.identity.tile
+        let place = layer.rectangle(of: tile)
+        let scale = place.width / Double(layer.tileSize)
+        let part = placement.tileRectangle
+        let drawn = placement.worldRectangle
+        var shift = drawn.minX - place.minX - part.minX * scale
+        if layer.pyramid.wrapsX {
+            shift -= (shift / Double(StressLayer.world)).rounded() * Double(StressLayer.world)
+        }
+        let error = max(
+            abs(shift),
+            abs(drawn.minY - place.minY - part.minY * scale),
+            abs(drawn.width - part.width * scale),
+            abs(drawn.height - part.height * scale)
+        )
+        let isInside =
+            part.minX >= -1e-6 && part.minY >= -1e-6 && part.maxX <= Double(layer.tileSize) + 1e-6
+            && part.maxY <= Double(layer.tileSize) + 1e-6
+        if !(error < 1e-3) || !isInside {
+            findings.note(.place, "layer \(layer.number) draws \(part) of tile \(tile) at \(drawn)")
+        }
+    }
+}

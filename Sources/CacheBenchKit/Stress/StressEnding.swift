@@ -1,0 +1,129 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What must hold once all threads have stopped: every view gets its tiles and is told, nothing stays pinned, the cache
+/// ends in time although loads still hang.
+struct StressEnding {
+    /// How long a view may wait for its tiles, in seconds; far longer than it takes.
+    private static let patience = 60.0
+
+    let run: StressRun
+
+    /// How long `shutdown` took, in nanoseconds.
+    private(set) var shutdownNanoseconds: Int64 = 0
+
+    init(run: StressRun) { self.run = run }
+
+    mutating func check(held holds: [StressHolds]) {
+        let cache = run.cache
+        run.shared.calm.raise()
+        for id in run.allLayerIDs { cache.removeFloors(id) }
+        run.setLimit(quarters: 4)
+        endPressure()
+        run.dropViews()
+        for id in run.allLayerIDs { checkProgress(of: id) }
+        checkPins(holds)
+        for hold in holds { hold.checkAll() }
+        shutDown()
+        for hold in holds { hold.checkAll() }
+    }
+
+    /// Nobody watches the memory any more, so the cache has its whole limit back.
+    private func endPressure() {
+        _ = MemoryPressure(of: run.cache)
+        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
+        while run.cache.statistics.byteLimit < run.options.byteLimit / 4 * 4 {
+            guard MonotonicTime.now.nanoseconds < end else {
+                return run.findings.note(.progress, "the limit is \(run.cache.statistics.byteLimit) after all pressure")
+            }
+            usleep(5000)
+        }
+    }
+
+    /// A view over a part of a layer is told of what lands until nothing is missing but what hangs.
+    private func checkProgress(of id: LayerID) {
+        let layer = run.checker.all[id.index]
+        // Failures are forgotten, so that nobody waits for the time of another try.
+        layer.history.change(StressHistory.Change(keepsStale: false)) { run.cache.invalidate(id, keepsStale: false) }
+        let told = DispatchSemaphore(value: 0)
+        let view = run.cache.makeView(layers: [id])
+        view.callbackQueue = DispatchQueue(label: "stress.ending")
+        view.onTilesReady = { told.signal() }
+        let span = Double(layer.tileSize)
+        let level = layer.pyramid.maximumLevel
+        view.update(
+            Viewport(center: WorldPoint(x: 8.5 * span, y: 8.5 * span), width: 2.9 * span, height: 2.9 * span)
+        )
+        let hanging = (7...9).flatMap { row in
+            (7...9).map { TileCoordinate(level: level, column: $0, row: row) }
+        }.count {
+            run.shared.blocker.holds(StressBlocker.Place(layer: layer.number, tile: $0))
+                || layer.fate(of: $0) == .permanent
+        }
+        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
+        var frame = run.look(at: view)
+        while frame.missingTileCount > hanging, MonotonicTime.now.nanoseconds < end {
+            // Only a callback is a reason to look again.
+            guard told.wait(timeout: .now() + Self.patience) == .success else { break }
+            frame = run.look(at: view)
+        }
+        guard frame.missingTileCount > hanging else { return }
+        let missing = frame.missingTileCount
+        let isThere = run.look(at: view).missingTileCount <= hanging
+        run.findings.note(
+            .progress,
+            isThere
+                ? "the tiles of layer \(layer.number) have landed and its view was not told"
+                : "\(missing) tiles of layer \(layer.number) have not landed in \(Self.patience) s; \(view.shortfallBytes) bytes short, \(run.cache.statistics)"
+        )
+    }
+
+    /// With no view left nothing is held but what threads keep and what hangs.
+    private func checkPins(_ holds: [StressHolds]) {
+        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
+        var left = run.cache.statistics
+        let kept = Set(holds.flatMap(\.identities)).count
+        while MonotonicTime.now.nanoseconds < end {
+            run.cache.trim(toBytes: 0)
+            left = run.cache.statistics
+            if left.decodedTiles <= kept, left.compressedTiles <= run.shared.blocker.count { return }
+            usleep(20_000)
+        }
+        run.findings.note(
+            .lease,
+            "\(left.decodedTiles) decoded and \(left.compressedTiles) compressed tiles cannot be given up, "
+                + "\(kept) are held"
+        )
+    }
+
+    private mutating func shutDown() {
+        let timeout: Int64 = 2_000_000_000
+        let start = MonotonicTime.now.nanoseconds
+        let isDone = run.cache.shutdown(timeout: timeout)
+        shutdownNanoseconds = MonotonicTime.now.nanoseconds - start
+        run.noteEnd()
+        // Twice the time again for a machine that is busy with other things.
+        if shutdownNanoseconds > 3 * timeout {
+            run.findings.note(
+                .shutdown,
+                "shutdown took \(shutdownNanoseconds / 1_000_000) ms, \(timeout / 1_000_000) were given"
+            )
+        }
+        if !isDone, run.shared.blocker.count == 0 {
+            run.findings.note(.shutdown, "work is under way 2 s after the end, although no source hangs")
+        }
+        run.shared.blocker.end()
+        if !run.cache.shutdown(timeout: 60_000_000_000) {
+            run.findings.note(.shutdown, "work is under way a minute after all sources have returned")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import TileCache
+
+/// Tiles that a thread keeps, with what they looked like when it took them.
+struct StressHolds {
+    /// All threads' together must leave room for what views need.
+    private static let most = 6
+
+    private var held: [(tile: LeasedTile, digest: UInt64)] = []
+    let findings: StressFindings
+
+    init(findings: StressFindings) { self.findings = findings }
+
+    var count: Int { held.count }
+    /// What is held; two holds on one tile are one.
+    var identities: [TileIdentity] { held.map(\.tile.identity) }
+
+    mutating func take(_ tile: LeasedTile) {
+        if held.count >= Self.most { release(0) }
+        let tile = tile.retained()
+        held.append((tile, tile.withUnsafeBytes(StressTile.digest)))
+    }
+
+    /// Looks whether a tile is what it was.
+    func check(_ number: Int) {
+        guard !held.isEmpty else { return }
+        let (tile, digest) = held[number % held.count]
+        guard tile.withUnsafeBytes(StressTile.digest) != digest else { return }
+        let now =
+            "now \(String(tile.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }, radix: 16)) at its beginning"
+        findings.note(
+            .lease,
+            "tile \(tile.identity.tile) of layer \(tile.identity.layer.index) changed while it was held, \(now)"
+        )
+    }
+
+    mutating func release(_ number: Int) {
+        guard !held.isEmpty else { return }
+        check(number)
+        held.remove(at: number % held.count)
+    }
+
+    mutating func releaseAll() {
+        while !held.isEmpty { release(held.count - 1) }
+    }
+
+    func checkAll() {
+        for number in held.indices { check(number) }
+    }
+}

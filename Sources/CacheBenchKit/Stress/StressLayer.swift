@@ -1,0 +1,164 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What all layers of a run share.
+struct StressShared: Sendable {
+    let seed: UInt64
+    let faults: Set<StressFault>
+    let findings: StressFindings
+    let faultCounts = StressCounts<StressFault>()
+    let blocker: StressBlocker
+    /// At the end sources do nothing wrong any more.
+    let calm = StressFlag()
+    /// Where asynchronous sources answer.
+    let queues = (0..<3).map { DispatchQueue(label: "stress.answers.\($0)") }
+}
+
+/// A switch that is thrown once.
+final class StressFlag: Sendable {
+    private let flag = Atomic(false)
+    init() {}
+    var isUp: Bool { flag.load(ordering: .acquiring) }
+    func raise() { flag.store(true, ordering: .releasing) }
+}
+
+/// A layer of a stress run: what its sources do, and what may be seen of it.
+final class StressLayer: Sendable {
+    /// How the pixels come.
+    enum Kind: Int, CaseIterable, Sendable {
+        case blocking
+        case asynchronous
+        /// Blocking, with encoded bytes and a decoder for them.
+        case encoded
+        /// Blocking, without its two coarsest levels.
+        case synthesized
+    }
+
+    let number: Int
+    let kind: Kind
+    let pyramid: TilePyramid
+    let tileSize: Int
+    let history = StressHistory()
+    let shared: StressShared
+    private let loads = Atomic<UInt64>(0)
+
+    static let world = 4096
+    static let synthesizedLevels = 2
+
+    init(number: Int, kind: Kind, tileSize: Int, shared: StressShared) throws {
+        self.number = number
+        self.kind = kind
+        self.tileSize = tileSize
+        self.shared = shared
+        pyramid = try .powerOfTwo(
+            worldWidth: Self.world,
+            worldHeight: Self.world,
+            tileSize: tileSize,
+            wrapsX: number % 4 == 1
+        )
+    }
+
+    var options: LayerOptions {
+        var options = LayerOptions()
+        if kind == .synthesized { options.synthesizedLevels = Self.synthesizedLevels }
+        if number > 4, number % 3 == 0 { options.share = LayerShare(maximum: 0.5, guaranteed: 0.01) }
+        return options
+    }
+
+    func add(to cache: TileCache) throws(TileCacheError) -> LayerID {
+        switch kind {
+        case .blocking, .synthesized:
+            try cache.addLayer(StressBlockingSource(layer: self), pyramid: pyramid, options: options)
+        case .encoded: try cache.addLayer(StressEncodedSource(layer: self), pyramid: pyramid, options: options)
+        case .asynchronous: try cache.addLayer(StressAsyncSource(layer: self), pyramid: pyramid, options: options)
+        }
+    }
+
+    // MARK: - What is where
+
+    /// What a tile covers, by arithmetic of the checker's own.
+    func rectangle(of tile: TileCoordinate) -> Rectangle {
+        let span = Double(Self.world) / Double(1 << tile.level)
+        let x = Double(tile.column) * span
+        let y = Double(tile.row) * span
+        return Rectangle(minX: x, minY: y, maxX: x + span, maxY: y + span)
+    }
+
+    /// The first level that the source has.
+    var firstLevel: Int { kind == .synthesized ? Self.synthesizedLevels : 0 }
+
+    func style(of tile: TileCoordinate) -> StressTile.Style {
+        kind == .synthesized ? .solid : StressTile.style(layer: number, tile)
+    }
+
+    /// What becomes of a tile always, by its place alone.
+    func fate(of tile: TileCoordinate) -> StressFault? {
+        let draw = SplitMix64.mixed(
+            shared.seed ^ UInt64(number) << 50 ^ UInt64(tile.level) << 40 ^ UInt64(tile.column) << 20 ^ UInt64(tile.row)
+        )
+        if shared.faults.contains(.absent), draw % 1000 < 40 { return .absent }
+        if shared.faults.contains(.permanent), (40..<60).contains(draw % 1000) { return .permanent }
+        return nil
+    }
+
+    // MARK: - What goes wrong
+
+    /// A load begins: what will be wrong with it, and some random bits.
+    func begin(_ tile: TileCoordinate) -> (fault: StressFault?, bits: UInt64) {
+        if !pyramid.contains(tile) || tile.level < firstLevel {
+            shared.findings.note(.request, "the source of layer \(number) is asked for \(tile), which it does not have")
+        }
+        let sequence = loads.wrappingAdd(1, ordering: .relaxed).newValue
+        let bits = SplitMix64.mixed(shared.seed &+ UInt64(number) << 40 &+ sequence)
+        if let fate = fate(of: tile) {
+            shared.faultCounts.add(fate)
+            return (fate, bits)
+        }
+        guard !shared.calm.isUp, let fault = Self.draw(bits % 1000, kind), shared.faults.contains(fault) else {
+            return (nil, bits)
+        }
+        if fault == .block {
+            guard shared.blocker.take(StressBlocker.Place(layer: number, tile: tile)) else { return (nil, bits) }
+        }
+        shared.faultCounts.add(fault)
+        return (fault, SplitMix64.mixed(bits))
+    }
+
+    /// Of a thousand loads; some faults are an asynchronous source's alone.
+    private static func draw(_ number: UInt64, _ kind: Kind) -> StressFault? {
+        switch number {
+        case 0..<30: .fail
+        case 30..<45: .stall
+        case 45..<60: .size
+        case 60..<64: .block
+        case 64..<150 where kind == .encoded: .damage
+        case 64..<100 where kind == .asynchronous: .twice
+        case 100..<150 where kind == .asynchronous: .late
+        case 150..<200 where kind == .asynchronous: .thread
+        case 200..<215 where kind == .asynchronous: .drop
+        default: nil
+        }
+    }
+
+    /// Writes a tile, after rubbish in the same place: whoever looks too early sees that.
+    func write(_ tile: TileCoordinate, version: UInt32, into pixels: inout TilePixels) {
+        pixels.withMutableBytes { bytes in
+            bytes.initializeMemory(as: UInt8.self, repeating: 0xDD)
+            StressTile(layer: number, tile: tile, version: version).write(bytes, style: style(of: tile))
+        }
+    }
+
+    /// Sleeps up to half a second, mostly far less.
+    static func stall(_ bits: UInt64) {
+        usleep(UInt32(bits % 16 == 0 ? 250_000 + bits >> 8 % 250_000 : bits >> 8 % 20_000))
+    }
+}

@@ -1,0 +1,182 @@
+import TileCache
+
+/// What a stress run did and found. The names of fields are a contract: they are added to, never renamed.
+public struct StressReport: Encodable, Sendable {
+    /// Something that must not have happened.
+    public struct Violation: Encodable, Sendable {
+        /// Which rule.
+        public let rule: String
+        /// What was seen.
+        public let explanation: String
+    }
+
+    /// The process's resident memory without files and shared memory, sampled four times a second.
+    public struct Resident: Encodable, Sendable {
+        /// One sample.
+        public struct Sample: Encodable, Sendable {
+            /// Since the start.
+            public let seconds: Double
+            /// Resident then.
+            public let bytes: Int
+        }
+
+        /// Medians of the three thirds of the run; `nil` where it was too short.
+        public let medians: [Int]?
+        /// Whether the median of the last third is no more than that of the middle one and `tolerance`.
+        public let isFlat: Bool?
+        /// In bytes.
+        public let tolerance: Int
+        /// Some samples, evenly spread.
+        public let samples: [Sample]
+    }
+
+    /// What the cache said of itself at the end.
+    public struct Cache: Encodable, Sendable {
+        let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
+        let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
+        let encodedPayloads, undecodablePayloads, synthesizedTiles: Int
+        let refusedViewports, slowCallbacks: Int
+    }
+
+    /// How the run was set up.
+    public struct Configuration: Encodable, Sendable {
+        let threads, workers: Int
+        let seed: UInt64
+        let faults: [String]
+        let byteLimit: Int
+        let durationSeconds: Double
+    }
+
+    /// The version of this form.
+    public let schema = 1
+    /// The program's version.
+    public let program = BenchVersion.program
+    /// `PASS` or `FAIL`.
+    public let verdict: String
+    /// How the run was set up.
+    public let configuration: Configuration
+    /// How long threads worked.
+    public let seconds: Double
+    /// Operations of all threads.
+    public let operations: Int
+    /// The same by kind.
+    public let operationsByKind: [String: Int]
+    /// Tiles looked at byte for byte.
+    public let tilesChecked: Int
+    /// Calls of `onTilesReady`.
+    public let callbacks: Int
+    /// Injected, by kind.
+    public let faults: [String: Int]
+    /// How often something was found that must not happen.
+    public let violationCount: Int
+    /// The first ones.
+    public let violations: [Violation]
+    /// The highest limit that was set.
+    public let byteLimit: Int
+    /// The most that was ever used.
+    public let peakBytes: Int
+    /// How often the ledger was looked at.
+    public let ledgerSamples: Int
+    /// Of those, the ones above a limit that had just been lowered, which is legal while tiles are held.
+    public let ledgerSamplesAboveLoweredLimit: Int
+    /// The median resident memory of the last third less that of the middle one, in bytes.
+    public let residentGrowth: Int?
+    /// Resident memory.
+    public let resident: Resident
+    /// The longest call of `update`, in nanoseconds.
+    public let longestUpdateNanoseconds: Int64
+    /// How long `shutdown` took, which was given two seconds.
+    public let shutdownNanoseconds: Int64
+    /// What the cache said of itself.
+    public let cache: Cache
+    /// A number for the decisions of each thread: equal for equal seeds and equally many decisions.
+    let digests: [UInt64]
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, program, verdict, configuration, seconds, operations, operationsByKind, tilesChecked, callbacks
+        case faults, violationCount, violations, byteLimit, peakBytes, ledgerSamples, ledgerSamplesAboveLoweredLimit
+        case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
+    }
+
+    /// Whether nothing was found.
+    public var passed: Bool { violationCount == 0 }
+
+    init(
+        _ options: StressOptions,
+        _ run: StressRun,
+        seconds: Double,
+        ledger: StressLedger,
+        memory: StressMemory,
+        digests: [UInt64],
+        shutdownNanoseconds: Int64
+    ) {
+        let statistics = run.cache.statistics
+        // What else the process does, and how its allocator keeps free memory, is not the cache's growth.
+        let tolerance = max(options.byteLimit / 10, 8 << 20)
+        // Shorter runs have not seen all that they will keep.
+        let isFlat = seconds >= 60 ? memory.isFlat(tolerance: tolerance) : nil
+        if isFlat == false {
+            run.findings.note(.memory, "resident memory grew: medians of thirds \(memory.medians ?? [])")
+        }
+        configuration = Configuration(
+            threads: options.threads,
+            workers: options.workers,
+            seed: options.seed,
+            faults: StressFault.allCases.filter { options.faults.contains($0) }.map(\.rawValue),
+            byteLimit: options.byteLimit,
+            durationSeconds: Double(options.duration) / 1e9
+        )
+        self.seconds = seconds
+        operations = run.operations.sum
+        operationsByKind = Self.named(run.operations.all)
+        tilesChecked = run.checker.tiles
+        callbacks = run.callbackCount
+        faults = Self.named(run.shared.faultCounts.all.filter { options.faults.contains($0.key) })
+        byteLimit = options.byteLimit
+        peakBytes = max(ledger.maximum, statistics.peakBytes)
+        ledgerSamples = ledger.samples
+        ledgerSamplesAboveLoweredLimit = ledger.samplesAbove
+        residentGrowth = memory.growth
+        resident = Resident(
+            medians: memory.medians,
+            isFlat: isFlat,
+            tolerance: tolerance,
+            samples: memory.spread(40).map { Resident.Sample(seconds: $0.seconds, bytes: $0.bytes) }
+        )
+        longestUpdateNanoseconds = run.longestCallNanoseconds
+        self.shutdownNanoseconds = shutdownNanoseconds
+        cache = Cache(
+            loadsStarted: statistics.loadsStarted,
+            loadsFinished: statistics.loadsFinished,
+            loadsAbsent: statistics.loadsAbsent,
+            loadsFailed: statistics.loadsFailed,
+            loadsCancelled: statistics.loadsCancelled,
+            loadsOutdated: statistics.loadsOutdated,
+            secondAnswers: statistics.secondAnswers,
+            promotions: statistics.promotions,
+            demotions: statistics.demotions,
+            incompressible: statistics.incompressible,
+            damagedBlocks: statistics.damagedBlocks,
+            encodedPayloads: statistics.encodedPayloads,
+            undecodablePayloads: statistics.undecodablePayloads,
+            synthesizedTiles: statistics.synthesizedTiles,
+            refusedViewports: statistics.refusedViewports,
+            slowCallbacks: statistics.slowCallbacks
+        )
+        if peakBytes > options.byteLimit {
+            run.findings.note(
+                .ledger,
+                "\(peakBytes) bytes were used at a time, no limit was above \(options.byteLimit)"
+            )
+        }
+        violationCount = run.findings.count
+        violations = run.findings.first.map { Violation(rule: $0.kind.rawValue, explanation: $0.text) }
+        verdict = violationCount == 0 ? "PASS" : "FAIL"
+        self.digests = digests
+    }
+
+    private static func named<Key: RawRepresentable>(_ counts: [(key: Key, count: Int)]) -> [String: Int]
+    where Key.RawValue == String {
+        Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.count) })
+    }
+}

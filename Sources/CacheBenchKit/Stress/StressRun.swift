@@ -1,0 +1,213 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+/// One cache, and all that threads do with it at once.
+final class StressRun: Sendable {
+    /// Layers of a run; none can be taken out of a cache again.
+    private static let mostLayers = 12
+    /// How long a load may take before it is stuck, in nanoseconds.
+    static let stuckLoadTime: Int64 = 200_000_000
+
+    let options: StressOptions
+    let cache: TileCache
+    let shared: StressShared
+    let checker: StressChecker
+    let findings = StressFindings()
+    let operations = StressCounts<StressOperation>()
+    private let layerIDs: Lock<[LayerID]>
+    /// Views that all threads use.
+    private let views: Lock<[TileView]>
+    private let stop = StressFlag()
+    private let interruption: @Sendable () -> Bool
+    private let longestCall = Atomic<Int64>(0)
+    private let callbacks = Atomic<Int>(0)
+    /// Changes of what may be used that have begun, and those that have ended.
+    private let begunChanges = Atomic<Int>(0)
+    private let endedChanges = Atomic<Int>(0)
+    /// The highest limit that anybody has set since the last sample of the ledger.
+    private let highestLimit: Atomic<Int>
+    private let ends = Lock(false)
+
+    init(options: StressOptions, interruption: @escaping @Sendable () -> Bool) throws {
+        self.options = options
+        self.interruption = interruption
+        var configuration = TileCache.Configuration(
+            byteLimit: .bytes(options.byteLimit / 4 * 3),
+            workers: options.workers
+        )
+        configuration.maximumByteLimit = .bytes(options.byteLimit)
+        configuration.retryDelay = 20_000_000
+        configuration.stuckLoadTime = Self.stuckLoadTime
+        configuration.slowCallbackTime = 5_000_000
+        cache = try TileCache(configuration)
+        highestLimit = Atomic(options.byteLimit / 4 * 3)
+        shared = StressShared(
+            seed: SplitMix64.mixed(options.seed),
+            faults: options.faults,
+            findings: findings,
+            // Each keeps a spare worker; there are three for each worker, and stalls want some too.
+            blocker: StressBlocker(options.workers)
+        )
+        let checker = StressChecker(findings: findings)
+        self.checker = checker
+        let ids = try StressLayer.Kind.allCases.map { [shared, cache] kind in
+            try checker.add { number in
+                let layer = try StressLayer(
+                    number: number,
+                    kind: kind,
+                    tileSize: number == 1 ? 128 : 64,
+                    shared: shared
+                )
+                return (layer, try layer.add(to: cache))
+            }
+        }
+        layerIDs = Lock(ids)
+        views = Lock([cache.makeView(layers: ids), cache.makeView(layers: [ids[0], ids[3]])])
+    }
+
+    // MARK: - What threads ask
+
+    var isOver: Bool { stop.isUp || interruption() }
+    func end() { stop.raise() }
+
+    func layerID(_ draw: UInt64) -> LayerID { layerIDs.withLock { $0[(draw >> 3).below($0.count)] } }
+    var allLayerIDs: [LayerID] { layerIDs.withLock { $0.map { $0 } } }
+    func sharedView(_ draw: UInt64) -> TileView { views.withLock { $0[draw.below($0.count)] } }
+
+    func makeView(_ draw: UInt64) -> TileView {
+        let ids = allLayerIDs
+        let count = 1 + (draw >> 10).below(3)
+        let layers = (0..<count).map { ids[((draw >> 3) + UInt64($0)).below(ids.count)] }
+        return cache.makeView(
+            layers: Array(Set(layers)).sorted(),
+            selection: LevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
+        )
+    }
+
+    @discardableResult
+    func look(at view: TileView) -> TileFrame { checker.look(at: view) }
+
+    /// Runs a call that must not wait for anybody, and notes how long the longest took.
+    func timed(_ call: () -> Void) {
+        let start = MonotonicTime.now.nanoseconds
+        call()
+        longestCall.max(MonotonicTime.now.nanoseconds - start, ordering: .relaxed)
+    }
+
+    func callback(of view: TileView?, _ draw: UInt64) {
+        callbacks.wrappingAdd(1, ordering: .relaxed)
+        if ends.withLock({ $0 }) { findings.note(.shutdown, "a callback began after the cache had been shut down") }
+        if draw % 4 == 0, let view { look(at: view) }
+        if draw % 64 == 0 { StressLayer.stall(1 << 20) }
+    }
+
+    func invalidate(_ draw: UInt64, _ change: StressHistory.Change) {
+        let id = layerID(draw)
+        checker.all[id.index].history.change(change) {
+            cache.invalidate(id, region: change.region, keepsStale: change.keepsStale)
+        }
+    }
+
+    func setLimit(quarters: Int) {
+        let limit = options.byteLimit / 4 * quarters
+        changing {
+            highestLimit.max(limit, ordering: .acquiringAndReleasing)
+            cache.byteLimit = .bytes(limit)
+        }
+    }
+
+    func note(pressure level: MemoryPressure.Level) {
+        changing {
+            // A part of the limit, or all of it again.
+            highestLimit.max(cache.byteLimit.bytes, ordering: .acquiringAndReleasing)
+            cache.noteMemoryPressure(level)
+        }
+    }
+
+    private func changing(_ body: () -> Void) {
+        begunChanges.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        body()
+        endedChanges.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
+    func pin(_ a: UInt64, _ b: UInt64) {
+        let level = a.below(5)
+        let region = Rectangle(
+            minX: a.unit * 4000,
+            minY: b.unit * 4000,
+            maxX: a.unit * 4000 + 300,
+            maxY: b.unit * 4000 + 200
+        )
+        // More than half of the limit is refused, and that is fine.
+        try? cache.addFloor(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
+    }
+
+    func unpin(_ a: UInt64) { cache.removeFloors(layerID(a)) }
+
+    func addLayer(_ draw: UInt64) {
+        changing {
+            let added = try? checker.add { place in
+                guard place < Self.mostLayers else { throw StressError.enough }
+                let kind = StressLayer.Kind.allCases[draw.below(StressLayer.Kind.allCases.count)]
+                let size = draw % 3 == 0 ? 32 : 64
+                let layer = try StressLayer(number: place, kind: kind, tileSize: size, shared: shared)
+                return (layer, try layer.add(to: cache))
+            }
+            if let added { layerIDs.withLock { $0.append(added) } }
+        }
+    }
+
+    func borrow(_ a: UInt64, _ b: UInt64, _ c: UInt64) {
+        let id = layerID(a)
+        let level = b.below(8)
+        let tile = TileCoordinate(level: level, column: (b >> 20).below((1 << level) + 1), row: c.below(1 << level))
+        let known = checker.completed()
+        _ = cache.withTile(tile, of: id) { checker.check($0, layer: id.index, tile, isStale: true, known) }
+    }
+
+    func ask(_ a: UInt64, _ b: UInt64) {
+        if a % 3 == 0 {
+            _ = cache.statistics.description
+        } else {
+            let level = b.below(9)
+            _ = cache.isResident(TileCoordinate(level: level, column: a.below(300), row: b.below(99)), of: layerID(a))
+        }
+    }
+
+    // MARK: - Watching
+
+    /// What a sample of the ledger is judged by.
+    func sampleLedger(_ ledger: inout StressLedger) {
+        let ended = endedChanges.load(ordering: .acquiring)
+        let begun = begunChanges.load(ordering: .acquiring)
+        let highest = highestLimit.exchange(0, ordering: .acquiringAndReleasing)
+        let statistics = cache.statistics
+        let isQuiet = ended == begun && begun == begunChanges.load(ordering: .acquiring)
+        let problem = ledger.observe(
+            used: statistics.usedBytes,
+            limit: statistics.byteLimit,
+            highest: max(highest, highestLimit.load(ordering: .acquiring)),
+            changes: isQuiet ? begun : nil
+        )
+        if let problem { findings.note(.ledger, problem) }
+        let breaches = cache.counters.limitBreaches
+        if breaches > 0 { findings.note(.ledger, "the pool itself has seen \(breaches) breaches of its limit") }
+    }
+
+    var longestCallNanoseconds: Int64 { longestCall.load(ordering: .relaxed) }
+    var callbackCount: Int { callbacks.load(ordering: .relaxed) }
+
+    /// From now on no callback may begin.
+    func noteEnd() { ends.withLock { $0 = true } }
+
+    func dropViews() {
+        let gone = views.withLock { views in
+            defer { views = [] }
+            return views.map { $0 }
+        }
+        withExtendedLifetime(gone) {}
+    }
+}
+
+private enum StressError: Error { case enough }

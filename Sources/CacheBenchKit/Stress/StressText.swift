@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A stress run for people and for programs.
+public enum StressText {
+    /// The verdict first, then what was done.
+    public static func text(_ report: StressReport) -> String {
+        var lines = ["\(report.verdict)  \(verdictDetail(report))"]
+        for violation in report.violations { lines.append("  \(violation.rule): \(violation.explanation)") }
+        if report.violationCount > report.violations.count {
+            lines.append("  and \(Figures.count(report.violationCount - report.violations.count)) more")
+        }
+        lines += [
+            "",
+            line("operations", Figures.count(report.operations), list(report.operationsByKind)),
+            line("tiles checked", Figures.count(report.tilesChecked), "\(Figures.count(report.callbacks)) callbacks"),
+            line("faults", Figures.count(report.faults.values.reduce(0, +)), list(report.faults)),
+            line(
+                "ledger maximum",
+                Figures.bytes(report.peakBytes),
+                "of \(Figures.bytes(report.byteLimit)); \(Figures.count(report.ledgerSamples)) samples, "
+                    + "\(Figures.count(report.ledgerSamplesAboveLoweredLimit)) while a lowered limit was being reached"
+            ),
+        ]
+        if let medians = report.resident.medians {
+            let flat = report.resident.isFlat.map { $0 ? "flat" : "GROWS" } ?? "too short a run to judge"
+            lines.append(
+                line(
+                    "resident",
+                    Figures.bytes(report.resident.samples.last?.bytes ?? 0),
+                    "medians of thirds \(medians.map(Figures.bytes).joined(separator: ", ")): \(flat)"
+                )
+            )
+        }
+        lines += [
+            line("longest update", Figures.milliseconds(Double(report.longestUpdateNanoseconds) / 1e6), ""),
+            line(
+                "shutdown",
+                Figures.milliseconds(Double(report.shutdownNanoseconds) / 1e6),
+                "with what hung until then"
+            ),
+        ]
+        return lines.map { $0.wrapped(to: 100) }.joined(separator: "\n") + "\n"
+    }
+
+    /// The report as one object, keys sorted, with one line feed at its end.
+    public static func json(_ report: StressReport) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+    }
+
+    private static func verdictDetail(_ report: StressReport) -> String {
+        let configuration = report.configuration
+        return "seed \(configuration.seed), \(configuration.threads) threads, \(configuration.workers) workers, "
+            + "\(Figures.seconds(report.seconds))"
+            + (report.passed ? "" : ", \(Figures.count(report.violationCount)) violations")
+    }
+
+    private static func line(_ name: String, _ value: String, _ rest: String) -> String {
+        name.padded(to: 16) + value.aligned(to: 12) + (rest.isEmpty ? "" : "   \(rest)")
+    }
+
+    private static func list(_ counts: [String: Int]) -> String {
+        counts.filter { $0.value > 0 }.sorted { $0.value > $1.value || ($0.value == $1.value && $0.key < $1.key) }
+            .map { "\($0.key) \(Figures.count($0.value))" }.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// The same with lines of at most so many characters, later ones indented; broken at spaces.
+    fileprivate func wrapped(to width: Int) -> String {
+        guard count > width else { return self }
+        var lines: [String] = []
+        var rest = self[...]
+        while rest.count > width, let space = rest.prefix(width).lastIndex(of: " "), space > rest.startIndex {
+            lines.append(String(rest[..<space]))
+            rest = rest[rest.index(after: space)...]
+            rest = Substring(String(repeating: " ", count: 31) + rest)
+        }
+        return (lines + [String(rest)]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import CacheBenchKit
+
+/// `cachebench stress`: many threads, sources that misbehave, and a proof that every tile seen was legal.
+struct StressCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stress",
+        abstract:
+            "Use one cache from many threads at once with sources that misbehave, and check every tile that is seen.",
+        discussion: """
+            Checked are, byte for byte and all the time: that pixels are those of the tile and what its source wrote, \
+            of a version that was current between request and answer; that tiles lie where they are drawn; that the \
+            ledger keeps within the limit; that nothing changes while it is held; and in the end that every view gets \
+            its tiles, nothing stays pinned, shutdown returns in time and resident memory is flat.
+
+            The same seed makes the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL.
+
+            Faults: \(StressFault.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
+
+            Examples:
+              cachebench stress --duration 30min
+              cachebench stress --duration 10s --threads 2 --faults stall,twice,late --seed 7
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("How long: 30s, 30min.\(standard("30s"))", valueName: "duration"),
+        transform: { try parsed(Quantity.duration($0), "a time with its unit (30s, 30min)") }
+    )
+    var duration = usual.duration
+
+    @Option(
+        help: "Threads that use the cache at once, 1 to 64.\(standard(usual.threads))",
+        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
+    )
+    var threads = usual.threads
+
+    @Option(
+        help: ArgumentHelp(
+            "What goes wrong: all, none, or names separated by commas. (default: all)",
+            valueName: "list"
+        ),
+        transform: {
+            try parsed(
+                StressFault.list($0),
+                "all, none, or some of \(StressFault.allCases.map(\.rawValue).joined(separator: ","))"
+            )
+        }
+    )
+    var faults = usual.faults
+
+    @Option(
+        parsing: .unconditional,
+        help: "Seeds the decisions of threads and sources.\(standard(usual.seed))",
+        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+    )
+    var seed = usual.seed
+
+    @Option(
+        help: ArgumentHelp("The highest limit that is set, 1MiB or more. (default: 8MiB)", valueName: "bytes"),
+        transform: { try parsed(Quantity.bytes($0), "bytes (8MiB, 64MiB)") }
+    )
+    var memoryLimit = usual.byteLimit
+
+    @Option(
+        help: "Loads at the same time, 1 to 64.\(standard(usual.workers))",
+        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
+    )
+    var workers = usual.workers
+
+    @OptionGroup var output: OutputArguments
+
+    private var options: StressOptions {
+        var options = StressOptions()
+        options.duration = duration
+        options.threads = threads
+        options.faults = faults
+        options.seed = seed
+        options.byteLimit = memoryLimit
+        options.workers = workers
+        return options
+    }
+
+    func validate() throws {
+        if let problem = options.problem { throw ValidationError(problem) }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(output)
+            Interruption.watch()
+            let line = ProgressLine()
+            let report = try Stress(options).run(interruption: { Interruption.hasCome }) {
+                seconds,
+                operations,
+                findings in
+                line.show("\(Int(seconds)) s, \(operations) operations, \(findings) violations")
+            }
+            line.clear()
+            switch output.format {
+            case .table: try writer.write(StressText.text(report))
+            case .json: try writer.write(StressText.json(report))
+            }
+            if !report.passed { throw ExitCode(1) }
+        }
+    }
+}
+
+/// Defaults are those of the library, so that neither can drift from the other.
+private let usual = StressOptions()

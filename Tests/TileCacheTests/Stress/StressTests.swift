@@ -1,0 +1,70 @@
+import Testing
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// The stress run itself: short ones with everything going wrong, and that seeds mean something.
+@Suite(.timeLimit(.minutes(5))) struct StressTests {
+    private func options(seconds: Double, _ faults: Set<StressFault>, seed: UInt64 = 3) -> StressOptions {
+        var options = StressOptions()
+        options.duration = Int64(seconds * 1e9)
+        options.threads = 4
+        options.faults = faults
+        options.seed = seed
+        return options
+    }
+
+    @Test(arguments: [Set(StressFault.allCases), []]) func nothingIsFound(faults: Set<StressFault>) throws {
+        let report = try Stress(options(seconds: 3, faults)).run()
+        #expect(report.passed, "\(report.violations)")
+        #expect(report.verdict == "PASS")
+        #expect(report.tilesChecked > 0 && report.peakBytes <= report.byteLimit)
+        #expect(report.operations == report.operationsByKind.values.reduce(0, +))
+        #expect(Set(report.faults.keys) == Set(faults.map(\.rawValue)))
+    }
+
+    @Test func theSameSeedMakesTheSameDecisions() throws {
+        var options = options(seconds: 0, Set(StressFault.allCases))
+        options.decisions = 200
+        let first = try Stress(options).run()
+        #expect(first.operations == 800)
+        #expect(try Stress(options).run().digests == first.digests)
+        options.seed += 1
+        #expect(Set(try Stress(options).run().digests).isDisjoint(with: first.digests))
+        #expect(Set(first.digests).count == 4)
+    }
+
+    @Test func anInterruptedRunSaysWhatItHas() throws {
+        let report = try Stress(options(seconds: 1e6, [])).run { true }
+        #expect(report.passed && report.seconds < 1000)
+        #expect(StressText.text(report).hasPrefix("PASS  seed 3, 4 threads"))
+        let json = try StressText.json(report)
+        for field in ["schema", "verdict", "operations", "faults", "violations", "byteLimit", "peakBytes", "resident"] {
+            #expect(json.contains("\"\(field)\""))
+        }
+    }
+
+    @Test func optionsOutOfRangeAreNamed() {
+        var options = StressOptions()
+        #expect(options.problem == nil)
+        options.threads = 65
+        #expect(options.problem?.contains("65") == true)
+        options = StressOptions()
+        options.byteLimit = (1 << 20) - 1
+        #expect(options.problem != nil)
+        options.byteLimit += 1
+        #expect(options.problem == nil)
+        options.duration = -1
+        #expect(options.problem != nil)
+    }
+
+    @Test(
+        arguments: [
+            ("all", Set(StressFault.allCases)), ("none", []), ("twice,block", [.twice, .block]), ("", nil),
+            ("fail,", nil),
+            ("Fail", nil), ("fail,all", nil),
+        ] as [(String, Set<StressFault>?)]
+    ) func listsOfFaultsAreRead(text: String, faults: Set<StressFault>?) {
+        #expect(StressFault.list(text) == faults)
+    }
+}
