@@ -73,9 +73,11 @@ public struct Stress {
             run.sampleLedger(&watched.ledger)
             let now = MonotonicTime.now.nanoseconds
             if now - start >= options.duration, options.decisions == nil { run.end() }
-            guard now - lastSlow >= 250_000_000 else { continue }
+            guard now - lastSlow >= 500_000_000 else { continue }
             lastSlow = now
             let seconds = Double(now - start) / 1e9
+            // What is free in the allocator's arenas is nobody's growth.
+            FreeMemory.giveBack()
             if let bytes = ResidentMemory.current() {
                 watched.memory.add(StressMemory.Sample(seconds: seconds, bytes: bytes))
             }

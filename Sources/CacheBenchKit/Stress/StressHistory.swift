@@ -62,7 +62,7 @@ final class StressHistory: Sendable {
         let change = changes.withLock { changes -> UInt32? in
             // Looked at under the lock: but for the next change nothing is overwritten meanwhile.
             let newest = self.version
-            let oldest = newest > UInt32(Self.remembered) - 2 ? newest - UInt32(Self.remembered) + 2 : 1
+            let oldest = newest > UInt32(Self.remembered) ? newest + 2 - UInt32(Self.remembered) : 1
             let first = max(version + 1, oldest)
             guard first <= completed else { return nil }
             return (first...completed).first { number in

@@ -10,7 +10,8 @@ public struct StressReport: Encodable, Sendable {
         public let explanation: String
     }
 
-    /// The process's resident memory without files and shared memory, sampled four times a second.
+    /// The process's resident memory without files and shared memory, sampled twice a second after the allocator has
+    /// given back what is free in its arenas.
     public struct Resident: Encodable, Sendable {
         /// One sample.
         public struct Sample: Encodable, Sendable {
