@@ -152,6 +152,53 @@ import Testing
         #expect(jobsAfter == 0 && heldAfter == 0)
     }
 
+    /// As many decoders that hang as there are workers stop nothing: their places are others', and they come back.
+    @Test func decodersThatHangTakeTheirPlacesAndNoMore() throws {
+        let source = RunLengthSource(isGated: true)
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 2)
+        configuration.stuckLoadTime = 1_000_000
+        let scene = try Scene(source, configuration)
+        defer { source.open(100) }
+        let healthy = RunLengthSource()
+        let other = try scene.cache.addLayer(
+            healthy,
+            pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
+        )
+        let view = ServiceSetup.quiet(scene.cache, [other])
+        func isSharp(_ viewport: Viewport) -> Bool {
+            eventually {
+                view.update(viewport)
+                return view.frame().missingTileCount == 0
+            }
+        }
+        #expect(isSharp(scene.home))
+        let tiles = view.frame().map(\.tile.identity.tile)
+        #expect(isSharp(scene.away))
+        #expect(tiles.allSatisfy { scene.cache.demote($0, of: other) })
+        #expect(scene.visitAndDemote().count == 4)
+        scene.view.update(scene.home)
+        #expect(
+            eventually {
+                scene.view.update(scene.home)
+                return scene.cache.core.lock.withLock { $0.decodes.values.count { $0.isWrittenOff } } >= 2
+            }
+        )
+        // Promotions of another layer by its own decoder, and loads.
+        #expect(isSharp(scene.home))
+        #expect(healthy.decodes.count == 4)
+        #expect(isSharp(Viewport(center: WorldPoint(x: 2000, y: 500), width: 256, height: 256)))
+        // No more than the workers' number of them, and one for each worker that was under way already.
+        #expect(source.decodes.count <= 4)
+        source.open(100)
+        #expect(scene.look(at: scene.home))
+        for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
+        #expect(scene.cache.shutdown())
+        scene.cache.core.lock.withLock { state in
+            #expect(state.decodes.isEmpty && state.surplusWorkers == 0)
+            #expect(state.pool.layers.allSatisfy { $0.stuckDecodes == 0 })
+        }
+    }
+
     /// Where every byte is needed for pixels the payloads go, and the view is sharp all the same.
     @Test func neededPixelsComeBeforePayloads() throws {
         let source = RunLengthSource(padding: 1000)

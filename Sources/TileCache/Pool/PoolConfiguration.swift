@@ -58,4 +58,6 @@ struct PoolLayer: Sendable {
     var slotBytes = 0
     /// Bytes of its compressed blocks.
     var blockBytes = 0
+    /// Decoders of its source that have taken too long and are still at work.
+    var stuckDecodes = 0
 }

@@ -85,6 +85,10 @@ extension PoolState {
             guard isAllowed, !prefetchHasEnded else { return .waits }
         }
         if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
+            // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.
+            if table[number].flags.contains(.encoded), layers[wish.key.layer].stuckDecodes >= configuration.workers {
+                return .passed
+            }
             // Whoever has the codec goes on here when it is done.
             guard codecJobs < configuration.maximumCodecJobs else { return .waits }
             switch beginPromotion(number, worth: worth(of: wish), now: now) {

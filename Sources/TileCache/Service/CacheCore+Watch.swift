@@ -9,17 +9,19 @@ extension CacheCore {
         coordinator.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [weak self] in self?.watch() }
     }
 
-    /// Gives the places of workers whose loads have taken too long to spare ones.
+    /// Gives the places of workers whose loads or decoders have taken too long to spare ones.
     private func watch() {
         let now = clock()
         let limit = stuckLoadTime
         let (freed, next) = perform { state -> (Int, Int64?) in
             state.isWatchQueued = false
             guard !state.isShutDown else { return (0, nil) }
-            let freed = state.pool.writeOffLoads(startedBefore: now - limit, atMost: state.spareWorkers.count)
+            var freed = state.pool.writeOffLoads(startedBefore: now - limit, atMost: state.spareWorkers.count)
+            freed += state.writeOffDecodes(startedBefore: now - limit, atMost: state.spareWorkers.count - freed)
             for _ in 0..<freed { state.idleWorkers.append(state.spareWorkers.removeLast()) }
             // With no spare worker left there is nothing to be done for the next one.
-            guard !state.spareWorkers.isEmpty, let oldest = state.pool.oldestLoadStart else { return (freed, nil) }
+            let oldest = [state.pool.oldestLoadStart, state.oldestDecodeStart].compactMap { $0 }.min()
+            guard !state.spareWorkers.isEmpty, let oldest else { return (freed, nil) }
             state.isWatchQueued = true
             return (freed, oldest + limit - now)
         }
@@ -52,6 +54,31 @@ extension CacheCore {
                 activity.leave()
             }
         }
+    }
+}
+
+extension CoreState {
+    /// Gives the workers of decoders that have taken too long to others; how many. The decoders go on and keep what they
+    /// read and write.
+    mutating func writeOffDecodes(startedBefore time: Int64, atMost limit: Int) -> Int {
+        var count = 0
+        for (worker, decode) in decodes where count < limit && !decode.isWrittenOff && insideSince[worker] < time {
+            decodes[worker]?.isWrittenOff = true
+            pool.layers[decode.layer].stuckDecodes += 1
+            count += 1
+        }
+        return count
+    }
+
+    /// When the oldest decoder began that nobody has written off; `nil` where there is none.
+    var oldestDecodeStart: Int64? { decodes.filter { !$0.value.isWrittenOff }.map { insideSince[$0.key] }.min() }
+
+    /// A worker is back from whatever it did; whether that was a decoder that had been written off.
+    mutating func endDecode(of worker: Int) -> Bool {
+        guard let decode = decodes.removeValue(forKey: worker), decode.isWrittenOff else { return false }
+        pool.layers[decode.layer].stuckDecodes -= 1
+        surplusWorkers += 1
+        return true
     }
 }
 

@@ -64,7 +64,7 @@ extension CacheCore {
                 return
             case .synthesize(let ticket, let layer): synthesize(ticket, layer, as: worker)
             case .demote(let ticket, let work): demote(ticket, work)
-            case .promote(let ticket, let work): promote(ticket, work)
+            case .promote(let ticket, let work): promote(ticket, work, as: worker)
             }
         }
     }
@@ -103,7 +103,10 @@ extension CacheCore {
         case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
         case .promote(let ticket):
             // Its source decodes it.
-            if ticket.encodedChecksum != nil { state.insideSince[worker] = now }
+            if ticket.encodedChecksum != nil {
+                state.insideSince[worker] = now
+                state.decodes[worker] = RunningDecode(layer: ticket.key.layer)
+            }
             return .promote(ticket, codecWork(for: ticket, &state))
         }
     }
@@ -289,14 +292,15 @@ extension CacheCore {
     }
 
     /// Decompresses a tile and tells whoever needs it.
-    func promote(_ ticket: CodecTicket, _ work: CodecWork) {
-        let (result, isShort) = decompress(ticket, work) { state, result in
+    func promote(_ ticket: CodecTicket, _ work: CodecWork, as worker: Int? = nil) {
+        let (result, plansAgain) = decompress(ticket, work) { state, result in
             state.pool.finishPromotion(ticket, result)
-            return ticket.encodedChecksum != nil && state.pool.isShortOfRoom
+            let hasComeBack = worker.map { state.endDecode(of: $0) } ?? false
+            return hasComeBack || (ticket.encodedChecksum != nil && state.pool.isShortOfRoom)
         }
         notify(drawing: ticket.key)
         // The tile has to be loaded again, and only a plan does that; as it does not wait for a decoder.
-        if result != .pixels || isShort { requestPlan() }
+        if result != .pixels || plansAgain { requestPlan() }
     }
 
     /// Decompresses a tile or lets its source decode it, and ends that under the lock with `finish`.

@@ -107,6 +107,8 @@ struct CoreState: ~Copyable {
     var surplusWorkers = 0
     /// When each worker began to run a source's code, in nanoseconds; -1 while it does not.
     var insideSince: [Int64] = []
+    /// Workers within a source's decoder.
+    var decodes: [Int: RunningDecode] = [:]
     var isWatchQueued = false
     /// The worker that waits for an asynchronous load, by the load's number.
     var workerOfLoad: [Int32: Int] = [:]
@@ -152,9 +154,8 @@ struct CoreState: ~Copyable {
 
     /// Whether somebody has to look after the loads in flight; asked at most once until it is done.
     mutating func requestWatch() -> Bool {
-        guard !isWatchQueued, !isShutDown, pool.loadCount > pool.writtenOffCount, !spareWorkers.isEmpty else {
-            return false
-        }
+        let isWorthIt = pool.loadCount > pool.writtenOffCount || decodes.values.contains { !$0.isWrittenOff }
+        guard !isWatchQueued, !isShutDown, isWorthIt, !spareWorkers.isEmpty else { return false }
         isWatchQueued = true
         return true
     }
@@ -165,6 +166,13 @@ struct CoreState: ~Copyable {
         isPlanQueued = true
         return true
     }
+}
+
+/// A source's decoder at work.
+struct RunningDecode: Sendable {
+    var layer: Int
+    /// It has taken so long that another has its worker's place.
+    var isWrittenOff = false
 }
 
 /// A request that its source holds, or has let go of: the cache does not keep it alive, so that its end is noticed.
