@@ -177,7 +177,8 @@ public final class TileCache: Sendable {
     public func trim(toBytes bytes: Int) { core.trim(toBytes: bytes) }
 
     /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let
-    /// go. A higher one is clamped to the configuration's `maximumByteLimit`. Under memory pressure
+    /// go. A higher one is clamped to the configuration's `maximumByteLimit`, and not taken where the system denies the
+    /// memory for its tables. Under memory pressure
     /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``Statistics/byteLimit`` tells.
     public var byteLimit: ByteCount {
         get { .bytes(core.lock.withLock { $0.fullByteLimit }) }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -177,6 +178,42 @@ import Testing
             #expect(bytes > 0)
         }
     }
+
+    #if os(Linux) && !TSAN
+        /// Under a limit on addresses, in a process of its own: smaller caches work, larger ones are an error, and a
+        /// raised limit is one or the other.
+        @Test func aProcessShortOfAddressesGetsSmallerCaches() async {
+            // AddressSanitizer itself needs more addresses than any limit would leave.
+            guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
+            await #expect(processExitsWith: .success) {
+                let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+                var limit = rlimit()
+                limit.rlim_cur = rlim_t((Int(pages[0]) ?? 0) * 4096 + 600 << 20)
+                limit.rlim_max = limit.rlim_cur
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+                var denied = 0
+                var drawn = 0
+                for mebibytes in [4, 16, 512, 4096, 1 << 20] {
+                    do {
+                        var configuration = TileCache.Configuration(byteLimit: .mebibytes(mebibytes))
+                        configuration.maximumByteLimit = .mebibytes(mebibytes * 4)
+                        let cache = try TileCache(configuration)
+                        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+                        let view = cache.makeView(layers: [layer])
+                        for place in 1..<4 {
+                            cache.byteLimit = .gibibytes(place)
+                            view.update(ServiceSetup.viewport(Double(place) * 900, 700))
+                            precondition(eventually { view.frame().missingTileCount == 0 })
+                        }
+                        drawn += 1
+                    } catch TileCacheError.outOfMemory {
+                        denied += 1
+                    }
+                }
+                precondition(drawn > 0 && denied > 1, "\(drawn) drawn, \(denied) denied")
+            }
+        }
+    #endif
 
     @Test func timesMayBeAnything() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))

@@ -294,6 +294,7 @@ struct PoolState: ~Copyable {
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
         guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
+        if table.nextGrowth > 0, !MemoryRegion.isGranted(table.nextGrowth) { return -1 }
         let inserted = table.insert(key)
         coverTaken()
         notePeaks()

@@ -1,13 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What a renderer asks for beside frames: layers, floors, limits, figures.
 extension CacheCore {
     func addLayer(
@@ -40,8 +32,7 @@ extension CacheCore {
         }
         // Tables of the slots are made at once; the standard library traps where there is no memory for them.
         let tableBytes = limit / slotBytes * 8
-        guard let tables = malloc(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
-        free(tables)
+        guard MemoryRegion.isGranted(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
         let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
         let added = perform { state -> LayerID? in
             // Another layer may have come since the check.
@@ -164,6 +155,12 @@ extension CacheCore {
 
     func setByteLimit(_ bytes: Int) {
         let now = clock()
+        // A higher limit takes larger tables at once.
+        let tableBytes = lock.withLock { state in
+            let more = min(bytes, state.pool.maximumByteLimit) - state.pool.configuration.byteLimit
+            return state.pool.slots.reduce(0) { $0 + max(more, 0) / $1.slotBytes * 8 }
+        }
+        guard MemoryRegion.isGranted(tableBytes) else { return }
         perform { state in
             state.fullByteLimit = min(max(bytes, 1), state.pool.maximumByteLimit)
             state.pool.setByteLimit(state.pressure.bytes(of: state.fullByteLimit), now: now)
