@@ -48,7 +48,7 @@ public enum StressOperation: String, CaseIterable, Sendable, Hashable {
     /// How often, of a thousand.
     var weight: Int {
         switch self {
-        case .pan: 390
+        case .pan: 378
         case .jump: 60
         case .zoom: 100
         case .look: 80
@@ -56,8 +56,8 @@ public enum StressOperation: String, CaseIterable, Sendable, Hashable {
         case .refuse: 10
         case .hold: 80
         case .release: 60
-        case .invalidateLayer: 3
-        case .invalidateRegion: 15
+        case .invalidateLayer: 5
+        case .invalidateRegion: 25
         case .limit: 8
         case .trim: 4
         case .pressure: 2

@@ -79,11 +79,16 @@ struct StressEnding {
         guard frame.missingTileCount > hanging else { return }
         let missing = frame.missingTileCount
         let isThere = run.look(at: view).missingTileCount <= hanging
+        let now = run.cache.statistics
+        let state =
+            "\(view.shortfallBytes) bytes short, \(now.loadsInFlight) loads in flight, \(now.stuckLoads) stuck, "
+            + "\(now.blockedWorkers) workers blocked, \(now.bookkeepingBytes) bytes of tables; \(now)"
         run.findings.note(
             .progress,
             isThere
                 ? "the tiles of layer \(layer.number) have landed and its view was not told"
-                : "\(missing) tiles of layer \(layer.number) have not landed in \(Self.patience) s; \(view.shortfallBytes) bytes short, \(run.cache.statistics)"
+                : "\(missing) tiles of layer \(layer.number) (\(layer.kind), \(layer.tileSize)) have not landed in "
+                    + "\(Self.patience) s: \(state)"
         )
     }
 

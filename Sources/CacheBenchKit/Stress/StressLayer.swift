@@ -137,9 +137,9 @@ final class StressLayer: Sendable {
     private static func draw(_ number: UInt64, _ kind: Kind) -> StressFault? {
         switch number {
         case 0..<30: .fail
-        case 30..<45: .stall
-        case 45..<60: .size
+        case 30..<60: .stall
         case 60..<64: .block
+        case 220..<235: .size
         case 64..<150 where kind == .encoded: .damage
         case 64..<100 where kind == .asynchronous: .twice
         case 100..<150 where kind == .asynchronous: .late
@@ -159,6 +159,6 @@ final class StressLayer: Sendable {
 
     /// Sleeps up to half a second, mostly far less.
     static func stall(_ bits: UInt64) {
-        usleep(UInt32(bits % 16 == 0 ? 250_000 + bits >> 8 % 250_000 : bits >> 8 % 20_000))
+        usleep(UInt32(bits % 8 == 0 ? 250_000 + bits >> 8 % 250_000 : bits >> 8 % 20_000))
     }
 }

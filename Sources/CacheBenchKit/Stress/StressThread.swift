@@ -66,7 +66,8 @@ struct StressThread {
                 $0.center.y += (c.unit - 0.5) * 200
             }
         case .jump:
-            draw(a) { $0.center = WorldPoint(x: b.unit * 4096, y: c.unit * 4096) }
+            // Mostly to one of a few places, so that what has gone cold there is wanted again.
+            draw(a) { $0.center = Self.place(b) }
         case .zoom:
             draw(a) {
                 $0.octaves = min(max($0.octaves + (b.unit - 0.5) * 3, -7), 0)
@@ -82,8 +83,15 @@ struct StressThread {
         case .release: holds.release(a.below(max(holds.count, 1)))
         case .invalidateLayer: run.invalidate(a, StressHistory.Change(keepsStale: b & 1 == 0))
         case .invalidateRegion:
-            let (x, y) = (b.unit * 4000, c.unit * 4000)
-            let region = Rectangle(minX: x, minY: y, maxX: x + a.unit * 900 + 1, maxY: y + a.unit * 500 + 1)
+            // Where views look, or loads would seldom be overtaken.
+            let middle = Self.place(c)
+            let (width, height) = (a.unit * 900 + 1, b.unit * 500 + 1)
+            let region = Rectangle(
+                minX: middle.x - width / 2,
+                minY: middle.y - height / 2,
+                maxX: middle.x + width / 2,
+                maxY: middle.y + height / 2
+            )
             run.invalidate(a, StressHistory.Change(region: region, keepsStale: b & 1 == 0))
         case .limit: run.setLimit(quarters: [1, 2, 3, 3, 4, 4][a.below(6)])
         case .trim: run.cache.trim(toBytes: a.below(run.options.byteLimit))
@@ -100,6 +108,12 @@ struct StressThread {
     }
 
     // MARK: - Views
+
+    /// A place in the world: three times of four one of a few.
+    private static func place(_ draw: UInt64) -> WorldPoint {
+        let bits = draw % 4 == 0 ? draw : SplitMix64.mixed((draw >> 8) % 6)
+        return WorldPoint(x: bits.unit * 4096, y: SplitMix64.mixed(bits).unit * 4096)
+    }
 
     private mutating func makeView(_ a: UInt64) {
         if lookers.count >= 4 { lookers.remove(at: 0) }
