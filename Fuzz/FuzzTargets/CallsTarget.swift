@@ -1,0 +1,201 @@
+import CTileCache
+
+private final class Session {
+    var cache: OpaquePointer?
+    var layers: [tilecache_layer] = []
+    var views: [OpaquePointer] = []
+    var frames: [OpaquePointer] = []
+    var leases: [OpaquePointer] = []
+
+    func end() {
+        for lease in leases { tilecache_lease_release(lease) }
+        for frame in frames { tilecache_frame_release(frame) }
+        for view in views { tilecache_view_destroy(view) }
+        if let cache {
+            var figures = tilecache_statistics()
+            figures.struct_size = MemoryLayout<tilecache_statistics>.size
+            if tilecache_get_statistics(cache, &figures) == TILECACHE_OK {
+                expect(figures.used_bytes <= figures.peak_bytes, "the peak is \(figures.peak_bytes)")
+            }
+            tilecache_destroy(cache)
+        }
+    }
+
+    func layer(_ bytes: inout Bytes) -> tilecache_layer {
+        let draw = bytes.byte()
+        guard !layers.isEmpty, draw < 230 else { return tilecache_layer(truncatingIfNeeded: bytes.integer()) }
+        return layers[Int(draw) % layers.count]
+    }
+
+    func view(_ bytes: inout Bytes) -> OpaquePointer? { views.isEmpty ? nil : views[Int(bytes.byte()) % views.count] }
+    func frame(_ bytes: inout Bytes) -> OpaquePointer? {
+        frames.isEmpty ? nil : frames[Int(bytes.byte()) % frames.count]
+    }
+}
+
+/// A sequence of calls with arguments of any kind; every pointer is valid or null, as the header asks.
+func fuzzCalls(_ input: UnsafeRawBufferPointer) {
+    var bytes = Bytes(input)
+    let session = Session()
+    defer { session.end() }
+    create(session, &bytes)
+    var calls = 0
+    while !bytes.isEmpty, calls < 64 {
+        calls += 1
+        call(session, &bytes)
+    }
+}
+
+private func create(_ session: Session, _ bytes: inout Bytes) {
+    var configuration = tilecache_configuration()
+    _ = tilecache_configuration_init(&configuration, MemoryLayout<tilecache_configuration>.size)
+    configuration.byte_limit = 1 << 20
+    configuration.workers = 2
+    let draw = bytes.byte()
+    if draw & 1 != 0 { configuration.byte_limit = bytes.integer() }
+    if draw & 2 != 0 { configuration.maximum_byte_limit = bytes.integer() }
+    if draw & 4 != 0 { configuration.workers = Int32(truncatingIfNeeded: bytes.integer()) }
+    if draw & 8 != 0 { configuration.compressed_share = bytes.number() }
+    if draw & 16 != 0 { configuration.effort = bytes.number() }
+    if draw & 32 != 0 { configuration.expected_load_latency = bytes.integer() }
+    if draw & 64 != 0 { configuration.retry_delay = bytes.integer() }
+    // No more than there is: the header asks for that.
+    if draw & 128 != 0 {
+        configuration.struct_size = min(Int(bytes.byte()), MemoryLayout<tilecache_configuration>.size)
+    }
+    // Threads by the hundred would only make it slow.
+    if configuration.workers > 4 { configuration.workers = 4 }
+    _ = tilecache_create(&configuration, &session.cache)
+}
+
+private func call(_ session: Session, _ bytes: inout Bytes) {
+    let cache = session.cache
+    switch bytes.byte() % 20 {
+    case 0, 1: addLayer(session, &bytes)
+    case 2, 3:
+        var layers = [session.layer(&bytes), session.layer(&bytes)]
+        var view: OpaquePointer?
+        if tilecache_view_create(cache, &layers, Int(bytes.byte() % 3), nil, &view) == TILECACHE_OK, let view {
+            session.views.append(view)
+        }
+    case 4, 5, 6, 7:
+        var viewport = tilecache_viewport()
+        _ = tilecache_viewport_init(&viewport, MemoryLayout<tilecache_viewport>.size)
+        viewport.center_x = bytes.number()
+        viewport.center_y = bytes.number()
+        viewport.width = min(bytes.number(), 4096)
+        viewport.height = min(bytes.number(), 4096)
+        if bytes.byte() & 1 == 0 { viewport.scale = bytes.number() }
+        if bytes.byte() & 3 == 0 { viewport.rotation = bytes.number() }
+        _ = tilecache_view_update(session.view(&bytes), &viewport, nil)
+    case 8, 9:
+        var frame: OpaquePointer?
+        if tilecache_view_frame(session.view(&bytes), &frame) == TILECACHE_OK, let frame {
+            session.frames.append(frame)
+        }
+    case 10: look(session, &bytes)
+    case 11: if !session.frames.isEmpty { tilecache_frame_release(session.frames.removeFirst()) }
+    case 12: if !session.leases.isEmpty { tilecache_lease_release(session.leases.removeFirst()) }
+    case 13:
+        var region = tilecache_rectangle(
+            min_x: bytes.number(),
+            min_y: bytes.number(),
+            max_x: bytes.number(),
+            max_y: bytes.number()
+        )
+        let layer = session.layer(&bytes)
+        _ = tilecache_invalidate(cache, layer, &region, Int32(bytes.byte() & 1))
+        _ = tilecache_add_floor(cache, layer, bytes.integer(), bytes.integer(), &region)
+    case 14: _ = tilecache_set_byte_limit(cache, bytes.integer())
+    case 15: _ = tilecache_trim(cache, bytes.integer())
+    case 16:
+        var needed = (0..<3).map { _ in
+            tilecache_needed_tile(
+                layer: session.layer(&bytes),
+                importance: Float(bytes.number()),
+                tile: tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
+            )
+        }
+        let size = bytes.byte() < 200 ? MemoryLayout<tilecache_needed_tile>.size : Int(bytes.byte())
+        let count = size == MemoryLayout<tilecache_needed_tile>.size ? needed.count : 1
+        _ = tilecache_view_update_needed(session.view(&bytes), &needed, count, min(size, 32), bytes.integer())
+    case 17:
+        let tile = tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
+        var isResident: Int32 = 0
+        _ = tilecache_is_resident(cache, session.layer(&bytes), tile, &isResident)
+        _ = tilecache_read_tile(cache, session.layer(&bytes), tile, { _, _, _ in }, nil)
+    case 18:
+        var text = [CChar](repeating: 0, count: 64)
+        var length = 0
+        _ = tilecache_describe_statistics(cache, &text, Int(bytes.byte() % 65), &length)
+        var figures = tilecache_statistics()
+        figures.struct_size = min(Int(bytes.byte()) * 4, MemoryLayout<tilecache_statistics>.size)
+        _ = tilecache_get_statistics(cache, &figures)
+    default:
+        if bytes.byte() < 8 { _ = tilecache_shutdown(cache, 1_000_000) }
+        if !session.views.isEmpty, bytes.byte() < 64 { tilecache_view_destroy(session.views.removeFirst()) }
+    }
+}
+
+private func look(_ session: Session, _ bytes: inout Bytes) {
+    guard let frame = session.frame(&bytes) else { return }
+    var placements: UnsafePointer<tilecache_placement>?
+    var count = 0
+    _ = tilecache_frame_get_placements(frame, MemoryLayout<tilecache_placement>.size, &placements, &count)
+    for index in 0..<count {
+        guard let tile = placements?[index].tile, let pixels = tile.pixels else { continue }
+        // Every byte is there to be read.
+        let sum = UnsafeRawBufferPointer(start: pixels, count: tile.byte_count).reduce(0) { $0 &+ Int($1) }
+        expect(sum >= 0, "pixels are read")
+    }
+    var lease: OpaquePointer?
+    if tilecache_frame_lease(frame, Int(truncatingIfNeeded: bytes.integer()), &lease) == TILECACHE_OK, let lease {
+        session.leases.append(lease)
+    }
+}
+
+private func addLayer(_ session: Session, _ bytes: inout Bytes) {
+    var source = tilecache_source()
+    _ = tilecache_source_init(&source, MemoryLayout<tilecache_source>.size)
+    source.load = { _, pixels in
+        guard let pixels, let memory = pixels.pointee.memory else { return 2 }
+        let bytes = UnsafeMutableRawBufferPointer(start: memory, count: pixels.pointee.byte_count)
+        for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
+        return Int32(truncatingIfNeeded: pixels.pointee.tile.column & 7)
+    }
+    var pyramid = tilecache_pyramid()
+    _ = tilecache_pyramid_init(&pyramid, MemoryLayout<tilecache_pyramid>.size)
+    (pyramid.world_width, pyramid.world_height, pyramid.tile_size) = (2048, 2048, 32)
+    let draw = bytes.byte()
+    if draw & 1 != 0 { pyramid.world_width = bytes.number() }
+    if draw & 2 != 0 { pyramid.tile_size = bytes.integer() }
+    if draw & 4 != 0 { pyramid.border = bytes.integer() }
+    pyramid.wraps_x = Int32(draw >> 3 & 1)
+    let levels = (0..<2).map { _ in
+        tilecache_level(
+            width: bytes.integer(),
+            height: bytes.integer(),
+            tile_width: bytes.integer(),
+            tile_height: bytes.integer(),
+            world_pixels_per_pixel: bytes.number(),
+            origin_x: bytes.number(),
+            origin_y: bytes.number(),
+            border: bytes.integer()
+        )
+    }
+    var options = tilecache_layer_options()
+    _ = tilecache_layer_options_init(&options, MemoryLayout<tilecache_layer_options>.size)
+    if draw & 16 != 0 { options.format = Int32(bytes.byte() % 9) }
+    if draw & 32 != 0 { options.opaque_bytes_per_tile = bytes.integer() }
+    let usesTable = draw & 64 != 0
+    levels.withUnsafeBufferPointer { table in
+        if usesTable {
+            pyramid.levels = table.baseAddress
+            pyramid.level_count = 2
+        }
+        var layer: tilecache_layer = 0
+        if tilecache_add_layer(session.cache, &source, &pyramid, &options, &layer) == TILECACHE_OK {
+            session.layers.append(layer)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// What is fuzzed; the environment's `TILECACHE_FUZZ` names one.
+enum FuzzTarget: String, CaseIterable {
+    /// Pan traces.
+    case trace
+    /// Sizes, durations, lists: what people write on command lines.
+    case words
+    /// Compressed blocks, damaged ones and such that only look right.
+    case block
+    /// Calls of the C interface.
+    case calls
+    /// Reports of earlier runs, checks and tolerances.
+    case reports
+
+    /// Takes one input; a crash is a finding, and so is a promise that does not hold.
+    func run(_ bytes: UnsafeRawBufferPointer) {
+        switch self {
+        case .trace: fuzzTrace(bytes)
+        case .words: fuzzWords(bytes)
+        case .block: fuzzBlock(bytes)
+        case .calls: fuzzCalls(bytes)
+        case .reports: fuzzReports(bytes)
+        }
+    }
+
+    static let chosen: FuzzTarget = {
+        let name = ProcessInfo.processInfo.environment["TILECACHE_FUZZ"] ?? ""
+        guard let target = FuzzTarget(rawValue: name) else {
+            fatalError("TILECACHE_FUZZ is one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return target
+    }()
+}
+
+/// What libFuzzer calls with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
+    FuzzTarget.chosen.run(UnsafeRawBufferPointer(start: start, count: count))
+    return 0
+}
+
+/// Ends the program with an explanation where a promise does not hold.
+func expect(_ holds: Bool, _ promise: @autoclosure () -> String) {
+    if !holds { fatalError(promise()) }
+}
+
+/// Takes numbers off the front of an input; zeros when it is used up.
+struct Bytes {
+    private var rest: UnsafeRawBufferPointer.SubSequence
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+
+    var isEmpty: Bool { rest.isEmpty }
+    var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: rest) }
+
+    mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+    mutating func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) } }
+
+    /// A number that means something half of the time, and anything the other half.
+    mutating func integer() -> Int64 {
+        switch byte() {
+        case 0..<100: Int64(byte())
+        case 100..<160: Int64(byte()) << Int64(byte() % 56)
+        case 160..<180: -Int64(byte())
+        case 180..<190: .min
+        case 190..<200: .max
+        default: Int64(bitPattern: word())
+        }
+    }
+
+    mutating func number() -> Double {
+        switch byte() {
+        case 0..<120: Double(byte()) * 16
+        case 120..<150: 1 / (1 + Double(byte()))
+        case 150..<160: .nan
+        case 160..<170: .infinity
+        case 170..<180: -Double(byte())
+        default: Double(bitPattern: word())
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// What the reader lets through keeps the format's promises.
+func fuzzTrace(_ bytes: UnsafeRawBufferPointer) {
+    do {
+        let reader = try PanTraceReader(bytes: Array(bytes), name: "fuzz")
+        var last = Int64.min
+        while let sample = try reader.nextSample() {
+            expect(sample.time > last && sample.time >= 0, "times grow: \(last), \(sample.time)")
+            expect(sample.center.x.isFinite && sample.center.y.isFinite, "centres are finite")
+            expect(sample.scale.isFinite && sample.scale > 0, "scales are larger than 0")
+            last = sample.time
+        }
+    } catch {
+        expect(!"\(error)".isEmpty, "errors say something")
+    }
+}
+
+/// Numbers that are read are in their range.
+func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let count = Quantity.bytes(text) {
+        expect(count >= 0 && ByteCount.bytes(count).bytes == count, "\(count) bytes")
+        expect(!ByteCount.bytes(count).description.isEmpty && ByteCount.gibibytes(count).bytes >= 0, "units")
+    }
+    if let time = Quantity.duration(text) { expect(time >= 0, "\(time) ns") }
+    _ = MemoryLimit(text)
+    _ = LoadTimes(text)
+    _ = CodecCharge(text)
+    if let factors = ZoomoutOptions.factors(text) { expect(factors.allSatisfy { $0 >= 1 }, "factors \(factors)") }
+    _ = StressFault.list(text)
+    var readings = MemoryReadings()
+    readings.takePressure(text)
+    readings.takeLimit(text)
+    readings.takeUse(current: text, statistics: text)
+    _ = readings.level
+    _ = MemoryReadings.groupFolders(text)
+}
+
+/// A line with a check, one with a tolerance, and a report; compared with itself it is no worse.
+func fuzzReports(_ bytes: UnsafeRawBufferPointer) {
+    let lines = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
+    guard lines.count == 3 else { return }
+    let check = try? FieldCheck(String(decoding: lines[0], as: UTF8.self))
+    let tolerance = try? Tolerance(String(decoding: lines[1], as: UTF8.self))
+    guard let report = try? JSONDecoder().decode(JSONTree.self, from: Data(lines[2])), case .object = report else {
+        return
+    }
+    _ = try? check?.failures(in: report)
+    _ = try? check?.validate(against: report)
+    let baseline = Baseline(report: report, path: "fuzz", tolerances: tolerance.map { [$0] } ?? [])
+    if let outcome = try? baseline.compare(report) {
+        expect(outcome.worse.isEmpty, "a report is worse than itself: \(outcome.worse)")
+    }
+}

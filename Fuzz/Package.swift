@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: its program's main function is libFuzzer's, so that it only links with --sanitize=fuzzer.
+// Scripts/fuzz builds and runs it.
+let package = Package(
+    name: "Fuzz",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "TileCache", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "FuzzTargets",
+            dependencies: [
+                .product(name: "TileCache", package: "TileCache"),
+                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "tilecache-static", package: "TileCache"),
+            ],
+            path: "FuzzTargets",
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)
