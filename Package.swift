@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "TileCache", targets: ["TileCache"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
+        .library(name: "TileSources", targets: ["TileSources"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],
     dependencies: [
@@ -32,6 +33,44 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
+
+        // Tiles from files and servers. Only TileSources needs these libraries, and what is built with it.
+        .systemLibrary(
+            name: "CTilePNG",
+            pkgConfig: "libpng",
+            providers: [.apt(["libpng-dev"]), .brew(["libpng"]), .yum(["libpng-devel"])]
+        ),
+        .systemLibrary(
+            name: "CTileJPEG",
+            pkgConfig: "libjpeg",
+            providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"]), .yum(["libjpeg-turbo-devel"])]
+        ),
+        .systemLibrary(
+            name: "CTileWebP",
+            pkgConfig: "libwebp",
+            providers: [.apt(["libwebp-dev"]), .brew(["webp"]), .yum(["libwebp-devel"])]
+        ),
+        .systemLibrary(
+            name: "CTileSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"]), .yum(["sqlite-devel"])]
+        ),
+        .systemLibrary(
+            name: "CTileExpat",
+            pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"]), .brew(["expat"]), .yum(["expat-devel"])]
+        ),
+        .systemLibrary(
+            name: "CTileCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"]), .yum(["libcurl-devel"])]
+        ),
+        .target(name: "CTileImages", dependencies: ["CTilePNG", "CTileJPEG", "CTileWebP"]),
+        .target(
+            name: "TileSources",
+            dependencies: ["TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl"],
+            swiftSettings: settings
+        ),
         .target(
             name: "CacheBenchKit",
             dependencies: ["TileCache", "DemoWorld", "CLZ4"],
@@ -40,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "cachebench",
             dependencies: [
-                "CacheBenchKit", "TileCache", "DemoWorld",
+                "CacheBenchKit", "TileCache", "DemoWorld", "TileSources",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -48,6 +87,14 @@ let package = Package(
         .testTarget(
             name: "TileCacheTests",
             dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TileSourcesTests",
+            dependencies: [
+                "TileSources", "TileCache", "CacheBenchKit", "CTileImages", "CTileSQLite", "CTilePNG", "CTileJPEG",
+                "CTileWebP",
+            ],
             swiftSettings: settings
         ),
     ],

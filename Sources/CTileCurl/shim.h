@@ -1,0 +1,58 @@
+// The system's libcurl; its variadic functions have one here for each type of argument.
+#ifndef TILECACHE_CTILECURL_SHIM_H
+#define TILECACHE_CTILECURL_SHIM_H
+#include <curl/curl.h>
+
+static inline CURLcode tile_curl_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode tile_curl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode tile_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode tile_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+typedef size_t (*tile_curl_data)(char *data, size_t size, size_t count, void *context);
+static inline CURLcode tile_curl_set_function(CURL *easy, CURLoption option, tile_curl_data value) {
+    return curl_easy_setopt(easy, option, value);
+}
+// Nothing but HTTP, whatever a redirection says.
+static inline void tile_curl_only_http(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+static inline long tile_curl_status(CURL *easy) {
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+// Seconds that the server asks to wait; 0 where it says nothing.
+static inline long tile_curl_retry_after(CURL *easy) {
+    curl_off_t seconds = 0;
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+    return seconds > 0 && seconds < 1000000 ? (long)seconds : seconds > 0 ? 1000000 : 0;
+}
+static inline CURLMcode tile_curl_limit_connections(CURLM *multi, long count) {
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, count);
+    return curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, count);
+}
+// A transfer that has ended, and how; NULL where there is none.
+static inline CURL *tile_curl_ended(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left)))
+        if (message->msg == CURLMSG_DONE) {
+            *result = message->data.result;
+            return message->easy_handle;
+        }
+    return (CURL *)0;
+}
+#endif

@@ -1,0 +1,75 @@
+// PNG, JPEG and WebP, row by row, by libpng, libjpeg-turbo and libwebp: what needs setjmp cannot be called from Swift.
+#ifndef TILECACHE_CTILEIMAGES_H
+#define TILECACHE_CTILEIMAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum { ti_unknown = 0, ti_png = 1, ti_jpeg = 2, ti_webp = 3 } ti_format;
+
+// How a pixel is written.
+typedef enum {
+    // Red, green, blue, alpha, a byte each; alpha as it is stored.
+    ti_rgba = 0,
+    // Blue, green, red, alpha.
+    ti_bgra = 1,
+    // One byte: the grey itself, or the luma (BT.601) of a colour.
+    ti_gray = 2
+} ti_layout;
+
+typedef enum {
+    ti_ok = 0,
+    // It is none of the formats, or not what its format says.
+    ti_damaged = 1,
+    // It ends too early.
+    ti_truncated = 2,
+    // It is larger than the caller's limit.
+    ti_too_large = 3,
+    ti_no_memory = 4,
+    // The file could not be read.
+    ti_unreadable = 5
+} ti_status;
+
+typedef struct {
+    ti_format format;
+    // Pixels; at least 1.
+    uint32_t width, height;
+    // Bytes that the decoder has to hold besides a few rows: an interlaced PNG, a progressive JPEG and any WebP need the
+    // whole image.
+    uint64_t whole_bytes;
+} ti_info;
+
+typedef struct {
+    ti_status status;
+    // One clause, without a full stop; always ended.
+    char message[200];
+} ti_error;
+
+typedef struct ti_reader ti_reader;
+
+// What the first bytes say; 12 are enough.
+ti_format ti_format_of(const uint8_t *bytes, size_t count);
+
+// Begins to read an image in memory, which has to stay until `ti_close`. NULL where it cannot be one; `error` says why.
+// The pixels are decoded by `ti_start`; until then only the header has been read.
+ti_reader *ti_open_memory(const uint8_t *bytes, size_t count, ti_info *info, ti_error *error);
+
+// The same of a file, which is closed with the reader, or at once where there is none.
+ti_reader *ti_open_file(FILE *file, ti_info *info, ti_error *error);
+
+// Begins to decode, with at most `limit` bytes for whatever `whole_bytes` is about.
+ti_status ti_start(ti_reader *reader, uint64_t limit, ti_error *error);
+
+// The next row from the top as `width` pixels of red, green, blue and alpha. Call it `height` times.
+ti_status ti_row(ti_reader *reader, uint8_t *row, ti_error *error);
+
+// Checks that the image ends as it should, after the last row.
+ti_status ti_end(ti_reader *reader, ti_error *error);
+
+void ti_close(ti_reader *reader);
+
+// Writes pixels of red, green, blue and alpha in a layout; `premultiplies` rounds to the nearest. They may not overlap.
+void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premultiplies, uint8_t *target);
+
+#endif

@@ -1,0 +1,32 @@
+// What the readers of the three formats share.
+#ifndef TILECACHE_CTILEIMAGES_READER_H
+#define TILECACHE_CTILEIMAGES_READER_H
+
+#include "CTileImages.h"
+
+struct ti_reader {
+    ti_info info;
+    // Either of them.
+    FILE *file;
+    const uint8_t *bytes;
+    size_t count, position;
+    ti_status (*start)(ti_reader *reader, uint64_t limit, ti_error *error);
+    ti_status (*row)(ti_reader *reader, uint8_t *row, ti_error *error);
+    ti_status (*end)(ti_reader *reader, ti_error *error);
+    // Frees `state`.
+    void (*close)(ti_reader *reader);
+    void *state;
+};
+
+// Writes the message and returns the status.
+ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+// Reads up to `count` bytes; fewer only at the end.
+size_t ti_take(ti_reader *reader, uint8_t *target, size_t count);
+
+// Reads the header; the status of a failure is in `error`.
+ti_status ti_open_png(ti_reader *reader, ti_error *error);
+ti_status ti_open_jpeg(ti_reader *reader, ti_error *error);
+ti_status ti_open_webp(ti_reader *reader, ti_error *error);
+
+#endif

@@ -1,0 +1,14 @@
+// The system's SQLite; what Swift cannot call of it (variadic functions, constants that are casts) has a function here.
+#ifndef TILECACHE_CTILESQLITE_SHIM_H
+#define TILECACHE_CTILESQLITE_SHIM_H
+#include <sqlite3.h>
+
+// A database that may come from anybody: its schema is not trusted, nothing in it can be made to run away.
+static inline void tile_sqlite_harden(sqlite3 *database, int largest_value) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, largest_value);
+    sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+}
+#endif

@@ -1,0 +1,83 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What reading a file came to.
+enum FileContents {
+    case bytes([UInt8])
+    /// There is no such file.
+    case missing
+    case failed(TileLoadFailure)
+}
+
+/// The few things that sources ask of files.
+enum Files {
+    /// More than any image of a tile has; what is larger is not read.
+    static let largestTile = 64 << 20
+
+    /// All of a regular file that has no more than `limit` bytes.
+    static func read(_ path: String, limit: Int = largestTile) -> FileContents {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return missingOrFailed() }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return missingOrFailed() }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .failed(TileLoadFailure(.unreadable, "it is no file")) }
+        guard status.st_size <= limit else {
+            return .failed(TileLoadFailure(.tooLarge, "\(status.st_size) bytes, and at most \(limit) were expected"))
+        }
+        let size = Int(status.st_size)
+        var failed = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                guard let base = buffer.baseAddress else { break }
+                let got = read(file, base + count, size - count)
+                if got < 0, errno == EINTR { continue }
+                failed = got < 0
+                guard got > 0 else { break }
+                count += got
+            }
+        }
+        return failed ? missingOrFailed() : .bytes(bytes)
+    }
+
+    /// The names in a folder; `nil` where it cannot be read. Looks at no more than `limit`.
+    static func names(in folder: String, limit: Int = 100_000) -> [String]? {
+        guard let stream = opendir(folder) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while names.count < limit, let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// What the system said last, as a sentence.
+    static var lastError: String { String(cString: strerror(errno)) }
+
+    private static func missingOrFailed() -> FileContents {
+        errno == ENOENT || errno == ENOTDIR ? .missing : .failed(TileLoadFailure(.unreadable, lastError))
+    }
+
+    private static func read(_ file: Int32, _ to: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.read(file, to, count)
+        #elseif canImport(Musl)
+            Musl.read(file, to, count)
+        #else
+            Darwin.read(file, to, count)
+        #endif
+    }
+}

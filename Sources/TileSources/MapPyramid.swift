@@ -1,0 +1,31 @@
+import TileCache
+
+/// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
+enum MapPyramid {
+    /// Deeper zooms than anybody has; 2^30 tiles of 256 pixels a side are a hundredth of a millimetre of the equator.
+    static let zooms = 0...30
+
+    /// The pyramid of some zooms.
+    ///
+    /// - Parameter world: pixels at the last zoom where it is smaller than its square, as for pictures that are no map.
+    static func make(
+        _ zooms: ClosedRange<Int>,
+        tileSize: Int,
+        world: (width: Int, height: Int)? = nil,
+        wrapsX: Bool
+    ) throws(TileCacheError) -> TilePyramid {
+        let side = tileSize << zooms.upperBound
+        let (width, height) = world ?? (side, side)
+        let levels = zooms.map { zoom in
+            let span = 1 << (zooms.upperBound - zoom)
+            return PyramidLevel(
+                width: (width - 1) / span + 1,
+                height: (height - 1) / span + 1,
+                tileWidth: tileSize,
+                tileHeight: tileSize,
+                worldPixelsPerPixel: Double(span)
+            )
+        }
+        return try TilePyramid(worldWidth: Double(width), worldHeight: Double(height), wrapsX: wrapsX, levels: levels)
+    }
+}

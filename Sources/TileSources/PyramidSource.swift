@@ -1,0 +1,45 @@
+public import TileCache
+
+/// A source that knows its own pyramid: everything in this module is one.
+///
+/// ```swift
+/// let map = try MBTilesSource(path: "map.mbtiles")
+/// let layer = try map.addLayer(to: cache)
+/// ```
+public protocol PyramidSource: TileDecoder {
+    /// Where the tiles come from, for people.
+    var name: String { get }
+    /// The levels that the source has. Its coarsest is level 0, whatever number it has in the container.
+    var pyramid: TilePyramid { get }
+    /// How the layer's pixels are laid out.
+    var layerOptions: LayerOptions { get }
+    /// The part of the world that is known to have tiles; all of it where nothing is known.
+    var contents: Rectangle { get }
+    /// What has been loaded and what has failed so far.
+    var statistics: SourceStatistics { get }
+    /// Adds the source to a cache, with its own pyramid and ``layerOptions``.
+    ///
+    /// - Throws: `TileCacheError.invalidLayer` where a tile is larger than the limit.
+    func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID
+}
+
+extension PyramidSource {
+    /// All of the world.
+    public var contents: Rectangle {
+        Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+    }
+}
+
+extension PyramidSource where Self: BlockingTileSource {
+    /// Adds the source to a cache, with its own pyramid and layer options.
+    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
+        try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
+    }
+}
+
+extension PyramidSource where Self: TileSource {
+    /// Adds the source to a cache, with its own pyramid and layer options.
+    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
+        try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
+    }
+}

@@ -1,0 +1,69 @@
+import TileCache
+
+/// From encoded bytes to a tile in the cache, with every failure counted: what all sources do last.
+struct TileDelivery: Sendable {
+    let counter = SourceCounter()
+    private let images: TileImages
+    private let keepsEncoded: Bool
+
+    init(_ options: SourceOptions) {
+        images = TileImages(options)
+        keepsEncoded = options.keepsEncoded
+    }
+
+    var statistics: SourceStatistics { counter.statistics }
+
+    /// Answers for a tile that has been looked for.
+    func deliver(
+        _ contents: FileContents,
+        _ place: ImagePlacement,
+        of subject: String,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) -> TileOutcome {
+        counter.count { $0.loads += 1 }
+        switch contents {
+        case .missing:
+            counter.count { $0.absent += 1 }
+            return .absent
+        case .failed(let failure):
+            counter.count(failure, of: subject)
+            throw failure.cause == .unreadable ? .transient(retryAfterNanoseconds: 0) : .permanent
+        case .bytes(let bytes):
+            // A closure that throws what it says it does makes the compiler crash here.
+            let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
+            if let failure { throw failure }
+            return .pixels
+        }
+    }
+
+    /// Decodes a tile and hands its bytes to the cache.
+    func write(
+        _ encoded: UnsafeRawBufferPointer,
+        _ place: ImagePlacement,
+        of subject: String,
+        into pixels: inout TilePixels
+    ) -> TileFailure? {
+        do {
+            try decode(encoded, place, of: subject, into: &pixels)
+        } catch {
+            return error
+        }
+        if keepsEncoded { pixels.keepEncoded(encoded) }
+        return nil
+    }
+
+    /// Decodes a tile; what cannot be decoded once never can.
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        _ place: ImagePlacement,
+        of subject: String,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        do {
+            try images.decode(encoded, place, into: &pixels)
+        } catch {
+            counter.count(error, of: subject)
+            throw .permanent
+        }
+    }
+}

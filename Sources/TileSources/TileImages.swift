@@ -1,0 +1,145 @@
+import CTileImages
+import TileCache
+
+/// Where in an image a tile's pixels lie.
+struct ImagePlacement: Hashable {
+    /// The size that the whole image is to have.
+    var imageWidth: Int
+    var imageHeight: Int
+    /// The part that is drawn; it goes to the tile's top left corner, and the rest of the tile is zeros.
+    var x = 0
+    var y = 0
+    var width: Int
+    var height: Int
+
+    /// An image that is the tile.
+    init(tileSize: Int) {
+        (imageWidth, imageHeight, width, height) = (tileSize, tileSize, tileSize, tileSize)
+    }
+
+    init(imageWidth: Int, imageHeight: Int, x: Int, y: Int, width: Int, height: Int) {
+        (self.imageWidth, self.imageHeight, self.x, self.y) = (imageWidth, imageHeight, x, y)
+        (self.width, self.height) = (width, height)
+    }
+}
+
+/// Decodes the images that tiles are kept in: PNG, JPEG and WebP, told apart by their first bytes.
+struct TileImages: Sendable {
+    private let layout: ti_layout
+    private let premultiplies: Bool
+    private let bytesPerPixel: Int
+
+    /// What a decoder may hold for an image that it can only decode as a whole: the largest tile, twice.
+    private static let limit: UInt64 = 1 << 28
+
+    init(_ options: SourceOptions) {
+        switch options.format {
+        case .bgra8: layout = ti_bgra
+        case .gray8: layout = ti_gray
+        default: layout = ti_rgba
+        }
+        premultiplies = options.alpha == .premultiplied
+        bytesPerPixel = options.format.bytesPerPixel ?? 4
+    }
+
+    /// Writes a tile.
+    ///
+    /// Besides the tile it needs a row of the image and, for what cannot be decoded row by row, 8 bytes a pixel.
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        _ place: ImagePlacement,
+        into pixels: inout TilePixels
+    ) throws(TileLoadFailure) {
+        let (width, height, bytesPerRow) = (pixels.width, pixels.height, pixels.bytesPerRow)
+        guard place.width <= width, place.height <= height, bytesPerRow == width * bytesPerPixel else {
+            throw TileLoadFailure(.wrongSize, "the layer's tiles are of another size or format than the source's")
+        }
+        let failure = pixels.withMutableBytes { target -> TileLoadFailure? in
+            Self.failure(of: { decode(encoded, place, into: target, bytesPerRow: bytesPerRow, error: &$0) })
+        }
+        if let failure { throw failure }
+    }
+
+    /// The size of an image, from its header alone.
+    static func size(of encoded: UnsafeRawBufferPointer) -> Result<(width: Int, height: Int), TileLoadFailure> {
+        var info = ti_info()
+        let failure = failure(of: { error in
+            let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            let reader = ti_open_memory(bytes, encoded.count, &info, &error)
+            ti_close(reader)
+            return reader == nil ? error.status : ti_ok
+        })
+        return failure.map { .failure($0) } ?? .success((Int(info.width), Int(info.height)))
+    }
+
+    private func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        _ place: ImagePlacement,
+        into target: UnsafeMutableRawBufferPointer,
+        bytesPerRow: Int,
+        error: inout ti_error
+    ) -> ti_status {
+        var info = ti_info()
+        let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let reader = ti_open_memory(bytes, encoded.count, &info, &error) else { return error.status }
+        defer { ti_close(reader) }
+        guard info.width == place.imageWidth, info.height == place.imageHeight else {
+            let found = "\(info.width) x \(info.height)"
+            error.set("an image of \(place.imageWidth) x \(place.imageHeight) pixels was expected, not \(found)")
+            return Self.wrongSize
+        }
+        var status = ti_start(reader, Self.limit, &error)
+        let row = UnsafeMutableRawPointer.allocate(byteCount: max(place.imageWidth, 1) * 4, alignment: 16)
+        defer { row.deallocate() }
+        let first = row.assumingMemoryBound(to: UInt8.self)
+        for line in 0..<place.imageHeight where status == ti_ok {
+            status = ti_row(reader, first, &error)
+            guard status == ti_ok, line >= place.y, line < place.y + place.height,
+                let start = target.baseAddress?.advanced(by: (line - place.y) * bytesPerRow)
+            else { continue }
+            let to = start.assumingMemoryBound(to: UInt8.self)
+            ti_convert(first + 4 * place.x, place.width, layout, premultiplies ? 1 : 0, to)
+            let written = place.width * bytesPerPixel
+            let rest = bytesPerRow - written
+            if rest > 0 { (start + written).initializeMemory(as: UInt8.self, repeating: 0, count: rest) }
+        }
+        guard status == ti_ok else { return status }
+        let drawn = place.height * bytesPerRow
+        if drawn < target.count {
+            UnsafeMutableRawBufferPointer(rebasing: target[drawn...]).initializeMemory(as: UInt8.self, repeating: 0)
+        }
+        return ti_end(reader, &error)
+    }
+
+    private static let wrongSize = ti_status(rawValue: 100)
+
+    private static func failure(of body: (inout ti_error) -> ti_status) -> TileLoadFailure? {
+        var error = ti_error()
+        let status = body(&error)
+        let cause: LoadFailureCause
+        switch status {
+        case ti_ok: return nil
+        case ti_truncated: cause = .truncated
+        case ti_too_large, ti_no_memory: cause = .tooLarge
+        case ti_unreadable: cause = .unreadable
+        case wrongSize: cause = .wrongSize
+        default: cause = .undecodable
+        }
+        return TileLoadFailure(cause, error.text)
+    }
+}
+
+extension ti_error {
+    /// The message, as far as it is text.
+    var text: String {
+        withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    fileprivate mutating func set(_ text: String) {
+        withUnsafeMutableBytes(of: &message) { bytes in
+            let room = bytes.count - 1
+            for (index, byte) in text.utf8.prefix(room).enumerated() { bytes[index] = byte }
+            bytes[min(text.utf8.count, room)] = 0
+        }
+    }
+}

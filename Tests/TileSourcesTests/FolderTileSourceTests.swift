@@ -1,0 +1,102 @@
+import Testing
+import TileSources
+
+@testable import TileCache
+
+/// Tiles in files z/x/y.
+@Suite struct FolderTileSourceTests {
+    private let folder = ScratchFolder()
+
+    private func image(_ zoom: Int, _ column: Int, _ row: Int) -> TestImage {
+        TestImage(width: 32, height: 32, seed: zoom * 100 + column * 10 + row)
+    }
+
+    private func writePyramid(_ zooms: ClosedRange<Int>, leavingOut isLeftOut: (Int, Int, Int) -> Bool) {
+        for zoom in zooms {
+            for column in 0..<1 << zoom {
+                for row in 0..<1 << zoom where !isLeftOut(zoom, column, row) {
+                    folder.write(image(zoom, column, row).png, to: "\(zoom)/\(column)/\(row).png")
+                }
+            }
+        }
+    }
+
+    @Test func everyTileInItsPlaceAndTheOthersAbsent() throws {
+        writePyramid(1...3) { $1 == 1 && $2 == 1 && $0 > 1 }
+        let source = try FolderTileSource(path: folder.path)
+        #expect(source.zooms == 1...3 && source.pyramid.levels.count == 3 && source.pyramid.worldWidth == 256)
+        for zoom in 1...3 {
+            for column in 0..<1 << zoom {
+                for row in 0..<1 << zoom {
+                    let loaded = try source.loaded(zoom - 1, column, row)
+                    if column == 1, row == 1, zoom > 1 {
+                        #expect(loaded.outcome == .absent)
+                    } else {
+                        #expect(loaded.outcome == .pixels && loaded.image == image(zoom, column, row))
+                    }
+                }
+            }
+        }
+        #expect(source.statistics.loads == 84 && source.statistics.absent == 2 && source.statistics.failureCount == 0)
+        let fromBottom = try FolderTileSource(path: folder.path, rows: .fromBottom)
+        #expect(try fromBottom.loaded(2, 3, 0).image == image(3, 3, 7))
+        #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
+    }
+
+    @Test func failuresAreCountedAndNamed() throws {
+        writePyramid(0...1) { _, _, _ in false }
+        folder.write([1, 2, 3], to: "1/0/0.png")
+        folder.write(TestImage(width: 16, height: 16).png, to: "1/1/0.png")
+        folder.write(Array(image(1, 1, 1).png.dropLast(20)), to: "1/1/1.png")
+        let source = try FolderTileSource(path: folder.path, options: SourceOptions(tileSize: 32))
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 0) }
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 0) }
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 1) }
+        #expect(source.statistics.failures == [.undecodable: 1, .wrongSize: 1, .truncated: 1])
+        #expect(source.statistics.lastFailure == "\(folder.path)/1/1/1.png: the PNG ends too early")
+    }
+
+    @Test func whatIsNoPyramidIsSaid() throws {
+        func message(_ path: String, _ options: SourceOptions = SourceOptions()) -> String {
+            do {
+                _ = try FolderTileSource(path: path, options: options)
+                return ""
+            } catch {
+                return error.description
+            }
+        }
+        #expect(message("/nowhere") == "/nowhere: a folder that can be read was expected")
+        #expect(message(folder.path).contains("folders with the numbers of zooms"))
+        folder.write([1], to: "3/4/notes.txt")
+        #expect(message(folder.path).contains("tiles z/x/y.png, .jpg, .jpeg or .webp"))
+        folder.write(TestImage(width: 32, height: 31).png, to: "3/4/5.png")
+        #expect(message(folder.path).contains("not 32 x 31"))
+        #expect(message(folder.path, SourceOptions(format: .float32)).contains("rgba8, bgra8 or gray8"))
+        #expect(message(folder.path, SourceOptions(tileSize: 5)).contains("16 to 4096"))
+    }
+
+    /// Through the cache: exact tiles on screen, the encoded bytes kept where they are smaller.
+    @Test(.timeLimit(.minutes(1))) func aCacheShowsThem() throws {
+        writePyramid(0...3) { _, _, _ in false }
+        let address = try #require(TileSourceAddress("xyz:\(folder.path)"))
+        let source = try address.open()
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let layer = try source.addLayer(to: cache)
+        let view = cache.makeView(layers: [layer])
+        let viewport = Viewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
+        #expect(
+            settled {
+                view.update(viewport)
+                return view.frame().missingTileCount == 0
+            }
+        )
+        for placement in view.frame() {
+            let tile = placement.tile.identity.tile
+            let expected = image(tile.level, tile.column, tile.row)
+            let isEqual = placement.tile.withUnsafeBytes { $0.elementsEqual(expected.pixels) }
+            #expect(placement.isExact && isEqual)
+        }
+        #expect(cache.statistics.encodedPayloads > 0)
+        #expect(cache.shutdown())
+    }
+}

@@ -1,0 +1,101 @@
+import TileSources
+
+@testable import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A folder that is gone when the test is.
+final class ScratchFolder {
+    let path: String
+
+    init() {
+        let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(root)/tilesources-XXXXXX".utf8CString)
+        path = String(cString: mkdtemp(&template))
+    }
+
+    deinit { _ = system("rm -rf '\(path)'") }
+
+    /// Writes a file, and the folders on the way to it.
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String) -> String {
+        let full = "\(path)/\(name)"
+        for index in full.indices where full[index] == "/" && index > full.startIndex {
+            mkdir(String(full[..<index]), 0o755)
+        }
+        let file = fopen(full, "wb")
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+        return full
+    }
+}
+
+/// A tile as a cache would ask for it.
+struct LoadedTile {
+    var outcome: TileOutcome
+    var image: TestImage
+}
+
+/// Memory for one tile of a source's pyramid, and what is written into it.
+private func withPixels(
+    _ source: any PyramidSource,
+    _ tile: TileCoordinate,
+    _ body: (inout TilePixels) throws -> TileOutcome
+) throws -> LoadedTile {
+    let level = source.pyramid.levels[tile.level]
+    let format = source.layerOptions.format
+    let count = format.byteCount(width: level.tileWidth, height: level.tileHeight) ?? 0
+    // Whatever a source leaves out shows.
+    var bytes = [UInt8](repeating: 0xA5, count: count)
+    let outcome = try bytes.withUnsafeMutableBytes { memory in
+        var pixels = TilePixels(
+            memory: memory,
+            width: level.tileWidth,
+            height: level.tileHeight,
+            format: format,
+            alpha: source.layerOptions.alpha
+        )
+        return try body(&pixels)
+    }
+    return LoadedTile(
+        outcome: outcome,
+        image: TestImage(width: level.tileWidth, height: level.tileHeight, pixels: bytes)
+    )
+}
+
+extension PyramidSource {
+    /// Decodes bytes as this tile.
+    func decoded(_ encoded: [UInt8], of tile: TileCoordinate) throws -> LoadedTile {
+        try withPixels(self, tile) { pixels in
+            let failure = encoded.withUnsafeBytes { bytes -> TileFailure? in
+                do throws(TileFailure) { try decode(bytes, of: tile, into: &pixels) } catch { return error }
+                return nil
+            }
+            if let failure { throw failure }
+            return .pixels
+        }
+    }
+}
+
+extension PyramidSource where Self: BlockingTileSource {
+    func loaded(_ tile: TileCoordinate) throws -> LoadedTile {
+        try withPixels(self, tile) { try load(tile, into: &$0) }
+    }
+
+    func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
+        try loaded(TileCoordinate(level: level, column: column, row: row))
+    }
+}
+
+/// Waits until something is so, half a minute at most: how long it takes decides nothing.
+func settled(_ condition: () -> Bool) -> Bool {
+    for _ in 0..<30_000 {
+        if condition() { return true }
+        usleep(1000)
+    }
+    return false
+}
