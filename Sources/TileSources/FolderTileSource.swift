@@ -5,14 +5,6 @@ public import TileCache
 /// A file that is not there is a tile that does not exist. One that cannot be decoded or has another size than the
 /// others fails for good, one that cannot be read fails for now; ``statistics`` says which and why.
 public final class FolderTileSource: BlockingTileSource, PyramidSource {
-    /// Where row 0 lies.
-    public enum RowOrder: String, CaseIterable, Hashable, Sendable {
-        /// At the top, as in web maps ("xyz").
-        case fromTop
-        /// At the bottom ("tms"); what `gdal2tiles` writes unless told `--xyz`.
-        case fromBottom
-    }
-
     /// The folder.
     public let name: String
     /// One level for each zoom from the first folder with a number for a name to the last.
@@ -22,7 +14,7 @@ public final class FolderTileSource: BlockingTileSource, PyramidSource {
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
 
-    private let rows: RowOrder
+    private let rows: TileRowOrder
     private let tileSize: Int
     private let fileExtension: String
     private let delivery: TileDelivery
@@ -36,7 +28,7 @@ public final class FolderTileSource: BlockingTileSource, PyramidSource {
     /// - Throws: ``TileSourceError`` where there is no such folder, or no tile in it.
     public init(
         path: String,
-        rows: RowOrder = .fromTop,
+        rows: TileRowOrder = .fromTop,
         options: SourceOptions = SourceOptions()
     ) throws(TileSourceError) {
         try options.check(path)
@@ -89,7 +81,7 @@ public final class FolderTileSource: BlockingTileSource, PyramidSource {
 
     private func path(of tile: TileCoordinate) -> String {
         let zoom = zooms.lowerBound + tile.level
-        let row = rows == .fromTop ? tile.row : (1 << zoom) - 1 - tile.row
+        let row = rows.number(of: tile.row, zoom: zoom)
         return "\(name)/\(zoom)/\(tile.column)/\(row).\(fileExtension)"
     }
 

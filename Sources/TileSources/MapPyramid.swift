@@ -1,5 +1,16 @@
 import TileCache
 
+/// Where the rows of a web map begin.
+public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
+    /// Row 0 is at the top, as in web maps ("xyz").
+    case fromTop
+    /// Row 0 is at the bottom ("tms"), as in MBTiles and in what `gdal2tiles` writes unless told `--xyz`.
+    case fromBottom
+
+    /// The container's number of a row that is counted from the top.
+    func number(of row: Int, zoom: Int) -> Int { self == .fromTop ? row : (1 << zoom) - 1 - row }
+}
+
 /// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
 enum MapPyramid {
     /// Deeper zooms than anybody has; 2^30 tiles of 256 pixels a side are a hundredth of a millimetre of the equator.

@@ -1,12 +1,16 @@
-/// Where tiles lie, as it is written on a command line: `xyz:FOLDER`, ...
+/// Where tiles lie, as it is written on a command line: `mbtiles:FILE`, `xyz:DIR`, ...
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
+    /// An MBTiles file.
+    case mbtiles(String)
     /// A folder of files z/x/y, row 0 at the top.
     case xyz(String)
     /// A folder of files z/x/y, row 0 at the bottom.
     case tms(String)
+    /// A Deep Zoom descriptor.
+    case deepZoom(String)
 
     /// What can be written, for messages.
-    public static let forms = "xyz:DIR or tms:DIR"
+    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR or dzi:FILE"
 
     /// Reads an address; `nil` where it is none of ``forms``.
     public init?(_ text: String) {
@@ -14,8 +18,10 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         let rest = String(text[text.index(after: colon)...])
         guard !rest.isEmpty else { return nil }
         switch text[..<colon] {
+        case "mbtiles": self = .mbtiles(rest)
         case "xyz": self = .xyz(rest)
         case "tms": self = .tms(rest)
+        case "dzi": self = .deepZoom(rest)
         default: return nil
         }
     }
@@ -23,8 +29,10 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// As it is written on a command line.
     public var description: String {
         switch self {
+        case .mbtiles(let path): "mbtiles:\(path)"
         case .xyz(let path): "xyz:\(path)"
         case .tms(let path): "tms:\(path)"
+        case .deepZoom(let path): "dzi:\(path)"
         }
     }
 
@@ -33,8 +41,10 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``TileSourceError``, which names the file or address and what was expected of it.
     public func open(_ options: SourceOptions = SourceOptions()) throws(TileSourceError) -> any PyramidSource {
         switch self {
+        case .mbtiles(let path): try MBTilesSource(path: path, options: options)
         case .xyz(let path): try FolderTileSource(path: path, options: options)
         case .tms(let path): try FolderTileSource(path: path, rows: .fromBottom, options: options)
+        case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
         }
     }
 }

@@ -1,0 +1,53 @@
+import TileCache
+
+/// What the table `metadata` of an MBTiles file says.
+struct MBTilesMetadata {
+    var values: [String: String] = [:]
+
+    /// Reads what is text under names that are text, as far as it goes: files without the table are common enough.
+    init(_ database: Database) {
+        guard let query = database.query("SELECT name, value FROM metadata LIMIT 1000") else { return }
+        query.bind()
+        while case .row = query.step() {
+            guard case .text(let name) = query[0] else { continue }
+            switch query[1] {
+            case .text(let value): values[name] = value
+            case .integer(let value): values[name] = "\(value)"
+            case .real(let value): values[name] = "\(value)"
+            case .null, .blob: break
+            }
+        }
+    }
+
+    /// A zoom, where it is a number that can be one.
+    func zoom(_ name: String) -> Int? {
+        values[name].flatMap { Int($0) }.flatMap { MapPyramid.zooms.contains($0) ? $0 : nil }
+    }
+
+    /// Left, bottom, right and top in degrees as a part of the world's square, x and y from 0 to 1 and y downwards;
+    /// `nil` where they are not given, or make no sense.
+    var bounds: Rectangle? {
+        let numbers = values["bounds"]?.split(separator: ",").map { part in
+            Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())
+        }
+        guard let numbers, numbers.count == 4 else { return nil }
+        let known = numbers.compactMap { $0 }.filter(\.isFinite)
+        guard known.count == 4, known[0] < known[2], known[1] < known[3], abs(known[0]) <= 180, abs(known[2]) <= 180,
+            abs(known[1]) <= 90, abs(known[3]) <= 90
+        else { return nil }
+        return Rectangle(
+            minX: (known[0] + 180) / 360,
+            minY: Self.mercator(known[3]),
+            maxX: (known[2] + 180) / 360,
+            maxY: Self.mercator(known[1])
+        )
+    }
+
+    /// Where a latitude lies on the square of the web's Mercator projection, from the top.
+    private static func mercator(_ latitude: Double) -> Double {
+        let sine = PortableMath.sin(latitude * .pi / 180)
+        guard abs(sine) < 1 else { return sine > 0 ? 0 : 1 }
+        let y = 0.5 - PortableMath.log2((1 + sine) / (1 - sine)) * 0.6931471805599453 / (4 * .pi)
+        return min(max(y, 0), 1)
+    }
+}

@@ -1,0 +1,205 @@
+import Synchronization
+public import TileCache
+
+/// Tiles in an MBTiles file: an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.
+///
+/// A row that is not there is a tile that does not exist. Anybody may have made the file: values of other types, images
+/// of another size, damaged pages and views that never end are failures that ``statistics`` counts and names. Each
+/// worker that reads at the same time has a connection of its own, each with SQLite's page cache of up to 2 MB, which
+/// does not count against the cache's limit.
+public final class MBTilesSource: BlockingTileSource, PyramidSource {
+    /// The file.
+    public let name: String
+    /// One level for each of ``zooms``, of the whole square of the web's Mercator projection.
+    public let pyramid: TilePyramid
+    /// How the layer's pixels are laid out.
+    public let layerOptions: LayerOptions
+    /// The metadata's `minzoom` and `maxzoom` where there are tiles of both, else those of the tiles; `zooms.lowerBound`
+    /// is level 0.
+    public let zooms: ClosedRange<Int>
+    /// The metadata's `bounds`, in world pixels; the whole world where it has none.
+    public let contents: Rectangle
+    /// The file's own table of names and values.
+    public let metadata: [String: String]
+
+    private let rows: TileRowOrder
+    private let tileSize: Int
+    private let delivery: TileDelivery
+    private let connections: Lock<[Connection]>
+
+    /// Opens a file: reads its metadata and the header of one tile.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - rows: where row 0 lies; at the bottom unless given, as the format says. Some programs write it otherwise.
+    ///   - options: of the pixels.
+    /// - Throws: ``TileSourceError`` where it is no MBTiles file, or one of vector tiles.
+    public init(
+        path: String,
+        rows: TileRowOrder = .fromBottom,
+        options: SourceOptions = SourceOptions()
+    ) throws(TileSourceError) {
+        try options.check(path)
+        let connection = try Connection(path)
+        let metadata = MBTilesMetadata(connection.database)
+        if let format = metadata.values["format"], ["pbf", "mvt"].contains(format) {
+            throw TileSourceError(
+                path,
+                "tiles of PNG, JPEG or WebP were expected, and these are of the format \(format)"
+            )
+        }
+        zooms = try connection.zooms(metadata, path)
+        if let size = options.tileSize {
+            tileSize = size
+        } else {
+            tileSize = try TileSize.of(try connection.sample(zoom: zooms.upperBound, path), "\(path): its first tile")
+        }
+        do {
+            pyramid = try MapPyramid.make(zooms, tileSize: tileSize, wrapsX: options.wrapsX)
+        } catch {
+            throw TileSourceError(path, "\(error)")
+        }
+        let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
+        let part = metadata.bounds ?? Rectangle(minX: 0, minY: 0, maxX: 1, maxY: 1)
+        contents = Rectangle(
+            minX: part.minX * width,
+            minY: part.minY * height,
+            maxX: part.maxX * width,
+            maxY: part.maxY * height
+        )
+        name = path
+        self.metadata = metadata.values
+        self.rows = rows
+        layerOptions = options.layerOptions
+        delivery = TileDelivery(options)
+        connections = Lock([connection])
+    }
+
+    /// What has been loaded and what has failed so far.
+    public var statistics: SourceStatistics { delivery.statistics }
+
+    /// Reads and decodes a tile.
+    public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let subject = subject(of: tile)
+        delivery.counter.count { $0.loads += 1 }
+        let connection: Connection
+        do {
+            connection = try connections.withLock { $0.popLast() } ?? Connection(name)
+        } catch {
+            delivery.counter.count(TileLoadFailure(.unreadable, "\(error)"), of: subject)
+            throw TileFailure.transient(retryAfterNanoseconds: 0)
+        }
+        let zoom = zooms.lowerBound + tile.level
+        connection.tile.bind(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
+        defer {
+            connection.tile.reset()
+            connections.withLock { $0.append(connection) }
+        }
+        switch connection.tile.step() {
+        case .done:
+            delivery.counter.count { $0.absent += 1 }
+            return .absent
+        case .failed(let failure):
+            delivery.counter.count(failure, of: subject)
+            throw failure.cause == .unreadable ? TileFailure.transient(retryAfterNanoseconds: 0) : .permanent
+        case .row:
+            guard case .blob = connection.tile[0] else {
+                let found = connection.tile[0].typeName
+                delivery.counter.count(TileLoadFailure(.undecodable, "a blob was expected, not \(found)"), of: subject)
+                throw TileFailure.permanent
+            }
+            let failure = delivery.write(connection.tile.blob(0), placement, of: subject, into: &pixels)
+            if let failure { throw failure }
+            return .pixels
+        }
+    }
+
+    /// Decodes a tile anew from the database's bytes.
+    public func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try delivery.decode(encoded, placement, of: subject(of: tile), into: &pixels)
+    }
+
+    private var placement: ImagePlacement { ImagePlacement(tileSize: tileSize) }
+
+    private func subject(of tile: TileCoordinate) -> String {
+        "\(name): tile \(zooms.lowerBound + tile.level)/\(tile.column)/\(tile.row)"
+    }
+}
+
+/// A connection with its query for a tile.
+///
+/// Unchecked: it is in one thread's hands, or in the source's list of those that nobody uses.
+private final class Connection: @unchecked Sendable {
+    let database: Database
+    let tile: Query
+
+    init(_ path: String) throws(TileSourceError) {
+        database = try Database(path: path)
+        let text = "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?"
+        guard let query = database.query(text) else {
+            throw TileSourceError(
+                path,
+                "a table 'tiles' with zoom_level, tile_column, tile_row and tile_data was expected: \(database.message)"
+            )
+        }
+        tile = query
+    }
+
+    func zooms(_ metadata: MBTilesMetadata, _ path: String) throws(TileSourceError) -> ClosedRange<Int> {
+        if let first = metadata.zoom("minzoom"), let last = metadata.zoom("maxzoom"), first <= last,
+            hasTiles(first), hasTiles(last)
+        {
+            return first...last
+        }
+        let first = try number("SELECT min(zoom_level) FROM tiles", path)
+        let last = try number("SELECT max(zoom_level) FROM tiles", path)
+        guard let first, let last else { throw TileSourceError(path, "it has no tiles") }
+        guard first <= last, MapPyramid.zooms.contains(first), MapPyramid.zooms.contains(last) else {
+            throw TileSourceError(
+                path,
+                "zooms of 0 to \(MapPyramid.zooms.upperBound) were expected, not \(first) to \(last)"
+            )
+        }
+        return first...last
+    }
+
+    /// Some tile's bytes.
+    func sample(zoom: Int, _ path: String) throws(TileSourceError) -> [UInt8] {
+        guard let query = database.query("SELECT tile_data FROM tiles WHERE zoom_level = ? LIMIT 1") else {
+            throw TileSourceError(path, database.message)
+        }
+        query.bind(zoom)
+        guard case .row = query.step() else { throw TileSourceError(path, "there is no tile of zoom \(zoom) in it") }
+        guard case .blob = query[0] else {
+            throw TileSourceError(path, "a blob was expected for tile_data, not \(query[0].typeName)")
+        }
+        return Array(query.blob(0))
+    }
+
+    private func hasTiles(_ zoom: Int) -> Bool {
+        guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else { return false }
+        query.bind(zoom)
+        if case .row = query.step() { return true }
+        return false
+    }
+
+    /// A whole number, or none where the table is empty.
+    private func number(_ text: String, _ path: String) throws(TileSourceError) -> Int? {
+        guard let query = database.query(text) else { throw TileSourceError(path, database.message) }
+        query.bind()
+        switch query.step() {
+        case .done: return nil
+        case .failed(let failure): throw TileSourceError(path, failure.message)
+        case .row:
+            switch query[0] {
+            case .null: return nil
+            case .integer(let value): return value
+            default: throw TileSourceError(path, "whole numbers were expected for zoom_level, not \(query[0].typeName)")
+            }
+        }
+    }
+}
