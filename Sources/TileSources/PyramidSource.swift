@@ -17,10 +17,13 @@ public protocol PyramidSource: TileDecoder {
     var contents: Rectangle { get }
     /// What has been loaded and what has failed so far.
     var statistics: SourceStatistics { get }
-    /// Adds the source to a cache, with its own pyramid and ``layerOptions``.
+    /// Adds the source to a cache.
     ///
+    /// - Parameters:
+    ///   - cache: which cache.
+    ///   - pyramid: the source's own, or one with the same levels that differs in whether the world wraps.
     /// - Throws: `TileCacheError.invalidLayer` where a tile is larger than the limit.
-    func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID
+    func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID
 }
 
 extension PyramidSource {
@@ -28,18 +31,23 @@ extension PyramidSource {
     public var contents: Rectangle {
         Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
     }
+
+    /// Adds the source to a cache, with its own pyramid and ``layerOptions``.
+    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
+        try addLayer(to: cache, pyramid: pyramid)
+    }
 }
 
 extension PyramidSource where Self: BlockingTileSource {
-    /// Adds the source to a cache, with its own pyramid and layer options.
-    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
+    /// Adds the source to a cache.
+    public func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID {
         try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
     }
 }
 
 extension PyramidSource where Self: TileSource {
-    /// Adds the source to a cache, with its own pyramid and layer options.
-    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
+    /// Adds the source to a cache.
+    public func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID {
         try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 import TileCache
+import TileSources
 
 #if canImport(Glibc)
     import Glibc
@@ -36,6 +37,7 @@ struct Failure: Error {
         case let error as ReplayError: error.description
         case let error as CheckError: error.description
         case let error as TileCacheError: error.description
+        case let error as TileSourceError: error.description
         default: "\(error)"
         }
     }

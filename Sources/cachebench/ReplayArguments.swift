@@ -131,8 +131,11 @@ struct ReplayArguments: ParsableArguments {
     )
     var cost = usual.cost
 
-    @Option(help: "Discrete events, or the real cache on its workers.")
-    var clock = usual.clock
+    @Option(
+        name: .customLong("clock"),
+        help: "Discrete events, or the real cache on its workers. (default: virtual, and real with --source)"
+    )
+    var clockAsked: ReplayClock?
 
     @Option(
         help:
@@ -182,8 +185,14 @@ struct ReplayArguments: ParsableArguments {
     )
     var levelBias = usual.levelBias
 
+    /// The clock asked for, or the usual one.
+    var clock: ReplayClock { clockAsked ?? usual.clock }
+
     /// What the flags say together.
-    var options: ReplayOptions {
+    var options: ReplayOptions { options(clock: clock) }
+
+    /// What the flags say together, under a clock that may follow from others.
+    func options(clock: ReplayClock) -> ReplayOptions {
         var options = ReplayOptions()
         options.memoryLimit = memoryLimit
         options.compressedTier = compressedTier.isOn

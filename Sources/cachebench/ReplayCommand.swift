@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 import TileCache
+import TileSources
 
 /// `cachebench replay`: one or more traces, or the built-in session, through the cache.
 struct ReplayCommand: ParsableCommand {
@@ -15,6 +16,7 @@ struct ReplayCommand: ParsableCommand {
               cachebench replay --memory-limit 32MiB
               cachebench replay --prefetch none --memory-limit 4screens traces/
               cachebench replay --format json --output figures.json first.csv
+              cachebench replay --source mbtiles:map.mbtiles --workers 8
             """
     )
 
@@ -32,22 +34,27 @@ struct ReplayCommand: ParsableCommand {
     )
     var exportKeys: String?
 
+    @OptionGroup var sourced: SourceArguments
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        try replay.validateTogether()
-        try checks.validate(against: .emptyReplay(replay.options))
+        if sourced.source == nil { try replay.validateTogether() }
+        try sourced.validate(with: replay)
+        try checks.validate(against: .emptyReplay(options))
     }
+
+    private var options: ReplayOptions { sourced.options(replay) }
 
     func run() throws {
         try Failure.reported {
-            let options = replay.options
+            let options = options
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
             let inputs = try self.inputs(options)
             if let exportKeys { try export(inputs, options, to: exportKeys) }
+            let source = try sourced.open(replay)
             let progress = Progress(total: inputs.count)
             Interruption.watch()
             let hooks = ReplayHooks(
@@ -57,7 +64,7 @@ struct ReplayCommand: ParsableCommand {
             )
             do {
                 defer { progress.end() }
-                let result = try Replay(options).run(
+                let result = try Replay(options, source: source).run(
                     inputs.map(\.open),
                     hooks: hooks,
                     progress: { progress.finished($0) }

@@ -14,25 +14,35 @@ import TileCache
 struct RealReplay {
     let options: ReplayOptions
     let loads: LoadClock
+    /// Where tiles come from if not from the built-in world.
+    var source: ReplaySource?
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
         let scene = input.scene
-        let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: scene.worldWidth,
-            worldHeight: scene.worldHeight,
-            tileSize: scene.tileSize,
-            wrapsX: scene.wrapsX
-        )
+        let pyramid =
+            try source?.pyramid(wrapsX: scene.wrapsX)
+            ?? TilePyramid.powerOfTwo(
+                worldWidth: scene.worldWidth,
+                worldHeight: scene.worldHeight,
+                tileSize: scene.tileSize,
+                wrapsX: scene.wrapsX
+            )
         let limit = try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene))
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let clock = ReplayClockTime(speed: options.speed)
-        let source = try ReplayTileSource(scene: scene, options: options, loads: loads, clock: clock)
+        let countsBefore = source?.counts()
         let memory = ResidentMemory()
         let cache = try TileCache(configuration(limit, clock: clock))
-        let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(format: options.pixelFormat))
+        let layer =
+            try source?.addLayer(cache, pyramid)
+            ?? cache.addLayer(
+                ReplayTileSource(scene: scene, options: options, loads: loads, clock: clock),
+                pyramid: pyramid,
+                options: LayerOptions(format: options.pixelFormat)
+            )
         let policy = try options.policy()
         let view = cache.makeView(
             layers: [layer],
@@ -40,7 +50,8 @@ struct RealReplay {
             policy: { policy }
         )
         let cursor = HashingCursor(input.samples)
-        var frames = FrameCursor(cursor, viewport: scene.viewport, rate: rate, duration: options.duration)
+        let samples = FittedSamples(samples: cursor, fit: input.fit)
+        var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
         let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
         var stop = StopWatch(input, hooks)
@@ -70,6 +81,10 @@ struct RealReplay {
         memory.sample()
         finish(&tally, cache, limit: limit, memory: memory)
         cache.shutdown()
+        if let source, let countsBefore {
+            tally.tileSource = source.counts().since(countsBefore)
+            tally.tileSource?.address = source.address
+        }
         return ReplayOutcome(
             trace: .init(
                 name: input.name,

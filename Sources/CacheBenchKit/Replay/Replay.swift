@@ -32,16 +32,20 @@ public struct Replay: Sendable {
     /// Everything that a replay can be told.
     public let options: ReplayOptions
     private let loads: LoadClock
+    private let source: ReplaySource?
 
     /// Makes a replay.
     ///
+    /// - Parameters:
+    ///   - options: everything that a replay can be told.
+    ///   - source: what tiles come from under the real clock; the built-in world unless given.
     /// - Throws: ``ReplayError`` where options contradict each other, or a file of load times is wrong.
-    public init(_ options: ReplayOptions) throws(ReplayError) {
-        try self.init(options, loads: LoadClock(options))
+    public init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
+        try self.init(options, loads: LoadClock(options), source: source)
     }
 
     /// Makes a replay with load times that have been read already.
-    init(_ options: ReplayOptions, loads: LoadClock) throws(ReplayError) {
+    init(_ options: ReplayOptions, loads: LoadClock, source: ReplaySource? = nil) throws(ReplayError) {
         guard (1...255).contains(options.workers) else {
             throw ReplayError("--workers takes 1 to 255, not \(options.workers)")
         }
@@ -76,8 +80,19 @@ public struct Replay: Sendable {
                 throw ReplayError("--cost needs --clock virtual: the real clock charges what the codec really takes")
             }
         }
+        if source != nil {
+            guard options.clock == .real else {
+                throw ReplayError("--source needs --clock real: under the virtual clock nothing is loaded")
+            }
+            guard options.loadLatency == nil, options.loadTimes == .constant else {
+                throw ReplayError(
+                    "--load-latency and --load-times are for the built-in world: a --source takes its own time"
+                )
+            }
+        }
         self.options = options
         self.loads = loads
+        self.source = source
     }
 
     /// Replays traces: on all cores under the virtual clock, one after the other under the real one.
@@ -132,14 +147,16 @@ public struct Replay: Sendable {
         guard options.cost == .measured else { return self }
         var options = options
         options.cost = try options.cost.resolved()
-        return try Replay(options, loads: loads)
+        return try Replay(options, loads: loads, source: source)
     }
 
-    private func finish(_ input: ReplayInput, _ hooks: ReplayHooks) throws -> Finished {
+    private func finish(_ opened: ReplayInput, _ hooks: ReplayHooks) throws -> Finished {
+        let input = try source?.fit(opened, options) ?? opened
         let outcome = try outcome(of: input, hooks)
         let configuration = options.resolvedConfiguration(
             scene: input.scene,
-            byteLimit: outcome.tally.memory.byteLimit
+            byteLimit: outcome.tally.memory.byteLimit,
+            source: source?.address
         )
         return Finished(
             outcome: outcome,
@@ -160,7 +177,7 @@ public struct Replay: Sendable {
                 sources.append((outcome.trace.source, 1, outcome.tally))
             }
         }
-        let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil)
+        let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source?.address)
         func pooledReport(_ tally: ReplayTally, name: String, source: String) -> ReplayReport {
             tally.report(
                 trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),
@@ -180,7 +197,7 @@ public struct Replay: Sendable {
     func outcome(of input: ReplayInput, _ hooks: ReplayHooks = ReplayHooks()) throws -> ReplayOutcome {
         switch options.clock {
         case .virtual: try VirtualReplay(options: options, loads: loads, hooks: hooks).run(input)
-        case .real: try RealReplay(options: options, loads: loads, hooks: hooks).run(input)
+        case .real: try RealReplay(options: options, loads: loads, source: source, hooks: hooks).run(input)
         }
     }
 }

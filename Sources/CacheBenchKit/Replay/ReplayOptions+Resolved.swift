@@ -27,7 +27,11 @@ extension ReplayOptions {
     }
 
     /// Every option as it counted, for a report.
-    func resolvedConfiguration(scene: PanTraceScene?, byteLimit: Int?) -> [String: ConfigurationValue] {
+    func resolvedConfiguration(
+        scene: PanTraceScene?,
+        byteLimit: Int?,
+        source: String? = nil
+    ) -> [String: ConfigurationValue] {
         var values: [String: ConfigurationValue] = [
             "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
             "memoryLimit": .text(memoryLimit.description),
@@ -47,6 +51,8 @@ extension ReplayOptions {
                 ForesightEffects.named.filter { without.contains($0.effect) }.map(\.name).joined(separator: ",")
             ),
         ]
+        values["source"] = source.map { .text($0) } ?? ConfigurationValue.none
+        values["fit"] = .flag(fitsWorld)
         if let scene {
             values["viewport"] = .text("\(Self.text(scene.viewport.width))x\(Self.text(scene.viewport.height))")
             values["world"] = .text("\(scene.worldWidth)x\(scene.worldHeight)")

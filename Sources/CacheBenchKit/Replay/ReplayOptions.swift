@@ -148,6 +148,8 @@ public struct ReplayOptions: Sendable, Hashable {
     public var compressionRatio = 2.0
     /// From 0, nothing but what is needed, to 1, whatever may be of use.
     public var effort = 0.5
+    /// Whether traces of another world than the source's are stretched over it; an error unless so.
+    public var fitsWorld = false
     /// Effects of the library's own policy that are left out; none unless given.
     package var without: ForesightEffects = []
 

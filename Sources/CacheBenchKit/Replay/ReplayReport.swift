@@ -210,6 +210,8 @@ public struct ReplayReport: Codable, Sendable, Hashable {
     public var evictions: [String: Int]
     /// Waits for workers and the cost of frames; `null` under the virtual clock.
     @Nullable public var service: Service? = nil
+    /// Where the tiles came from; `null` where it was the built-in world.
+    @Nullable public var tileSource: ReplaySourceCounts? = nil
 }
 
 /// A value of the configuration in a report.

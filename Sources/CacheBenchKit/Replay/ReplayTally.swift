@@ -21,6 +21,8 @@ struct ReplayTally: Sendable {
     var evictions = [Int](repeating: 0, count: RemovalCause.allCases.count)
 
     var service = ServiceSums()
+    /// Of a source that is not the built-in world.
+    var tileSource: ReplaySourceCounts?
 
     /// What only the real service takes.
     struct ServiceSums: Sendable {
@@ -103,6 +105,8 @@ struct ReplayTally: Sendable {
         service.prefetchWaits.merge(other.service.prefetchWaits)
         service.frameCosts.merge(other.service.frameCosts)
         for index in evictions.indices { evictions[index] += other.evictions[index] }
+        guard let counts = other.tileSource else { return }
+        if tileSource == nil { tileSource = counts } else { tileSource?.add(counts) }
     }
 }
 
@@ -213,7 +217,8 @@ extension ReplayTally {
                     demandWait: .init(service.demandWaits),
                     prefetchWait: .init(service.prefetchWaits),
                     frameCost: .init(service.frameCosts)
-                )
+                ),
+            tileSource: tileSource
         )
     }
 

@@ -19,6 +19,10 @@ public struct ReplayInput {
     public var scene: PanTraceScene
     /// The samples, none of them read.
     public var samples: any PanSampleStream
+    /// How the samples are stretched over a source's world, which ``scene`` then is of.
+    var fit = WorldFit.same
+    /// Whether it is the session that is there without any file.
+    private(set) var isBuiltIn = false
 
     /// Opens a trace.
     ///
@@ -45,6 +49,7 @@ public struct ReplayInput {
         source = "."
         scene = try PanTraceScene(session.header, overrides: options.overrides, name: "built-in")
         samples = session.stream
+        isBuiltIn = true
     }
 
     /// Makes an input of samples that lie elsewhere.

@@ -7,7 +7,8 @@ struct ReplayCard {
     private static let valueWidth = 13
 
     var lines: [String] {
-        [heading] + summary + [""] + demands + [""] + drawing + [""] + loads + [""] + memory + evictions + [""]
+        [heading] + summary + [""] + demands + [""] + drawing + [""] + loads + tileSource + [""] + memory + evictions
+            + [""]
             + ReplayText.optionLines(report.configuration, style: style)
     }
 
@@ -137,6 +138,29 @@ struct ReplayCard {
             part("useful", prefetch.useful), part("late", prefetch.late), part("wasted", prefetch.wasted),
             part("cancelled", prefetch.cancelled),
         ]
+    }
+
+    /// A server's requests, and what failed of which cause.
+    private var tileSource: [String] {
+        guard let source = report.tileSource else { return [] }
+        var lines = [
+            row("source", Figures.count(source.loads), "tiles asked of \(source.address.printable)", isHeading: true)
+        ]
+        func add(_ label: String, _ count: Int, _ note: String = "") {
+            if count > 0 { lines.append(row("  " + label, Figures.count(count), note)) }
+        }
+        add("requests", source.attempts, "\(Figures.count(source.retries)) sent again")
+        add("not modified", source.notModified)
+        add("given up", source.cancelled, "nobody wanted the tile any more")
+        let causes = source.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        for (cause, count) in causes {
+            add(cause, count)
+        }
+        if let failure = source.lastFailure {
+            let words = ["  last failure:"] + failure.printable.split(separator: " ").map(String.init)
+            lines += wrapped(words, width: ReplayText.width, indent: 4)
+        }
+        return lines
     }
 
     private var memory: [String] {

@@ -26,6 +26,8 @@ enum ReplayFlags {
         add("load-latency", "loadLatencyMilliseconds", unit: "ms")
         if configuration["loadTimes"] != .text("constant") { add("load-times", "loadTimes") }
         if configuration["cost"] != .text("none") { add("cost", "cost") }
+        add("source", "source")
+        if configuration["fit"] == .flag(true) { words.append("--fit") }
         add("clock", "clock")
         if configuration["clock"] == .text("real") { add("speed", "speed") }
         add("frame-rate", "frameRate")
@@ -71,7 +73,7 @@ extension ConfigurationValue {
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
         case .number(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
-        case .text(let value): value.printable
+        case .text(let value): value.contains(" ") ? "'\(value.printable)'" : value.printable
         case .flag(let value): String(value)
         case .none: nil
         }
