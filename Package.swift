@@ -95,6 +95,7 @@ let package = Package(
                 "TileSources", "TileCache", "CacheBenchKit", "CTileImages", "CTileSQLite", "CTilePNG", "CTileJPEG",
                 "CTileWebP",
             ],
+            exclude: ["Support/tile_server.py"],
             swiftSettings: settings
         ),
     ],

@@ -8,12 +8,19 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     case tms(String)
     /// A Deep Zoom descriptor.
     case deepZoom(String)
+    /// A server, with places for zoom, column and row.
+    case http(String)
 
     /// What can be written, for messages.
-    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR or dzi:FILE"
+    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR, dzi:FILE or http:TEMPLATE"
 
     /// Reads an address; `nil` where it is none of ``forms``.
     public init?(_ text: String) {
+        let lower = text.lowercased()
+        if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
+            self = .http(text)
+            return
+        }
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let rest = String(text[text.index(after: colon)...])
         guard !rest.isEmpty else { return nil }
@@ -22,6 +29,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case "xyz": self = .xyz(rest)
         case "tms": self = .tms(rest)
         case "dzi": self = .deepZoom(rest)
+        case "http": self = .http(rest)
         default: return nil
         }
     }
@@ -33,18 +41,26 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .xyz(let path): "xyz:\(path)"
         case .tms(let path): "tms:\(path)"
         case .deepZoom(let path): "dzi:\(path)"
+        case .http(let template): template
         }
     }
 
     /// Opens the source.
     ///
+    /// - Parameters:
+    ///   - options: of the pixels.
+    ///   - http: how a server is asked; not looked at for others.
     /// - Throws: ``TileSourceError``, which names the file or address and what was expected of it.
-    public func open(_ options: SourceOptions = SourceOptions()) throws(TileSourceError) -> any PyramidSource {
+    public func open(
+        _ options: SourceOptions = SourceOptions(),
+        http: HTTPOptions = HTTPOptions()
+    ) throws(TileSourceError) -> any PyramidSource {
         switch self {
         case .mbtiles(let path): try MBTilesSource(path: path, options: options)
         case .xyz(let path): try FolderTileSource(path: path, options: options)
         case .tms(let path): try FolderTileSource(path: path, rows: .fromBottom, options: options)
         case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
+        case .http(let template): try HTTPTileSource(template: template, http: http, options: options)
         }
     }
 }

@@ -16,6 +16,12 @@ struct SourceArguments: ParsableArguments {
     )
     var source: TileSourceAddress?
 
+    @Option(
+        help: "The deepest zoom of an http: source; others know it themselves.\(standard(9))",
+        transform: { try parsed(whole($0, 0...30), "a whole number from 0 to 30") }
+    )
+    var maximumZoom = 9
+
     @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
     var fit = false
 
@@ -53,7 +59,8 @@ struct SourceArguments: ParsableArguments {
                 format: replay.scene.pixelFormat,
                 keepsEncoded: replay.compressedTier.isOn,
                 tileSize: replay.scene.tileSize
-            )
+            ),
+            http: HTTPOptions(zooms: 0...maximumZoom)
         )
         return ReplaySource(
             address: source.description,

@@ -1,0 +1,185 @@
+import CTileCurl
+import Dispatch
+import Synchronization
+import TileCache
+
+/// The loop that fetches tiles: one thread, libcurl's multi interface, and as many transfers as there may be connections.
+///
+/// Unchecked: `mail` has a lock; all else below it belongs to the loop.
+final class HTTPEngine: @unchecked Sendable {
+    /// What other threads tell the loop.
+    private struct Mail {
+        var requests: [TileRequest] = []
+        var unwanted: [ObjectIdentifier] = []
+        var isStopped = false
+    }
+
+    private let mail = Lock(Mail())
+    private let multi: UnsafeMutableRawPointer
+    private let options: HTTPOptions
+    private let address: @Sendable (TileCoordinate) -> String
+    private let delivery: HTTPDelivery
+    private let counter: SourceCounter
+    private let rule: RetryRule
+
+    /// Fetches that wait for a connection or for their time, in the order in which they came.
+    private var waiting: [HTTPFetch] = []
+    private var active: [UnsafeMutableRawPointer: HTTPFetch] = [:]
+
+    /// Done once, before the first engine; libcurl may then be used from any thread.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// `nil` where libcurl cannot begin.
+    init?(
+        _ options: HTTPOptions,
+        delivery: HTTPDelivery,
+        counter: SourceCounter,
+        address: @escaping @Sendable (TileCoordinate) -> String
+    ) {
+        guard Self.isReady, let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        self.options = options
+        self.delivery = delivery
+        self.counter = counter
+        self.address = address
+        rule = RetryRule(retries: options.retries, backOff: options.backOff)
+        tile_curl_limit_connections(multi, options.connections)
+        // The loop blocks in poll, so it has a thread of its own.
+        DispatchQueue(label: "TileSources.http").async { self.run() }
+    }
+
+    /// Takes a request on; from any thread.
+    func add(_ request: TileRequest) {
+        let isStopped = mail.withLock { mail -> Bool in
+            if !mail.isStopped { mail.requests.append(request) }
+            return mail.isStopped
+        }
+        guard !isStopped else { return request.cancel() }
+        let id = ObjectIdentifier(request)
+        request.onCancel { [weak self] in
+            guard let self else { return }
+            mail.withLock { $0.unwanted.append(id) }
+            curl_multi_wakeup(multi)
+        }
+        curl_multi_wakeup(multi)
+    }
+
+    /// Ends the loop and whatever it is fetching; returns at once.
+    func stop() {
+        mail.withLock { $0.isStopped = true }
+        curl_multi_wakeup(multi)
+    }
+
+    deinit { curl_multi_cleanup(multi) }
+
+    private func run() {
+        while takeMail() {
+            begin()
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            finishTransfers()
+            begin()
+            // Whoever has mail wakes it; libcurl knows its own timers.
+            curl_multi_poll(multi, nil, 0, Int32(clamping: pause()), nil)
+        }
+        for fetch in waiting + active.values { giveUp(fetch) }
+        (waiting, active) = ([], [:])
+    }
+
+    /// Whether the loop goes on.
+    private func takeMail() -> Bool {
+        let news = mail.withLock { mail -> Mail in
+            defer { (mail.requests, mail.unwanted) = ([], []) }
+            return mail
+        }
+        for request in news.requests {
+            let tile = request.tile
+            let kept = delivery.kept[tile]
+            waiting.append(HTTPFetch(request, address: address(tile), kept: kept, limit: options.largestTile))
+        }
+        if !news.unwanted.isEmpty {
+            let unwanted = Set(news.unwanted)
+            for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.request)) {
+                giveUp(fetch)
+            }
+            waiting.removeAll { unwanted.contains(ObjectIdentifier($0.request)) }
+        }
+        return !news.isStopped
+    }
+
+    /// Starts as many of those whose time has come as there are connections for, those that a view needs first.
+    private func begin() {
+        let now = Self.now
+        while active.count < options.connections {
+            let ready = waiting.indices.filter { waiting[$0].earliest <= now }
+            guard let index = ready.first(where: { waiting[$0].request.isDemand }) ?? ready.first else { return }
+            let fetch = waiting.remove(at: index)
+            counter.count {
+                $0.attempts += 1
+                if fetch.attempts > 0 { $0.retries += 1 }
+            }
+            guard let easy = fetch.begin(options), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+                fetch.endTransfer()
+                end(fetch, .failed(.connection, message: "libcurl cannot begin", mayPass: true))
+                continue
+            }
+            active[easy] = fetch
+        }
+    }
+
+    private func finishTransfers() {
+        var result = CURLE_OK
+        while let easy = tile_curl_ended(multi, &result) {
+            curl_multi_remove_handle(multi, easy)
+            guard let fetch = active.removeValue(forKey: easy) else { continue }
+            let outcome = fetch.end(result, options)
+            fetch.endTransfer()
+            end(fetch, outcome)
+        }
+    }
+
+    private func end(_ fetch: HTTPFetch, _ outcome: FetchEnd) {
+        let request = fetch.request
+        switch outcome {
+        case .delivered:
+            let answer = KeptAnswer(entityTag: fetch.entityTag, lastModified: fetch.lastModified, bytes: fetch.body)
+            delivery.deliver(answer, to: request, from: fetch.address)
+        case .notModified:
+            counter.count { $0.notModified += 1 }
+            if let kept = fetch.kept { delivery.deliver(kept, to: request, from: fetch.address) }
+        case .absent:
+            counter.count { $0.absent += 1 }
+            delivery.kept.forget(request.tile)
+            request.completeAbsent()
+        case .failed(let cause, let message, let mayPass, _):
+            counter.count(TileLoadFailure(cause, message), of: fetch.address)
+            fetch.dropBody()
+            if let wait = rule.wait(after: outcome, attempts: fetch.attempts, dice: .random(in: 0...1)) {
+                fetch.earliest = Self.now + Int64(wait)
+                waiting.append(fetch)
+            } else {
+                let isForGood = !mayPass && cause != .noRoom
+                request.fail(isForGood ? .permanent : .transient(retryAfterNanoseconds: 1_000_000_000))
+            }
+        }
+    }
+
+    private func giveUp(_ fetch: HTTPFetch) {
+        if let easy = fetch.transfer {
+            curl_multi_remove_handle(multi, easy)
+            active.removeValue(forKey: easy)
+        }
+        fetch.endTransfer()
+        counter.count { $0.cancelled += 1 }
+        fetch.request.cancel()
+    }
+
+    /// Milliseconds until the next fetch may begin, if nothing else happens.
+    private func pause() -> Int64 {
+        guard active.count < options.connections, let next = waiting.map(\.earliest).min() else { return 60_000 }
+        return max(next - Self.now, 0)
+    }
+
+    /// Milliseconds.
+    private static var now: Int64 { MonotonicTime.now.nanoseconds / 1_000_000 }
+}

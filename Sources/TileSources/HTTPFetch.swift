@@ -1,0 +1,146 @@
+import CTileCurl
+import TileCache
+
+/// One tile on its way: its request, its attempts, and the transfer of the attempt that is under way.
+///
+/// Only the loop of ``HTTPEngine`` touches it.
+final class HTTPFetch {
+    let request: TileRequest
+    let address: String
+    let kept: KeptAnswer?
+    private(set) var body: [UInt8] = []
+    private(set) var attempts = 0
+    /// Milliseconds at which the next attempt may begin.
+    var earliest: Int64 = 0
+    private(set) var transfer: OpaqueCurl?
+    private(set) var entityTag: String?
+    private(set) var lastModified: String?
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private let limit: Int
+    /// Bytes that the cache counts for this request.
+    private var held = 0
+    /// Why a transfer was broken off on this side.
+    private var refusal: FetchEnd?
+
+    typealias OpaqueCurl = UnsafeMutableRawPointer
+
+    init(_ request: TileRequest, address: String, kept: KeptAnswer?, limit: Int) {
+        self.request = request
+        self.address = address
+        self.kept = kept
+        self.limit = limit
+    }
+
+    deinit { endTransfer() }
+
+    /// Makes the transfer of the next attempt.
+    func begin(_ options: HTTPOptions) -> OpaqueCurl? {
+        endTransfer()
+        guard let easy = curl_easy_init() else { return nil }
+        attempts += 1
+        body = []
+        (entityTag, lastModified, refusal) = (nil, nil, nil)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        tile_curl_only_http(easy)
+        tile_curl_set_text(easy, CURLOPT_URL, address)
+        tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
+        tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        tile_curl_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
+        tile_curl_set_long(easy, CURLOPT_MAXREDIRS, 5)
+        tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout)
+        tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, options.timeout)
+        var lines = options.headers
+        if let tag = kept?.entityTag { lines.append("If-None-Match: \(tag)") }
+        if let date = kept?.lastModified { lines.append("If-Modified-Since: \(date)") }
+        for line in lines { headers = curl_slist_append(headers, line) ?? headers }
+        tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
+        tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
+        tile_curl_set_function(easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+            guard let context else { return 0 }
+            let fetch = Unmanaged<HTTPFetch>.fromOpaque(context).takeUnretainedValue()
+            return fetch.take(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+        }
+        tile_curl_set_pointer(easy, CURLOPT_HEADERDATA, context)
+        tile_curl_set_function(easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+            guard let context else { return 0 }
+            let fetch = Unmanaged<HTTPFetch>.fromOpaque(context).takeUnretainedValue()
+            fetch.note(UnsafeRawBufferPointer(start: data, count: size * count))
+            return size * count
+        }
+        transfer = easy
+        return easy
+    }
+
+    /// Lets the attempt's transfer go; its connection stays with the engine.
+    func endTransfer() {
+        if let transfer { curl_easy_cleanup(transfer) }
+        curl_slist_free_all(headers)
+        (transfer, headers) = (nil, nil)
+    }
+
+    /// What the attempt came to.
+    func end(_ result: CURLcode, _ options: HTTPOptions) -> FetchEnd {
+        if let refusal { return refusal }
+        let status = transfer.map { tile_curl_status($0) } ?? 0
+        let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
+        let reason = String(cString: curl_easy_strerror(result))
+        switch result {
+        case CURLE_OK:
+            let end = RetryRule.end(
+                status: status,
+                absentStatuses: options.absentStatuses,
+                retryAfterSeconds: retryAfter
+            )
+            guard end == .notModified, kept == nil else { return end }
+            return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
+        case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
+        case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
+        // The connection ended between two chunks, or while a byte was expected: in the middle, if there was any.
+        case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2_STREAM:
+            return .failed(body.isEmpty ? .connection : .truncated, message: reason, mayPass: true)
+        default: return .failed(.connection, message: reason, mayPass: true)
+        }
+    }
+
+    /// Lets go of the bytes that have come.
+    func dropBody() {
+        body = []
+        hold(0)
+    }
+
+    private func hold(_ bytes: Int) {
+        guard held != bytes, request.holdsEncoded(bytes: bytes) else { return }
+        held = bytes
+    }
+
+    private func take(_ data: UnsafeRawBufferPointer) -> Bool {
+        // What an error says is for people, and nobody reads it here.
+        guard let transfer, tile_curl_status(transfer) == 200 else { return true }
+        let needed = body.count + data.count
+        guard needed <= limit else {
+            refusal = .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+            return false
+        }
+        if needed > held {
+            // In steps, because each asks the cache.
+            hold(max(needed, min(held * 2, limit), 16_384))
+            guard held >= needed else {
+                refusal = .failed(.noRoom, message: "the cache has no room for \(needed) encoded bytes", mayPass: false)
+                return false
+            }
+        }
+        body.append(contentsOf: data)
+        return true
+    }
+
+    private func note(_ line: UnsafeRawBufferPointer) {
+        // A new status line: after a redirection the headers begin anew.
+        if line.starts(with: "HTTP/".utf8) { (entityTag, lastModified) = (nil, nil) }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        guard name == "etag" || name == "last-modified", line.count <= 1024 else { return }
+        let text = String(decoding: line[(colon + 1)...].filter { $0 >= 32 && $0 < 127 }, as: UTF8.self)
+        let value = String(text.drop { $0 == " " })
+        if name == "etag" { entityTag = value } else { lastModified = value }
+    }
+}

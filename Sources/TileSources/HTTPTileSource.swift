@@ -1,0 +1,121 @@
+import Dispatch
+import Synchronization
+public import TileCache
+
+/// Tiles from a server, by an address with places for zoom, column and row.
+///
+/// One thread fetches, on a bounded number of connections that are used again; others decode. What nobody wants any
+/// more is broken off. Failures that may pass are tried again after a while, a bounded number of times; then the cache
+/// asks again with its own back-off. Tiles whose answers had an `ETag` or `Last-Modified` are asked for under that
+/// condition when they are needed again. While they are fetched, encoded bytes count against the cache's limit.
+public final class HTTPTileSource: TileSource, PyramidSource {
+    /// The address with its places.
+    public let name: String
+    /// One level for each of the options' zooms, of a square world.
+    public let pyramid: TilePyramid
+    /// How the layer's pixels are laid out.
+    public let layerOptions: LayerOptions
+
+    private let zooms: ClosedRange<Int>
+    private let template: URLTemplate
+    private let tileSize: Int
+    private let delivery: HTTPDelivery
+    private let engine: HTTPEngine
+
+    /// Makes a source; nothing is asked of the server yet.
+    ///
+    /// - Parameters:
+    ///   - template: `https://server/{z}/{x}/{y}.png`; `{-y}` for rows counted from the bottom.
+    ///   - http: how the server is asked.
+    ///   - options: of the pixels; tiles of 256 pixels a side unless given.
+    /// - Throws: ``TileSourceError`` where the template or an option is not what it should be.
+    public init(
+        template: String,
+        http: HTTPOptions = HTTPOptions(),
+        options: SourceOptions = SourceOptions()
+    ) throws(TileSourceError) {
+        try options.check(template)
+        try http.check(template)
+        let parsed = try URLTemplate(template)
+        tileSize = options.tileSize ?? 256
+        do {
+            pyramid = try MapPyramid.make(http.zooms, tileSize: tileSize, wrapsX: options.wrapsX)
+        } catch {
+            throw TileSourceError(template, "\(error)")
+        }
+        let delivery = HTTPDelivery(options, tileSize: tileSize, keptBytes: http.keptBytes)
+        let first = http.zooms.lowerBound
+        let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter) { tile in
+            parsed.address(zoom: first + tile.level, column: tile.column, row: tile.row)
+        }
+        guard let engine else { throw TileSourceError(template, "libcurl cannot begin") }
+        name = template
+        zooms = http.zooms
+        layerOptions = options.layerOptions
+        self.template = parsed
+        self.delivery = delivery
+        self.engine = engine
+    }
+
+    deinit { engine.stop() }
+
+    /// What has been fetched and what has failed so far; each attempt counts.
+    public var statistics: SourceStatistics { delivery.counter.statistics }
+
+    /// Begins to fetch a tile.
+    public func requestTile(_ request: TileRequest) {
+        delivery.counter.count { $0.loads += 1 }
+        engine.add(request)
+    }
+
+    /// Decodes a tile anew from the server's bytes.
+    public func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        let address = template.address(zoom: zooms.lowerBound + tile.level, column: tile.column, row: tile.row)
+        try delivery.images.decode(encoded, ImagePlacement(tileSize: tileSize), of: address, into: &pixels)
+    }
+}
+
+/// Where answers are decoded: queues of their own, so that the loop goes on fetching.
+final class HTTPDelivery: Sendable {
+    let images: TileDelivery
+    let kept: KeptAnswers
+    private let tileSize: Int
+    private let queues: [DispatchQueue]
+    private let turn = Lock(0)
+
+    init(_ options: SourceOptions, tileSize: Int, keptBytes: Int) {
+        images = TileDelivery(options)
+        kept = KeptAnswers(limit: keptBytes)
+        self.tileSize = tileSize
+        // Serial ones: a concurrent queue shares its threads with all the rest of the process.
+        queues = (0..<2).map { DispatchQueue(label: "TileSources.decode.\($0)") }
+    }
+
+    var counter: SourceCounter { images.counter }
+
+    func deliver(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
+        let queue = turn.withLock { turn -> Int in
+            turn = (turn + 1) % queues.count
+            return turn
+        }
+        queues[queue].async { [self] in write(answer, to: request, from: address) }
+    }
+
+    private func write(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
+        let tile = request.tile
+        var isGood = false
+        request.complete { pixels in
+            let place = ImagePlacement(tileSize: tileSize)
+            let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
+            // What came was broken, perhaps on the way: another time it may be whole.
+            if failure != nil { throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000) }
+            isGood = true
+            return .pixels
+        }
+        if isGood, answer.isNamed { kept.keep(answer, for: tile) } else if !isGood { kept.forget(tile) }
+    }
+}

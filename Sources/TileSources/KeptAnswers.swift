@@ -1,0 +1,63 @@
+import Synchronization
+import TileCache
+
+/// An answer, and what its server named it by.
+struct KeptAnswer {
+    var entityTag: String?
+    var lastModified: String?
+    var bytes: [UInt8]
+
+    /// The bytes that keeping it takes, about.
+    var cost: Int { bytes.count + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0) + 200 }
+
+    /// Whether there is anything to ask the server by.
+    var isNamed: Bool { entityTag != nil || lastModified != nil }
+}
+
+/// Answers for tiles that may be asked for again, the least recently used one given up for a new one.
+final class KeptAnswers: Sendable {
+    private struct State {
+        var answers: [TileCoordinate: (answer: KeptAnswer, use: UInt64)] = [:]
+        var uses: UInt64 = 0
+        var bytes = 0
+    }
+
+    private let limit: Int
+    private let state = Lock(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Bytes that are kept.
+    var byteCount: Int { state.withLock { $0.bytes } }
+
+    subscript(tile: TileCoordinate) -> KeptAnswer? {
+        state.withLock { state in
+            state.uses += 1
+            state.answers[tile]?.use = state.uses
+            return state.answers[tile]?.answer
+        }
+    }
+
+    func keep(_ answer: KeptAnswer, for tile: TileCoordinate) {
+        guard answer.cost <= limit else { return forget(tile) }
+        state.withLock { state in
+            if let old = state.answers.removeValue(forKey: tile) { state.bytes -= old.answer.cost }
+            state.uses += 1
+            state.answers[tile] = (answer, state.uses)
+            state.bytes += answer.cost
+            guard state.bytes > limit else { return }
+            // Room for a quarter at once, so that not every answer looks at all of them.
+            for (tile, old) in state.answers.sorted(by: { $0.value.use < $1.value.use }) {
+                guard state.bytes > limit - limit / 4, state.answers.count > 1 else { break }
+                state.answers.removeValue(forKey: tile)
+                state.bytes -= old.answer.cost
+            }
+        }
+    }
+
+    func forget(_ tile: TileCoordinate) {
+        state.withLock { state in
+            if let old = state.answers.removeValue(forKey: tile) { state.bytes -= old.answer.cost }
+        }
+    }
+}

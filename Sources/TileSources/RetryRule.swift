@@ -1,0 +1,48 @@
+import TileCache
+
+/// How one attempt to fetch a tile ended.
+enum FetchEnd: Equatable {
+    /// The tile's bytes are there.
+    case delivered
+    /// What was kept is still good.
+    case notModified
+    case absent
+    case failed(LoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
+}
+
+/// Whether and when a failed request is sent again: pure, so that it can be tested without a clock.
+struct RetryRule {
+    let retries: Int
+    let backOff: Int
+
+    /// The longest wait, in milliseconds.
+    static let longest = 30_000
+
+    /// What an answer with a status means.
+    static func end(status: Int, absentStatuses: Set<Int>, retryAfterSeconds: Int) -> FetchEnd {
+        switch status {
+        case _ where absentStatuses.contains(status): .absent
+        case 200: .delivered
+        case 304: .notModified
+        default:
+            .failed(
+                .status,
+                message: "the server answered with the status \(status)",
+                mayPass: [408, 425, 429].contains(status) || status >= 500,
+                retryAfterSeconds: retryAfterSeconds
+            )
+        }
+    }
+
+    /// Milliseconds to wait before the next attempt; `nil` where there is to be none.
+    ///
+    /// - Parameters:
+    ///   - attempts: how many there have been, 1 or more.
+    ///   - dice: a number from 0 to 1.
+    func wait(after end: FetchEnd, attempts: Int, dice: Double) -> Int? {
+        guard case .failed(_, _, mayPass: true, let retryAfterSeconds) = end, attempts <= retries else { return nil }
+        let full = min(attempts > 16 ? Self.longest : backOff << (attempts - 1), Self.longest)
+        let wait = full - Int(Double(full) / 2 * dice)
+        return min(max(wait, min(retryAfterSeconds, Self.longest / 1000) * 1000), Self.longest)
+    }
+}

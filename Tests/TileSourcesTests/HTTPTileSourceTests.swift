@@ -1,0 +1,237 @@
+import CacheBenchKit
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Against servers on this machine that are slow, fail, hang, truncate and die.
+@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(5)))
+struct HTTPTileSourceTests {
+    /// Zooms 0 to 3 of 32-pixel tiles, a world of 256; 3/2/2 does not exist.
+    private final class Scene {
+        let folder = ScratchFolder()
+        let server: TileServer
+        let source: HTTPTileSource
+        let cache: TileCache
+        let layer: LayerID
+        let view: TileView
+        let all = Viewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
+
+        init(
+            _ mode: String,
+            workers: Int = 8,
+            byteLimit: ByteCount = .mebibytes(8),
+            _ change: (inout HTTPOptions) -> Void = { _ in }
+        ) throws {
+            for zoom in 0...3 {
+                for column in 0..<1 << zoom {
+                    for row in 0..<1 << zoom where (zoom, column, row) != (3, 2, 2) {
+                        folder.write(Self.image(zoom, column, row).png, to: "\(zoom)/\(column)/\(row).png")
+                    }
+                }
+            }
+            server = try #require(TileServer(folder: folder.path, mode: mode))
+            var http = HTTPOptions(zooms: 0...3)
+            // How fast this machine is decides nothing: only where servers hang is there a short one.
+            http.timeout = mode.contains("hang") ? 400 : 60_000
+            http.backOff = 10
+            change(&http)
+            source = try HTTPTileSource(template: server.template, http: http, options: SourceOptions(tileSize: 32))
+            cache = try TileCache(byteLimit: byteLimit, workers: workers)
+            layer = try source.addLayer(to: cache)
+            view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+        }
+
+        static func image(_ zoom: Int, _ column: Int, _ row: Int) -> TestImage {
+            TestImage(width: 32, height: 32, seed: zoom * 100 + column * 10 + row)
+        }
+
+        /// Looks at all of the world until it is sharp, every tile on the way being its own.
+        func look() -> Bool {
+            settled {
+                view.update(all)
+                let frame = view.frame()
+                return check(frame) && frame.missingTileCount == 0
+            }
+        }
+
+        /// Whether every tile of a frame has the pixels that were written for it.
+        func check(_ frame: TileFrame) -> Bool {
+            for placement in frame {
+                let tile = placement.tile.identity.tile
+                let expected = Self.image(tile.level, tile.column, tile.row).pixels
+                guard placement.tile.withUnsafeBytes({ $0.elementsEqual(expected) }) else {
+                    Issue.record("tile \(tile) has other pixels")
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    @Test func everyTileArrivesOnFewConnections() throws {
+        let scene = try Scene("slow") { $0.connections = 3 }
+        #expect(scene.look())
+        let statistics = scene.source.statistics
+        // Of the 64 one is not there; what is drawn in its place is its ancestor.
+        #expect(statistics.lastFailure == nil)
+        #expect(statistics.absent == 1 && statistics.failureCount == 0 && statistics.retries == 0)
+        #expect(statistics.attempts == statistics.loads && statistics.loads >= 64)
+        #expect((1...3).contains(try #require(scene.server.mostConnections)))
+        #expect(scene.cache.shutdown())
+    }
+
+    /// The whole list of misfortunes at once: all tiles come in the end, none is wrong, each cause is counted.
+    @Test func misfortunesAreCountedByCause() throws {
+        let scene = try Scene("slow,fail,truncate,chunk,garbage,hang,die") { $0.retries = 6 }
+        #expect(scene.look())
+        for _ in 0..<4 {
+            // Once more, so that every cause has its turn.
+            scene.cache.invalidate(scene.layer, keepsStale: false)
+            #expect(scene.look())
+        }
+        let statistics = scene.source.statistics
+        for cause in [LoadFailureCause.status, .truncated, .undecodable, .timeOut, .connection] {
+            #expect((statistics.failures[cause] ?? 0) > 0, "\(cause)")
+        }
+        #expect(statistics.retries > 0 && statistics.attempts > statistics.loads)
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func aReplayOverABadServerFinishes() throws {
+        let scene = try Scene("slow,fail,truncate,hang,die,garbage")
+        var options = ReplayOptions()
+        options.clock = .real
+        options.loadLatency = nil
+        options.workers = 6
+        options.speed = 2
+        options.duration = 4_000_000_000
+        options.overrides.viewport = PanTraceHeader.Size(width: 200, height: 150)
+        let source = scene.source
+        let replaySource = ReplaySource(
+            address: source.name,
+            pyramid: source.pyramid,
+            contents: source.contents,
+            addLayer: { try source.addLayer(to: $0, pyramid: $1) },
+            counts: {
+                var counts = ReplaySourceCounts()
+                (counts.loads, counts.attempts) = (source.statistics.loads, source.statistics.attempts)
+                for (cause, count) in source.statistics.failures { counts.failures[cause.rawValue] = count }
+                return counts
+            }
+        )
+        let result = try Replay(options, source: replaySource).run([{ try ReplayInput(builtIn: options) }])
+        let counts = try #require(result.traces[0].tileSource)
+        #expect(!result.wasStopped && result.traces[0].loads.finished > 0)
+        #expect((counts.failures["status"] ?? 0) > 0 && counts.attempts > 0)
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func aServerThatDiesInTheMiddle() throws {
+        let scene = try Scene("slow") { $0.retries = 1 }
+        scene.view.update(scene.all)
+        #expect(
+            settled {
+                scene.view.update(scene.all); return scene.view.frame().missingTileCount < 60
+            }
+        )
+        scene.server.die()
+        #expect(
+            settled {
+                scene.view.update(scene.all)
+                _ = scene.check(scene.view.frame())
+                return (scene.source.statistics.failures[.connection] ?? 0) >= 5
+            }
+        )
+        // What had come is still drawn, and the cache ends as it should.
+        #expect(scene.check(scene.view.frame()))
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test(arguments: ["etag", "date"]) func whatHasNotChangedIsNotSentAgain(mode: String) throws {
+        let scene = try Scene(mode)
+        #expect(scene.look())
+        let first = scene.source.statistics
+        #expect(first.notModified == 0)
+        scene.cache.invalidate(scene.layer, keepsStale: false)
+        #expect(scene.look())
+        let second = scene.source.statistics
+        #expect(second.lastFailure == nil)
+        #expect(second.notModified >= 63)
+        #expect(second.failureCount == 0)
+        #expect(second.loads == 2 * first.loads)
+        #expect(scene.cache.shutdown())
+        // Without room for them nothing is asked for under a condition.
+        let forgetful = try Scene(mode) { $0.keptBytes = 0 }
+        #expect(forgetful.look())
+        forgetful.cache.invalidate(forgetful.layer, keepsStale: false)
+        #expect(forgetful.look())
+        #expect(forgetful.source.statistics.notModified == 0)
+        #expect(forgetful.cache.shutdown())
+    }
+
+    @Test func whatNobodyWantsIsBrokenOff() throws {
+        let scene = try Scene("hang", workers: 4) { $0.timeout = 60_000 }
+        // One request in seventeen hangs for a minute; moving away gives it up.
+        let (left, right) = (
+            Viewport(center: WorldPoint(x: 64, y: 128), width: 128, height: 256),
+            Viewport(center: WorldPoint(x: 192, y: 128), width: 128, height: 256)
+        )
+        var turn = 0
+        #expect(
+            settled {
+                turn += 1
+                scene.view.update(turn / 40 % 2 == 0 ? left : right)
+                _ = scene.check(scene.view.frame())
+                if turn % 80 == 0 { scene.cache.invalidate(scene.layer, keepsStale: false) }
+                return scene.source.statistics.cancelled > 0
+            }
+        )
+        #expect(scene.source.statistics.failureCount == 0)
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func aBusyServerIsAskedLater() throws {
+        let scene = try Scene("busy")
+        #expect(scene.look())
+        let statistics = scene.source.statistics
+        #expect(statistics.failures[.status] == statistics.retries && statistics.retries >= 63)
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func redirectionsAreFollowed() throws {
+        let scene = try Scene("redirect")
+        #expect(scene.look())
+        #expect(scene.source.statistics.failureCount == 0)
+        #expect(scene.cache.shutdown())
+    }
+
+    /// Failures for good: each tile is asked for once.
+    @Test(arguments: [("forbidden", LoadFailureCause.status), ("huge", .tooLarge)])
+    func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: LoadFailureCause) throws {
+        let scene = try Scene(mode) { $0.largestTile = 1 << 20 }
+        #expect(
+            settled {
+                scene.view.update(scene.all); _ = scene.view.frame(); return scene.source.statistics.failureCount >= 63
+            }
+        )
+        let statistics = scene.source.statistics
+        #expect(Array(statistics.failures.keys) == [cause] && statistics.retries == 0)
+        #expect(statistics.attempts == statistics.loads)
+        #expect(scene.cache.shutdown())
+    }
+
+    @Test func aServerThatIsNotThere() throws {
+        let scene = try Scene("slow") { $0.retries = 2 }
+        scene.server.die()
+        #expect(
+            settled {
+                scene.view.update(scene.all); return scene.source.statistics.retries >= 10
+            }
+        )
+        #expect(Array(scene.source.statistics.failures.keys) == [.connection])
+        let last = try #require(scene.source.statistics.lastFailure)
+        #expect(last.hasPrefix("http://127.0.0.1:"))
+        #expect(scene.cache.shutdown())
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// `tile_server.py` as a process of its own, that ends with this object.
+final class TileServer {
+    let port: Int
+    private let folder: String
+    private let process = Process()
+    private let input = Pipe()
+
+    static let python: String? = ["/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    init?(folder: String, mode: String) {
+        guard let python = Self.python else { return nil }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "tile_server.py"
+        )
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: python)
+        process.arguments = [script.path, folder, mode]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch { return nil }
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
+        self.port = port
+        self.folder = folder
+    }
+
+    deinit { die() }
+
+    /// Ends the server wherever it is. (A child of a thread of Dispatch does not hear gentler signals.)
+    func die() { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
+
+    /// Connections that were open at the same time, at most.
+    var mostConnections: Int? {
+        (try? String(contentsOfFile: "\(folder)/most_open", encoding: .utf8)).flatMap { Int($0) }
+    }
+}

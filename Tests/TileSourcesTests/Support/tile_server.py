@@ -1,0 +1,151 @@
+"""A tile server on this machine that behaves as it is told, for the tests of the HTTP source.
+
+usage: tile_server.py FOLDER MODE   -- prints its port, serves FOLDER/z/x/y.png until its standard input ends
+
+Modes, joined by commas:
+  slow        30 ms before each answer, and the body in two parts
+  fail        one request in five has the status 503
+  truncate    one in seven says a length and ends in the middle
+  chunk       one in eleven is sent in chunks, and the last one never comes
+  garbage     one in thirteen has bytes that are no image
+  hang        one in seventeen is never answered
+  die         one in nineteen is cut off before the status line is whole
+  etag        answers are named, and conditions are honoured
+  date        the same with dates
+  busy        the first request for each tile has the status 429 with Retry-After
+  huge        every answer is 3 MB
+  redirect    every address leads to another one first
+"""
+import http.server
+import os
+import sys
+import threading
+import time
+
+folder, modes = sys.argv[1], set(sys.argv[2].split(","))
+lock = threading.Lock()
+count = 0
+seen = {}
+open_now = 0
+most_open = 0
+LAST_MODIFIED = "Tue, 15 Nov 1994 12:45:26 GMT"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def setup(self):
+        super().setup()
+        global open_now, most_open
+        with lock:
+            open_now += 1
+            if open_now > most_open:
+                most_open = open_now
+                with open(folder + "/most_open", "w") as file:
+                    file.write(str(most_open))
+
+    def finish(self):
+        global open_now
+        with lock:
+            open_now -= 1
+        try:
+            super().finish()
+        except OSError:
+            pass
+
+    def cut(self):
+        self.close_connection = True
+        self.wfile.flush()
+        self.connection.close()
+
+    def answer(self, status, body=b"", headers=()):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        global count
+        try:
+            self.serve()
+        except (BrokenPipeError, ConnectionResetError, ValueError):
+            self.close_connection = True
+
+    def serve(self):
+        global count
+        with lock:
+            count += 1
+            number = count
+            times = seen.get(self.path, 0)
+            seen[self.path] = times + 1
+        if "redirect" in modes and not self.path.startswith("/there"):
+            return self.answer(302, b"there", [("Location", "/there" + self.path)])
+        path = folder + self.path.removeprefix("/there")
+        if "slow" in modes:
+            time.sleep(0.03)
+        if "hang" in modes and number % 17 == 0:
+            time.sleep(60)
+            return self.cut()
+        if "die" in modes and number % 19 == 0:
+            self.wfile.write(b"HTTP/1.1 2")
+            return self.cut()
+        if "busy" in modes and times == 0:
+            return self.answer(429, b"later", [("Retry-After", "0")])
+        if "fail" in modes and number % 5 == 0:
+            return self.answer(503, b"not now")
+        if "forbidden" in modes:
+            return self.answer(403, b"no")
+        if not os.path.isfile(path):
+            return self.answer(404, b"no such tile")
+        with open(path, "rb") as file:
+            body = file.read()
+        headers = []
+        if "etag" in modes:
+            tag = '"%x"' % hash(body)
+            headers.append(("ETag", tag))
+            if self.headers.get("If-None-Match") == tag:
+                return self.answer(304, b"", headers)
+        if "date" in modes:
+            headers.append(("Last-Modified", LAST_MODIFIED))
+            if self.headers.get("If-Modified-Since") == LAST_MODIFIED:
+                return self.answer(304, b"", headers)
+        if "garbage" in modes and number % 13 == 0:
+            return self.answer(200, b"<html>Good evening</html>")
+        if "huge" in modes:
+            return self.answer(200, body + b"\0" * 3_000_000)
+        if "chunk" in modes and number % 11 == 0:
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            half = body[: len(body) // 2]
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(half), half))
+            return self.cut()
+        if "truncate" in modes and number % 7 == 0:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: len(body) // 2])
+            return self.cut()
+        if "slow" in modes:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[:100])
+            self.wfile.flush()
+            time.sleep(0.01)
+            self.wfile.write(body[100:])
+            return
+        self.answer(200, body, headers)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_address[1], flush=True)
+sys.stdin.read()
+os._exit(0)
