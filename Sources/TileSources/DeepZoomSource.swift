@@ -5,7 +5,7 @@ public import TileCache
 /// Tiles may overlap: what they share with their neighbours is cut away, so that the layer's tiles have no border. Levels
 /// that are smaller than a tile and have a finer level that fits in one, too, are left out: the coarsest that is not
 /// is level 0. A file that is not there is a tile that does not exist.
-public final class DeepZoomSource: BlockingTileSource, PyramidSource {
+public final class DeepZoomSource: BlockingTileSource, TileDecoder, PyramidSource {
     /// The descriptor's path.
     public let name: String
     /// The image at full resolution is the world.

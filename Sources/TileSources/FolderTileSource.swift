@@ -4,7 +4,7 @@ public import TileCache
 ///
 /// A file that is not there is a tile that does not exist. One that cannot be decoded or has another size than the
 /// others fails for good, one that cannot be read fails for now; ``statistics`` says which and why.
-public final class FolderTileSource: BlockingTileSource, PyramidSource {
+public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSource {
     /// The folder.
     public let name: String
     /// One level for each zoom from the first folder with a number for a name to the last.

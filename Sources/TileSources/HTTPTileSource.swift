@@ -8,7 +8,7 @@ public import TileCache
 /// more is broken off. Failures that may pass are tried again after a while, a bounded number of times; then the cache
 /// asks again with its own back-off. Tiles whose answers had an `ETag` or `Last-Modified` are asked for under that
 /// condition when they are needed again. While they are fetched, encoded bytes count against the cache's limit.
-public final class HTTPTileSource: TileSource, PyramidSource {
+public final class HTTPTileSource: TileSource, TileDecoder, PyramidSource {
     /// The address with its places.
     public let name: String
     /// One level for each of the options' zooms, of a square world.

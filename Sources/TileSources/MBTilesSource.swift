@@ -7,7 +7,7 @@ public import TileCache
 /// of another size, damaged pages and views that never end are failures that ``statistics`` counts and names. Each
 /// worker that reads at the same time has a connection of its own, each with SQLite's page cache of up to 2 MB, which
 /// does not count against the cache's limit.
-public final class MBTilesSource: BlockingTileSource, PyramidSource {
+public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource {
     /// The file.
     public let name: String
     /// One level for each of ``zooms``, of the whole square of the web's Mercator projection.

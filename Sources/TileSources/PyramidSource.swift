@@ -6,7 +6,7 @@ public import TileCache
 /// let map = try MBTilesSource(path: "map.mbtiles")
 /// let layer = try map.addLayer(to: cache)
 /// ```
-public protocol PyramidSource: TileDecoder {
+public protocol PyramidSource: Sendable {
     /// Where the tiles come from, for people.
     var name: String { get }
     /// The levels that the source has. Its coarsest is level 0, whatever number it has in the container.

@@ -25,20 +25,14 @@ struct ImagePlacement: Hashable {
 
 /// Decodes the images that tiles are kept in: PNG, JPEG and WebP, told apart by their first bytes.
 struct TileImages: Sendable {
-    private let layout: ti_layout
-    private let premultiplies: Bool
+    private let writer: TilePixelWriter
     private let bytesPerPixel: Int
 
     /// What a decoder may hold for an image that it can only decode as a whole: the largest tile, twice.
     private static let limit: UInt64 = 1 << 28
 
     init(_ options: SourceOptions) {
-        switch options.format {
-        case .bgra8: layout = ti_bgra
-        case .gray8: layout = ti_gray
-        default: layout = ti_rgba
-        }
-        premultiplies = options.alpha == .premultiplied
+        writer = TilePixelWriter(options)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
     }
 
@@ -98,7 +92,7 @@ struct TileImages: Sendable {
                 let start = target.baseAddress?.advanced(by: (line - place.y) * bytesPerRow)
             else { continue }
             let to = start.assumingMemoryBound(to: UInt8.self)
-            ti_convert(first + 4 * place.x, place.width, layout, premultiplies ? 1 : 0, to)
+            writer.write(first + 4 * place.x, place.width, to: to)
             let written = place.width * bytesPerPixel
             let rest = bytesPerRow - written
             if rest > 0 { (start + written).initializeMemory(as: UInt8.self, repeating: 0, count: rest) }

@@ -8,11 +8,13 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     case tms(String)
     /// A Deep Zoom descriptor.
     case deepZoom(String)
+    /// One large image.
+    case image(String)
     /// A server, with places for zoom, column and row.
     case http(String)
 
     /// What can be written, for messages.
-    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR, dzi:FILE or http:TEMPLATE"
+    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR, dzi:FILE, image:FILE or http:TEMPLATE"
 
     /// Reads an address; `nil` where it is none of ``forms``.
     public init?(_ text: String) {
@@ -29,6 +31,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case "xyz": self = .xyz(rest)
         case "tms": self = .tms(rest)
         case "dzi": self = .deepZoom(rest)
+        case "image": self = .image(rest)
         case "http": self = .http(rest)
         default: return nil
         }
@@ -41,6 +44,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .xyz(let path): "xyz:\(path)"
         case .tms(let path): "tms:\(path)"
         case .deepZoom(let path): "dzi:\(path)"
+        case .image(let path): "image:\(path)"
         case .http(let template): template
         }
     }
@@ -60,6 +64,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .xyz(let path): try FolderTileSource(path: path, options: options)
         case .tms(let path): try FolderTileSource(path: path, rows: .fromBottom, options: options)
         case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
+        case .image(let path): try ImageTileSource(path: path, options: options)
         case .http(let template): try HTTPTileSource(template: template, http: http, options: options)
         }
     }

@@ -67,7 +67,7 @@ private func withPixels(
     )
 }
 
-extension PyramidSource {
+extension PyramidSource where Self: TileDecoder {
     /// Decodes bytes as this tile.
     func decoded(_ encoded: [UInt8], of tile: TileCoordinate) throws -> LoadedTile {
         try withPixels(self, tile) { pixels in

@@ -1,0 +1,83 @@
+import CTileImages
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How decoded pixels are written.
+struct TilePixelWriter {
+    let layout: ti_layout
+    let premultiplies: Bool
+
+    init(_ options: SourceOptions) {
+        switch options.format {
+        case .bgra8: layout = ti_bgra
+        case .gray8: layout = ti_gray
+        default: layout = ti_rgba
+        }
+        premultiplies = options.alpha == .premultiplied
+    }
+
+    func write(_ rgba: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>) {
+        ti_convert(rgba, count, layout, premultiplies ? 1 : 0, target)
+    }
+}
+
+/// An image in a file, row by row.
+final class ImageRows {
+    let width: Int
+    let height: Int
+    /// What the decoder has to hold besides rows.
+    let wholeBytes: Int
+    private let path: String
+    private let reader: OpaquePointer
+
+    /// Reads the header.
+    init(_ path: String) throws(TileSourceError) {
+        guard !Files.isFolder(path), let file = fopen(path, "rb") else {
+            throw TileSourceError(path, "a PNG, JPEG or WebP file was expected: \(Files.lastError)")
+        }
+        var (info, error) = (ti_info(), ti_error())
+        guard let reader = ti_open_file(file, &info, &error) else { throw TileSourceError(path, error.text) }
+        self.reader = reader
+        self.path = path
+        (width, height) = (Int(info.width), Int(info.height))
+        wholeBytes = Int(clamping: info.whole_bytes)
+    }
+
+    deinit { ti_close(reader) }
+
+    /// Decodes all of it.
+    ///
+    /// - Parameter goesOn: asked after each row, with how many there have been.
+    func decode(
+        _ writer: TilePixelWriter,
+        limit: Int,
+        into cutter: ImageCutter,
+        goesOn: (Int) -> Bool
+    ) throws(TileSourceError) {
+        var error = ti_error()
+        func check(_ status: ti_status) throws(TileSourceError) {
+            guard status == ti_ok else { throw TileSourceError(path, error.text) }
+        }
+        try check(ti_start(reader, UInt64(limit), &error))
+        let row = UnsafeMutablePointer<UInt8>.allocate(capacity: width * 4)
+        defer { row.deallocate() }
+        for number in 1...height {
+            try check(ti_row(reader, row, &error))
+            cutter.withNextRow { [width] target in
+                if let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) {
+                    writer.write(row, width, to: start)
+                }
+            }
+            if let failure = cutter.rowIsThere() { throw TileSourceError(path, failure.message) }
+            guard goesOn(number) else { throw TileSourceError(path, "it was given up at row \(number) of \(height)") }
+        }
+        try check(ti_end(reader, &error))
+    }
+}

@@ -1,0 +1,153 @@
+import Synchronization
+public import TileCache
+
+/// One large image, PNG, JPEG or WebP, cut into a pyramid when it is opened.
+///
+/// PNG and JPEG are decoded row by row, in bands as high as a tile; an interlaced PNG, a progressive JPEG and any WebP can
+/// only be decoded as a whole, and count with all of their pixels. The tiles of all levels, the coarser ones made by
+/// halving, go compressed into a file without a name, from where they are read again. Orientation and colour profiles are
+/// not looked at.
+public final class ImageTileSource: BlockingTileSource, PyramidSource {
+    /// The file.
+    public let name: String
+    /// Levels with twice the resolution of the one before; one tile of level 0 covers the image, which is the world.
+    public let pyramid: TilePyramid
+    /// How the layer's pixels are laid out.
+    public let layerOptions: LayerOptions
+    /// The most memory that cutting took: 8 bytes for each pixel of a row of the image times the tile size (a band of
+    /// each level), and what the decoder has to hold of the image, if that is more than rows.
+    public let cuttingBytes: Int
+    /// Bytes that the tiles take on disk.
+    public var diskBytes: Int { file.size }
+
+    private let format: PixelFormat
+    private let tileSize: Int
+    private let file: ScratchFile
+    /// Finest first.
+    private let tiles: [[CutTile]]
+    private let counter = SourceCounter()
+    private let readers = Lock<[TileReader]>([])
+
+    /// Opens an image and cuts it, which takes as long as decoding all of it.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - image: how it is cut.
+    ///   - options: of the pixels; tiles of 256 pixels a side unless given, any even number.
+    ///   - progress: called after each band with the part that is done, 0 to 1; `false` gives up.
+    /// - Throws: ``TileSourceError`` where the file is no such image, is damaged, or needs more memory or disk than allowed.
+    public init(
+        path: String,
+        image: ImageOptions = ImageOptions(),
+        options: SourceOptions = SourceOptions(),
+        progress: (Double) -> Bool = { _ in true }
+    ) throws(TileSourceError) {
+        try options.check(path)
+        let size = options.tileSize ?? 256
+        guard size.isMultiple(of: 2) else { throw TileSourceError(path, "an even tile size was expected, not \(size)") }
+        let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: image.downsampling)
+        guard let halver else { throw TileSourceError(path, "pixels of \(options.format) cannot be averaged so") }
+        let rows = try ImageRows(path)
+        do {
+            pyramid = try TilePyramid.powerOfTwo(
+                worldWidth: rows.width,
+                worldHeight: rows.height,
+                tileSize: size,
+                wrapsX: options.wrapsX
+            )
+        } catch {
+            throw TileSourceError(path, "\(error)")
+        }
+        let bands = ImageCutter.byteCount(pyramid, bytesPerPixel: halver.bytesPerPixel)
+        guard let bands, rows.wholeBytes <= image.memoryLimit, bands <= image.memoryLimit - rows.wholeBytes else {
+            throw TileSourceError(
+                path,
+                "\(rows.width) x \(rows.height) pixels need more memory to be cut than the \(image.memoryLimit) bytes allowed"
+            )
+        }
+        let codec: TileCodec
+        do { codec = try TileCodec(maximumTileBytes: size * size * halver.bytesPerPixel) } catch {
+            throw TileSourceError(path, "there is no memory")
+        }
+        file = try ScratchFile(folder: image.folder, limit: image.diskLimit)
+        let cutter = ImageCutter(pyramid, format: options.format, halver: halver, codec: codec, file: file)
+        try rows.decode(TilePixelWriter(options), limit: image.memoryLimit, into: cutter) { row in
+            row % size != 0 || progress(Double(row) / Double(rows.height))
+        }
+        _ = progress(1)
+        tiles = cutter.tiles
+        name = path
+        cuttingBytes = bands + rows.wholeBytes
+        format = options.format
+        tileSize = size
+        layerOptions = options.layerOptions
+    }
+
+    /// What has been loaded and what has failed so far.
+    public var statistics: SourceStatistics { counter.statistics }
+
+    /// Reads a tile.
+    public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        counter.count { $0.loads += 1 }
+        let level = pyramid.levels[tile.level]
+        let cut = tiles[pyramid.maximumLevel - tile.level][tile.row * level.columns + tile.column]
+        guard pixels.width == tileSize, pixels.height == tileSize, pixels.format == format else {
+            throw TileFailure.permanent
+        }
+        let isGood: Bool
+        switch cut {
+        case .solid(let pattern):
+            isGood = true
+            pixels.withMutableBytes { SolidTile.fill($0, with: pattern) }
+        case .raw(let offset):
+            isGood = pixels.withMutableBytes { file.read(at: offset, into: $0) }
+        case .block(let offset, let count):
+            let reader = readers.withLock { $0.popLast() } ?? TileReader(tileBytes: pixels.byteCount)
+            guard let reader else { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+            isGood = pixels.withMutableBytes { [file, tileSize, format] in
+                reader.read(file, offset, count, into: $0, side: tileSize, format: format)
+            }
+            readers.withLock { $0.append(reader) }
+        }
+        guard isGood else {
+            counter.count(TileLoadFailure(.unreadable, "its tile cannot be read again"), of: "\(name): tile \(tile)")
+            throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000)
+        }
+        return .pixels
+    }
+}
+
+/// A codec and room for a block: one for each worker that reads at the same time.
+///
+/// Unchecked: it is in one thread's hands, or in the source's list of those that nobody uses.
+private final class TileReader: @unchecked Sendable {
+    private let codec: TileCodec
+    private let block: UnsafeMutableRawBufferPointer
+
+    init?(tileBytes: Int) {
+        guard let codec = try? TileCodec(maximumTileBytes: tileBytes) else { return nil }
+        self.codec = codec
+        block = .allocate(byteCount: tileBytes, alignment: 64)
+    }
+
+    deinit { block.deallocate() }
+
+    func read(
+        _ file: ScratchFile,
+        _ offset: Int,
+        _ count: Int,
+        into pixels: UnsafeMutableRawBufferPointer,
+        side: Int,
+        format: PixelFormat
+    ) -> Bool {
+        guard count <= block.count else { return false }
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: block[..<count])
+        guard file.read(at: offset, into: bytes) else { return false }
+        do {
+            try codec.decompress(UnsafeRawBufferPointer(bytes), into: pixels, width: side, height: side, format: format)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

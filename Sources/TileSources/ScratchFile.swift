@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A file without a name: written once from one thread, then read from any.
+///
+/// Unchecked: the number of the file never changes, and `size` only while the one thread writes.
+final class ScratchFile: @unchecked Sendable {
+    private let file: Int32
+    private(set) var size = 0
+    private let limit: Int
+
+    init(folder: String?, limit: Int) throws(TileSourceError) {
+        let place = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
+        var template = Array("\(place)/tilecache-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        guard file >= 0 else { throw TileSourceError(place, "a folder to write to was expected: \(Files.lastError)") }
+        unlink(template)
+        self.file = file
+        self.limit = limit
+    }
+
+    deinit { close(file) }
+
+    /// Appends bytes; where they begin, or why they could not be written.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Result<Int, TileLoadFailure> {
+        guard bytes.count <= limit - size else {
+            return .failure(TileLoadFailure(.tooLarge, "its tiles need more than \(limit) bytes of disk"))
+        }
+        let start = size
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(file, rest.baseAddress, rest.count, off_t(start + written))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                return .failure(TileLoadFailure(.unreadable, "its tiles cannot be written: \(Files.lastError)"))
+            }
+            written += count
+        }
+        size += bytes.count
+        return .success(start)
+    }
+
+    /// Fills memory from a place; `false` where there are not so many bytes.
+    func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) -> Bool {
+        var got = 0
+        while got < memory.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: memory[got...])
+            let count = pread(file, rest.baseAddress, rest.count, off_t(offset + got))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            got += count
+        }
+        return true
+    }
+}
