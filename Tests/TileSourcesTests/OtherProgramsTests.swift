@@ -1,0 +1,164 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Sets that GDAL and libvips have written: every tile equal to what those programs decode.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OtherProgramsTests {
+    private let folder = ScratchFolder()
+
+    private func picture(hasAlpha: Bool = false) -> String {
+        folder.write(TestImage(width: 700, height: 500, hasAlpha: hasAlpha).png, to: "picture.png")
+    }
+
+    /// Colours as they are, so that what the programs print can be compared to the bit.
+    private let straight = SourceOptions(alpha: .straight)
+
+    /// libvips' Deep Zoom sets, with overlap and without, of each format.
+    @Test(
+        .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
+        arguments: [
+            (".jpg", 1, 254, ""), (".png", 0, 128, ""), (".webp", 3, 100, ""), (".png", 2, 120, "--depth onetile"),
+        ]
+    )
+    func deepZoomOfVips(suffix: String, overlap: Int, size: Int, more: String) throws {
+        let flags = "--suffix \(suffix) --overlap \(overlap) --tile-size \(size) \(more)"
+        #expect(OtherPrograms.run("vips dzsave '\(picture())' '\(folder.path)/set' \(flags)"))
+        let source = try DeepZoomSource(path: "\(folder.path)/set.dzi", options: straight)
+        #expect(source.overlap == overlap && source.pyramid.worldWidth == 700 && source.pyramid.worldHeight == 500)
+        // What the set calls its levels.
+        let names = try #require(Files.names(in: "\(folder.path)/set_files")).compactMap { Int($0) }.sorted()
+        let last = try #require(names.last)
+        var count = 0
+        for (index, level) in source.pyramid.levels.enumerated() {
+            let number = last - source.pyramid.maximumLevel + index
+            for column in 0..<level.columns {
+                for row in 0..<level.rows {
+                    let (x, y) = (max(column * size - overlap, 0), max(row * size - overlap, 0))
+                    let right = min((column + 1) * size + overlap, level.width)
+                    let bottom = min((row + 1) * size + overlap, level.height)
+                    let path = "\(folder.path)/set_files/\(number)/\(column)_\(row)\(suffix)"
+                    let decoded = OtherPrograms.decodedByVips(path, in: folder, width: right - x, height: bottom - y)
+                    let expected = try #require(decoded).part(
+                        x: column * size - x,
+                        y: row * size - y,
+                        width: min(size, level.width - column * size),
+                        height: min(size, level.height - row * size)
+                    )
+                    let loaded = try source.loaded(index, column, row)
+                    #expect(loaded.image == expected.part(x: 0, y: 0, width: size, height: size))
+                    count += 1
+                }
+            }
+        }
+        #expect(count >= 9 && source.statistics.failureCount == 0)
+    }
+
+    /// Images of libvips that can only be decoded as a whole, and ordinary ones: each tile is the image's own part.
+    @Test(
+        .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
+        arguments: [
+            "a.png[interlace]", "b.png[bitdepth=8]", "c.jpg[Q=90]", "d.jpg[interlace,no-subsample]", "e.webp[lossless]",
+            "f.webp",
+        ]
+    )
+    func imagesOfVips(target: String) throws {
+        #expect(OtherPrograms.run("vips copy '\(picture())' '\(folder.path)/\(target)'"))
+        let path = "\(folder.path)/\(target.prefix { $0 != "[" })"
+        let source = try ImageTileSource(path: path, options: straight)
+        let decoded = OtherPrograms.decodedByVips(path, in: folder, width: 700, height: 500)
+        let whole = try #require(decoded)
+        for column in 0..<3 {
+            for row in 0..<2 {
+                let part = whole.part(x: column * 256, y: row * 256, width: 256, height: 256)
+                #expect(try source.loaded(source.pyramid.maximumLevel, column, row).image == part)
+            }
+        }
+    }
+
+    /// GDAL's MBTiles of each format, with its overviews; GDAL reads its own file zoom by zoom.
+    @Test(
+        .enabled(if: OtherPrograms.gdal, "gdal-bin is not installed"),
+        arguments: ["PNG", "PNG8", "JPEG", "WEBP"]
+    )
+    func mbTilesOfGDAL(format: String) throws {
+        let place = "-a_srs EPSG:3857 -a_ullr 200000 700000 900000 200000"
+        let path = "\(folder.path)/map.mbtiles"
+        #expect(
+            OtherPrograms.run(
+                "gdal_translate -q \(place) '\(picture(hasAlpha: format == "PNG"))' '\(folder.path)/geo.tif'"
+            )
+        )
+        #expect(
+            OtherPrograms.run(
+                "gdal_translate -q -of MBTILES -co TILE_FORMAT=\(format) '\(folder.path)/geo.tif' '\(path)'"
+            )
+        )
+        #expect(OtherPrograms.run("gdaladdo -q -r average '\(path)' 2"))
+        let source = try MBTilesSource(path: path, options: straight)
+        #expect(source.zooms.count == 2)
+        #expect(source.contents.width > 0 && source.contents.width < source.pyramid.worldWidth / 10)
+        var compared = 0
+        for (index, level) in source.pyramid.levels.enumerated() {
+            let zoom = source.zooms.lowerBound + index
+            // In metres, from the projection's middle.
+            let side = 2 * 20_037_508.342789244 / Double(level.columns)
+            let reach = 20_037_508.342789244
+            let columns = Int((reach + 200_000) / side)...Int((reach + 900_000) / side)
+            let rows = Int((reach - 700_000) / side)...Int((reach - 200_000) / side)
+            for column in columns {
+                for row in rows {
+                    let loaded = try source.loaded(index, column, row)
+                    let (left, top) = (Double(column) * side - reach, reach - Double(row) * side)
+                    let window = "-projwin \(left) \(top) \(left + side) \(top - side)"
+                    let decoded = OtherPrograms.decodedByGDAL(
+                        path,
+                        "-oo ZOOM_LEVEL=\(zoom) -oo BAND_COUNT=4 -oo CLIP=NO \(window)",
+                        in: folder,
+                        width: 256,
+                        height: 256
+                    )
+                    guard let decoded else { continue }
+                    if loaded.outcome == .absent {
+                        #expect(decoded.pixels.allSatisfy { $0 == 0 })
+                    } else {
+                        // GDAL makes clear what a JPEG has outside of the map.
+                        let isSame = OtherPrograms.showTheSame(loaded.image, decoded, knowsAlpha: format != "JPEG")
+                        #expect(isSame, "tile \(zoom)/\(column)/\(row)")
+                    }
+                    compared += 1
+                }
+            }
+        }
+        #expect(compared >= 4 && source.statistics.failureCount == 0)
+    }
+
+    /// What `gdal2tiles` cuts, rows from the top and from the bottom.
+    @Test(.enabled(if: OtherPrograms.gdalTiles, "gdal2tiles is not installed"), arguments: [true, false])
+    func foldersOfGDAL(fromTop: Bool) throws {
+        let place = "-a_srs EPSG:3857 -a_ullr 200000 700000 900000 200000"
+        let tiles = "\(folder.path)/tiles"
+        #expect(OtherPrograms.run("gdal_translate -q \(place) '\(picture())' '\(folder.path)/geo.tif'"))
+        #expect(
+            OtherPrograms.run("gdal2tiles.py -q \(fromTop ? "--xyz" : "") -z 6-8 '\(folder.path)/geo.tif' '\(tiles)'")
+        )
+        let source = try FolderTileSource(path: tiles, rows: fromTop ? .fromTop : .fromBottom, options: straight)
+        #expect(source.zooms == 6...8)
+        var compared = 0
+        for zoom in 6...8 {
+            for column in try #require(Files.names(in: "\(tiles)/\(zoom)")).compactMap({ Int($0) }) {
+                for file in try #require(Files.names(in: "\(tiles)/\(zoom)/\(column)")) where file.hasSuffix(".png") {
+                    let number = try #require(Int(file.dropLast(4)))
+                    let row = fromTop ? number : (1 << zoom) - 1 - number
+                    let path = "\(tiles)/\(zoom)/\(column)/\(file)"
+                    let decoded = OtherPrograms.decodedByGDAL(path, "", in: folder, width: 256, height: 256)
+                    #expect(try source.loaded(zoom - 6, column, row).image == #require(decoded))
+                    compared += 1
+                }
+            }
+            // North of the picture there is nothing.
+            #expect(try source.loaded(zoom - 6, 1 << (zoom - 1), 0).outcome == .absent)
+        }
+        #expect(compared >= 10)
+    }
+}
