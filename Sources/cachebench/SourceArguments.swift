@@ -64,6 +64,7 @@ struct SourceArguments: ParsableArguments {
         )
         return ReplaySource(
             address: source.description,
+            maximumZoom: opened is HTTPTileSource ? maximumZoom : nil,
             pyramid: opened.pyramid,
             contents: opened.contents,
             addLayer: { try opened.addLayer(to: $0, pyramid: $1) },

@@ -120,7 +120,7 @@ struct HTTPTileSourceTests {
                 return counts
             }
         )
-        let result = try Replay(options, source: replaySource).run([{ try ReplayInput(builtIn: options) }])
+        let result = try Replay(options, source: replaySource).run(ReplayInput(builtIn: options))
         let counts = try #require(result.traces[0].tileSource)
         #expect(!result.wasStopped && result.traces[0].loads.finished > 0)
         #expect((counts.failures["status"] ?? 0) > 0 && counts.attempts > 0)

@@ -67,9 +67,7 @@ import Testing
         let source = try makeFolder()
         let path = trace(world: "512x512")
         let options = options()
-        let result = try Replay(options, source: replaySource(source)).run([
-            { try ReplayInput(path: path, options: options) }
-        ])
+        let result = try Replay(options, source: replaySource(source)).run(ReplayInput(path: path, options: options))
         let report = result.traces[0]
         let counts = try #require(report.tileSource)
         #expect(counts.address == "xyz:\(folder.path)" && counts.loads == source.statistics.loads)
@@ -87,15 +85,18 @@ import Testing
         let path = trace(world: "1024x2048")
         var options = options()
         func run() throws -> ReplayResult {
-            try Replay(options, source: replaySource(source)).run([{ try ReplayInput(path: path, options: options) }])
+            try Replay(options, source: replaySource(source)).run(ReplayInput(path: path, options: options))
         }
         #expect(message { _ = try run() }.contains("of a world of 1024x2048, and that of xyz:"))
         options.fitsWorld = true
         #expect(try run().traces[0].loads.finished > 0)
         // The built-in session is of a world of its own, and always stretched.
         options.fitsWorld = false
-        let builtIn = try Replay(options, source: replaySource(source)).run([{ try ReplayInput(builtIn: options) }])
+        let builtIn = try Replay(options, source: replaySource(source)).run(ReplayInput(builtIn: options))
         #expect(builtIn.traces[0].loads.finished > 0)
+        // Pasted, the flags make the same journey again: they name the world that was stretched.
+        #expect(builtIn.traces[0].configuration["world"] == .text("512x512"))
+        #expect(ReplayText().text(builtIn).contains("--world 131072x131072"))
     }
 
     @Test func theVirtualClockLoadsNothing() throws {

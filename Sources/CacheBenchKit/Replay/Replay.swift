@@ -156,7 +156,8 @@ public struct Replay: Sendable {
         let configuration = options.resolvedConfiguration(
             scene: input.scene,
             byteLimit: outcome.tally.memory.byteLimit,
-            source: source?.address
+            source: source,
+            recordedWorld: source == nil ? nil : "\(opened.scene.worldWidth)x\(opened.scene.worldHeight)"
         )
         return Finished(
             outcome: outcome,
@@ -177,7 +178,7 @@ public struct Replay: Sendable {
                 sources.append((outcome.trace.source, 1, outcome.tally))
             }
         }
-        let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source?.address)
+        let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
         func pooledReport(_ tally: ReplayTally, name: String, source: String) -> ReplayReport {
             tally.report(
                 trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),

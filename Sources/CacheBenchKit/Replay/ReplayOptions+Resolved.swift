@@ -30,7 +30,8 @@ extension ReplayOptions {
     func resolvedConfiguration(
         scene: PanTraceScene?,
         byteLimit: Int?,
-        source: String? = nil
+        source: ReplaySource? = nil,
+        recordedWorld: String? = nil
     ) -> [String: ConfigurationValue] {
         var values: [String: ConfigurationValue] = [
             "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
@@ -51,8 +52,10 @@ extension ReplayOptions {
                 ForesightEffects.named.filter { without.contains($0.effect) }.map(\.name).joined(separator: ",")
             ),
         ]
-        values["source"] = source.map { .text($0) } ?? ConfigurationValue.none
+        values["source"] = source.map { .text($0.address) } ?? ConfigurationValue.none
+        values["maximumZoom"] = source?.maximumZoom.map { .integer($0) } ?? ConfigurationValue.none
         values["fit"] = .flag(fitsWorld)
+        values["recordedWorld"] = recordedWorld.map { .text($0) } ?? ConfigurationValue.none
         if let scene {
             values["viewport"] = .text("\(Self.text(scene.viewport.width))x\(Self.text(scene.viewport.height))")
             values["world"] = .text("\(scene.worldWidth)x\(scene.worldHeight)")

@@ -4,6 +4,8 @@ public import TileCache
 public struct ReplaySource: Sendable {
     /// Where the tiles come from, as it is written on the command line.
     public var address: String
+    /// The deepest zoom that a server was said to have; `nil` where the source knows it itself.
+    public var maximumZoom: Int?
     /// The source's own pyramid: its world is the one that is replayed in.
     public var pyramid: TilePyramid
     /// The part of the world that has tiles: traces of another world are stretched over it.
@@ -16,12 +18,14 @@ public struct ReplaySource: Sendable {
     /// Makes a source.
     public init(
         address: String,
+        maximumZoom: Int? = nil,
         pyramid: TilePyramid,
         contents: Rectangle,
         addLayer: @escaping @Sendable (TileCache, TilePyramid) throws -> LayerID,
         counts: @escaping @Sendable () -> ReplaySourceCounts
     ) {
         self.address = address
+        self.maximumZoom = maximumZoom
         self.pyramid = pyramid
         self.contents = contents
         self.addLayer = addLayer

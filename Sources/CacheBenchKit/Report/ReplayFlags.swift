@@ -27,6 +27,7 @@ enum ReplayFlags {
         if configuration["loadTimes"] != .text("constant") { add("load-times", "loadTimes") }
         if configuration["cost"] != .text("none") { add("cost", "cost") }
         add("source", "source")
+        add("maximum-zoom", "maximumZoom")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         add("clock", "clock")
         if configuration["clock"] == .text("real") { add("speed", "speed") }
@@ -34,7 +35,9 @@ enum ReplayFlags {
         add("tile-size", "tileSize")
         add("pixel-format", "pixelFormat")
         add("viewport", "viewport")
-        add("world", "world")
+        // Of a source's world nothing need be said; the one that a trace is of is stretched over it.
+        let hasSource = configuration["source"]?.flagText != nil
+        add("world", hasSource ? "recordedWorld" : "world")
         if case .flag(let wraps)? = configuration["wrapsX"] { words.append(wraps ? "--wrap-x" : "--no-wrap-x") }
         add("duration", "durationSeconds", unit: "s")
         add("seed", "seed")
