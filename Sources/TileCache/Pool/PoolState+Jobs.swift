@@ -80,11 +80,11 @@ extension PoolState {
     /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
     private mutating func makeRoom(for newPlan: borrowing Plan) -> Bool {
         let wishes = newPlan.entries.count + newPlan.keepValues.count
-        let exact =
-            (newPlan.entries.capacity + newPlan.keepValues.capacity) * MemoryLayout<PlanEntry>.stride
-            + wishes * MemoryLayout<Int32>.stride
+        // An array that grows has room for at most twice its elements. Its capacity itself is what the allocator happened
+        // to give: by that the same replay would not always fit the same limit.
+        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<Int32>.stride)
         // In steps, so that plans that grow little by little do not ask each time.
-        let bytes = (exact + 4095) & ~4095
+        let bytes = (most + 4095) & ~4095
         guard bytes > planBytes else { return true }
         guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
         planBytes = bytes

@@ -12,6 +12,7 @@ struct SlotAllocator {
     /// Slots whose memory was let go.
     private var decommitted: [Int32] = []
     private var highWater: Int32 = 0
+    private var reserved = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
 
@@ -22,13 +23,15 @@ struct SlotAllocator {
 
     /// Takes the tables' memory for so many slots at once.
     mutating func reserve(_ count: Int) {
-        unused.reserveCapacity(min(count, capacity))
-        decommitted.reserveCapacity(min(count, capacity))
+        reserved = max(reserved, min(count, capacity))
+        unused.reserveCapacity(reserved)
+        decommitted.reserveCapacity(reserved)
     }
 
     var unusedCount: Int { unused.count }
-    /// Bytes of the tables themselves.
-    var bookkeepingBytes: Int { (unused.capacity + decommitted.capacity) * 4 }
+    /// Bytes of the tables themselves. Not by their arrays' capacity: that is what the allocator happened to give, and
+    /// the same operations must always fit the same limit.
+    var bookkeepingBytes: Int { max(reserved, Int(highWater)) * 2 * MemoryLayout<Int32>.stride }
     /// Bytes with memory behind them, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 
