@@ -26,6 +26,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "DemoWorld", package: "TileCache"),
+                .product(name: "TileSources", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
             ],
             swiftSettings: settings

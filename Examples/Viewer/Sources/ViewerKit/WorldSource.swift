@@ -1,28 +1,36 @@
 import DemoWorld
 import Foundation
 public import TileCache
+public import TileSources
 
 /// What there is to look at. All that the viewer knows of where tiles come from is here.
 public enum WorldSource: Hashable, Sendable {
     /// The map that draws itself.
     case builtIn
+    /// Tiles from files or a server.
+    case tiles(TileSourceAddress)
 
     /// What can be named on the command line.
-    public static let usage = "built-in"
+    public static let usage = "built-in, \(TileSourceAddress.forms)"
 
     /// Reads what was named on the command line.
     ///
     /// - Throws: ``ViewerError`` for anything that is no source.
     public init(argument: String) throws(ViewerError) {
-        guard argument == "built-in" else {
+        if argument == "built-in" {
+            self = .builtIn
+        } else if let address = TileSourceAddress(argument) {
+            self = .tiles(address)
+        } else {
             throw ViewerError("'\(argument)' is no source; \(Self.usage) was expected")
         }
-        self = .builtIn
     }
 
     /// Opens it.
     ///
-    /// - Parameter latency: what each load takes longer than it would, in nanoseconds: a slow disk or network to look at.
+    /// - Parameter latency: what each load of the built-in world takes longer than it would, in nanoseconds: a slow disk
+    ///   or network to look at. Other sources take their own time.
+    /// - Throws: `TileSourceError`, which names the file or the address.
     public func open(latency: Int64 = 0) throws -> OpenWorld {
         switch self {
         case .builtIn:
@@ -39,6 +47,11 @@ public enum WorldSource: Hashable, Sendable {
                 guard latency > 0 else { return try cache.addLayer(source, pyramid: pyramid, options: options) }
                 let slow = SlowSource(source: source, latency: latency)
                 return try cache.addLayer(slow, pyramid: pyramid, options: options)
+            }
+        case .tiles(let address):
+            let source = try address.open(SourceOptions(alpha: .straight))
+            return OpenWorld(name: source.name, pyramid: source.pyramid, options: source.layerOptions) {
+                cache throws(TileCacheError) in try source.addLayer(to: cache)
             }
         }
     }
