@@ -31,6 +31,8 @@ enum Files {
             return .failed(TileLoadFailure(.tooLarge, "\(status.st_size) bytes, and at most \(limit) were expected"))
         }
         let size = Int(status.st_size)
+        // An array without room is one that all share, and filling it would write its count.
+        guard size > 0 else { return .bytes([]) }
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size {
