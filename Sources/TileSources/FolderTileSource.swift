@@ -52,11 +52,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
         self.rows = rows
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
-        do {
-            pyramid = try MapPyramid.make(zooms, tileSize: tileSize, wrapsX: options.wrapsX)
-        } catch {
-            throw TileSourceError(path, "\(error)")
-        }
+        pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
     }
 
     /// What has been loaded and what has failed so far.

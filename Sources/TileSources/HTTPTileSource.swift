@@ -38,11 +38,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidSource {
         try http.check(template)
         let parsed = try URLTemplate(template)
         tileSize = options.tileSize ?? 256
-        do {
-            pyramid = try MapPyramid.make(http.zooms, tileSize: tileSize, wrapsX: options.wrapsX)
-        } catch {
-            throw TileSourceError(template, "\(error)")
-        }
+        pyramid = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
         let delivery = HTTPDelivery(options, tileSize: tileSize, keptBytes: http.keptBytes)
         let first = http.zooms.lowerBound
         let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter) { tile in

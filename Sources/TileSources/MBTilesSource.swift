@@ -54,11 +54,7 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
         } else {
             tileSize = try TileSize.of(try connection.sample(zoom: zooms.upperBound, path), "\(path): its first tile")
         }
-        do {
-            pyramid = try MapPyramid.make(zooms, tileSize: tileSize, wrapsX: options.wrapsX)
-        } catch {
-            throw TileSourceError(path, "\(error)")
-        }
+        pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
         let part = metadata.bounds ?? Rectangle(minX: 0, minY: 0, maxX: 1, maxY: 1)
         contents = Rectangle(
@@ -80,37 +76,17 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
 
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        let subject = subject(of: tile)
-        delivery.counter.count { $0.loads += 1 }
-        let connection: Connection
+        try delivery.deliver(contents(of: tile), placement, of: subject(of: tile), into: &pixels)
+    }
+
+    private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            connection = try connections.withLock { $0.popLast() } ?? Connection(name)
+            let connection = try connections.withLock { $0.popLast() } ?? Connection(name)
+            defer { connections.withLock { $0.append(connection) } }
+            let zoom = zooms.lowerBound + tile.level
+            return connection.contents(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
         } catch {
-            delivery.counter.count(TileLoadFailure(.unreadable, "\(error)"), of: subject)
-            throw TileFailure.transient(retryAfterNanoseconds: 0)
-        }
-        let zoom = zooms.lowerBound + tile.level
-        connection.tile.bind(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
-        defer {
-            connection.tile.reset()
-            connections.withLock { $0.append(connection) }
-        }
-        switch connection.tile.step() {
-        case .done:
-            delivery.counter.count { $0.absent += 1 }
-            return .absent
-        case .failed(let failure):
-            delivery.counter.count(failure, of: subject)
-            throw failure.cause == .unreadable ? TileFailure.transient(retryAfterNanoseconds: 0) : .permanent
-        case .row:
-            guard case .blob = connection.tile[0] else {
-                let found = connection.tile[0].typeName
-                delivery.counter.count(TileLoadFailure(.undecodable, "a blob was expected, not \(found)"), of: subject)
-                throw TileFailure.permanent
-            }
-            let failure = delivery.write(connection.tile.blob(0), placement, of: subject, into: &pixels)
-            if let failure { throw failure }
-            return .pixels
+            return .failed(TileLoadFailure(.unreadable, "\(error)"))
         }
     }
 
@@ -147,6 +123,21 @@ private final class Connection: @unchecked Sendable {
             )
         }
         tile = query
+    }
+
+    /// A tile's bytes: a copy, so that the connection is free while they are decoded.
+    func contents(_ zoom: Int, _ column: Int, _ row: Int) -> FileContents {
+        tile.bind(zoom, column, row)
+        defer { tile.reset() }
+        switch tile.step() {
+        case .done: return .missing
+        case .failed(let failure): return .failed(failure)
+        case .row:
+            guard case .blob = tile[0] else {
+                return .failed(TileLoadFailure(.undecodable, "a blob was expected, not \(tile[0].typeName)"))
+            }
+            return .bytes(Array(tile.blob(0)))
+        }
     }
 
     func zooms(_ metadata: MBTilesMetadata, _ path: String) throws(TileSourceError) -> ClosedRange<Int> {

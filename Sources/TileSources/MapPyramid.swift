@@ -18,13 +18,16 @@ enum MapPyramid {
 
     /// The pyramid of some zooms.
     ///
-    /// - Parameter world: pixels at the last zoom where it is smaller than its square, as for pictures that are no map.
+    /// - Parameters:
+    ///   - subject: whose it is, for messages.
+    ///   - world: pixels at the last zoom where it is smaller than its square, as for pictures that are no map.
     static func make(
         _ zooms: ClosedRange<Int>,
+        of subject: String,
         tileSize: Int,
         world: (width: Int, height: Int)? = nil,
         wrapsX: Bool
-    ) throws(TileCacheError) -> TilePyramid {
+    ) throws(TileSourceError) -> TilePyramid {
         let side = tileSize << zooms.upperBound
         let (width, height) = world ?? (side, side)
         let levels = zooms.map { zoom in
@@ -37,6 +40,15 @@ enum MapPyramid {
                 worldPixelsPerPixel: Double(span)
             )
         }
-        return try TilePyramid(worldWidth: Double(width), worldHeight: Double(height), wrapsX: wrapsX, levels: levels)
+        do {
+            return try TilePyramid(
+                worldWidth: Double(width),
+                worldHeight: Double(height),
+                wrapsX: wrapsX,
+                levels: levels
+            )
+        } catch {
+            throw TileSourceError(subject, "\(error)")
+        }
     }
 }

@@ -109,7 +109,7 @@ struct CompareCommand: ParsableCommand {
             progress.end()
             switch output.format {
             case .table: try writer.write(CompareText.text(report, style: writer.style))
-            case .json: try writer.write(CompareText.json(report))
+            case .json: try writer.write(JSONText.of(report))
             case .html: try writer.write(ComparePage.text(report))
             }
             if report.interrupted {

@@ -52,7 +52,7 @@ struct StressCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: "Seeds the decisions of threads and sources.\(standard(usual.seed))",
-        transform: { try parsed(UInt64($0), "a whole number from 0 to 18446744073709551615") }
+        transform: seedNumber
     )
     var seed = usual.seed
 
@@ -99,7 +99,7 @@ struct StressCommand: ParsableCommand {
             line.clear()
             switch output.format {
             case .table: try writer.write(StressText.text(report))
-            case .json: try writer.write(StressText.json(report))
+            case .json: try writer.write(JSONText.of(report))
             }
             if !report.passed { throw ExitCode(1) }
         }

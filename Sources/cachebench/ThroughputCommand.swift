@@ -1,6 +1,5 @@
 import ArgumentParser
 import CacheBenchKit
-import Foundation
 
 /// `cachebench throughput`: how fast the parts are on this machine.
 struct ThroughputCommand: ParsableCommand {
@@ -36,10 +35,7 @@ struct ThroughputCommand: ParsableCommand {
             let report = try Throughput(directory: tiles, rounds: rounds).run()
             switch output.format {
             case .table: try writer.write(report.text)
-            case .json:
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                try writer.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            case .json: try writer.write(JSONText.of(report))
             }
         }
     }

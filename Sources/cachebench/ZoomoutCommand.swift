@@ -108,7 +108,7 @@ struct ZoomoutCommand: ParsableCommand {
             progress.clear()
             switch output.format {
             case .table: try writer.write(ZoomoutText.text(report))
-            case .json: try writer.write(ZoomoutText.json(report))
+            case .json: try writer.write(JSONText.of(report))
             case .html: try writer.write(ZoomOutPage.text(report))
             }
             if !report.checks.passed { throw ExitCode(1) }

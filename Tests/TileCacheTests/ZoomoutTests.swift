@@ -71,7 +71,7 @@ import TileCache
             blank: 0
         )
         let report = ZoomoutReport(configuration: [:], rows: [row], tileBound: 9, mostNeededTiles: 3, byteLimit: 10)
-        let object = try JSONSerialization.jsonObject(with: Data(try ZoomoutText.json(report).utf8))
+        let object = try JSONSerialization.jsonObject(with: Data(try JSONText.of(report).utf8))
         let fields = try #require(object as? [String: Any])
         #expect(Set(fields.keys) == ["schema", "configuration", "rows", "checks"])
         let first = try #require((fields["rows"] as? [[String: Any]])?.first)

@@ -86,14 +86,9 @@ struct RealReplay {
             tally.tileSource?.address = source.address
         }
         return ReplayOutcome(
-            trace: .init(
-                name: input.name,
-                source: input.source,
-                hash: cursor.hashText,
-                frames: tally.frames,
-                seconds: tally.seconds
-            ),
-            tally: tally,
+            tally,
+            of: input,
+            hash: cursor.hashText,
             series: recorder?.series(waits: tally.waits),
             wasStopped: stop.wasAsked
         )

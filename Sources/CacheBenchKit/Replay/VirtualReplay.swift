@@ -74,7 +74,21 @@ struct ReplayOutcome {
     /// What pictures are drawn of, where that was asked for.
     var series: ReplaySeries?
     /// Whether it was told to stop before the end of the trace.
-    var wasStopped = false
+    var wasStopped: Bool
+
+    /// - Parameter hash: of the samples that were read.
+    init(_ tally: ReplayTally, of input: ReplayInput, hash: String, series: ReplaySeries?, wasStopped: Bool) {
+        trace = .init(
+            name: input.name,
+            source: input.source,
+            hash: hash,
+            frames: tally.frames,
+            seconds: tally.seconds
+        )
+        self.tally = tally
+        self.series = series
+        self.wasStopped = wasStopped
+    }
 }
 
 /// The reference replay: the cache's decisions under a virtual clock.
@@ -149,14 +163,9 @@ struct VirtualReplay {
         }
         finish(&tally, cache, limit: limit)
         return ReplayOutcome(
-            trace: .init(
-                name: input.name,
-                source: input.source,
-                hash: cursor.hashText,
-                frames: tally.frames,
-                seconds: tally.seconds
-            ),
-            tally: tally,
+            tally,
+            of: input,
+            hash: cursor.hashText,
             series: recorder?.series(waits: tally.waits),
             wasStopped: stop.wasAsked
         )

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A comparison for people and for programs.
 public enum CompareText {
     /// A line for each source, budget and policy, source by source, traces of a source pooled; no line is longer than 80
@@ -83,13 +77,6 @@ public enum CompareText {
         guard showsEffort, row.policy != "none", row.policy != "oracle" else { return row.policy }
         let thousandths = Int((row.effort * 1000).rounded())
         return "\(row.policy) \(Double(thousandths) / 1000)" + (row.reachesTarget == false ? "*" : "")
-    }
-
-    /// The report as one object, keys sorted, with one line feed at its end.
-    public static func json(_ report: CompareReport) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
     private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }

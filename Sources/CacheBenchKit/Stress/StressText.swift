@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A stress run for people and for programs.
 public enum StressText {
     /// The verdict first, then what was done.
@@ -44,13 +38,6 @@ public enum StressText {
             ),
         ]
         return lines.map { $0.wrapped(to: 100) }.joined(separator: "\n") + "\n"
-    }
-
-    /// The report as one object, keys sorted, with one line feed at its end.
-    public static func json(_ report: StressReport) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
     private static func verdictDetail(_ report: StressReport) -> String {

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A zoom-out for people and for programs.
 public enum ZoomoutText {
     /// A line for each factor, and what was checked.
@@ -36,13 +30,6 @@ public enum ZoomoutText {
             "checks     \(checks.passed ? "passed" : "FAILED")",
         ]
         return text.joined(separator: "\n") + "\n"
-    }
-
-    /// The report as one object, keys sorted, with one line feed at its end.
-    public static func json(_ report: ZoomoutReport) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
     /// In powers of ten, three digits: what it is compared with is counted in pixels.

@@ -199,6 +199,13 @@ public struct TilePyramid: Hashable, Sendable {
         return Rectangle(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
     }
 
+    /// Of the copies of a rectangle in a world that wraps the one whose middle is next to a place; itself in others.
+    func nearestCopy(of rectangle: Rectangle, to x: Double) -> Rectangle {
+        guard wrapsX else { return rectangle }
+        let copies = ((x - (rectangle.minX + rectangle.maxX) / 2) / worldWidth).rounded()
+        return rectangle.offsetBy(x: copies * worldWidth, y: 0)
+    }
+
     /// The tile of a coarser level that covers the middle of a tile; `nil` at level 0.
     ///
     /// In a power-of-two pyramid it covers all of the tile. In an odd one it may cover only a part, which is why

@@ -53,11 +53,10 @@ struct Outlook {
 
     /// Where a tile lies: of the copies of a world that wraps the one nearest to the view's middle.
     func rectangle(of key: TileKey) -> Rectangle {
-        let tile = target.pyramid.uncutRectangle(of: key.coordinate)
-        guard target.pyramid.wrapsX else { return tile }
-        let period = target.pyramid.worldWidth
-        let copies = ((target.viewport.center.x - (tile.minX + tile.maxX) / 2) / period).rounded()
-        return tile.offsetBy(x: copies * period, y: 0)
+        target.pyramid.nearestCopy(
+            of: target.pyramid.uncutRectangle(of: key.coordinate),
+            to: target.viewport.center.x
+        )
     }
 
     /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.

@@ -1,13 +1,7 @@
 extension TileCachePolicy {
     /// What a view will show when its movement has died away, in world pixels: what the candidates are looked for in.
     func expectedRectangle(of view: Rectangle, scale: Double, now: Int64) -> Rectangle {
-        let travel = EdgeTravel(
-            view: view,
-            scale: scale,
-            motion: effects.contains(.motion) ? motion : nil,
-            now: Double(now) / 1e9,
-            decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
-        )
+        let travel = travel(of: view, scale: scale, now: now)
         return Rectangle(
             minX: view.minX + travel.left / scale,
             minY: view.minY + travel.top / scale,

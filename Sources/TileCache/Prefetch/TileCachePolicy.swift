@@ -162,13 +162,7 @@ package struct TileCachePolicy: PrefetchPolicy {
         guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
         let outlook = Outlook(
             target: target,
-            travel: EdgeTravel(
-                view: target.rectangle,
-                scale: target.viewport.scale,
-                motion: effects.contains(.motion) ? motion : nil,
-                now: Double(context.now) / 1e9,
-                decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
-            ),
+            travel: travel(of: target.rectangle, scale: target.viewport.scale, now: context.now),
             motion: motion,
             seesHeading: effects.contains(.heading),
             latency: latency,
@@ -198,6 +192,17 @@ package struct TileCachePolicy: PrefetchPolicy {
         }
         if effects.contains(.returns) { findReturns(context) }
         appendValues(to: &plan, target: target, context: context)
+    }
+
+    /// Where the edges of a view go from now on.
+    func travel(of view: Rectangle, scale: Double, now: Int64) -> EdgeTravel {
+        EdgeTravel(
+            view: view,
+            scale: scale,
+            motion: effects.contains(.motion) ? motion : nil,
+            now: Double(now) / 1e9,
+            decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
+        )
     }
 
     /// A tile to think about, once in a plan; the trial of its bin goes on or begins.

@@ -38,12 +38,7 @@ extension CoreState {
             return
         }
         let box = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.needs.level).box
-        let around = Rectangle(
-            minX: box.minX - margin * box.width,
-            minY: box.minY - margin * box.height,
-            maxX: box.maxX + margin * box.width,
-            maxY: box.maxY + margin * box.height
-        )
+        let around = box.grown(x: margin * box.width, y: margin * box.height)
         let needed = Set(layer.needs.tiles)
         ViewportCover(pyramid: layer.pyramid, rectangle: around, levelIndex: layer.needs.level)
             .forEach { column, row, offset in
@@ -92,10 +87,8 @@ extension CoreState {
             case .missing, .loading, .stale, .failed: break
             }
             var rectangle = layer.pyramid.worldRectangle(of: wish.key.coordinate)
-            if layer.pyramid.wrapsX, let center = model.viewport?.center.x, layer.pyramid.worldWidth > 0 {
-                // The copy whose middle is next to the view's.
-                let copies = ((center - (rectangle.minX + rectangle.maxX) / 2) / layer.pyramid.worldWidth).rounded()
-                rectangle = rectangle.offsetBy(x: copies * layer.pyramid.worldWidth, y: 0)
+            if let center = model.viewport?.center.x {
+                rectangle = layer.pyramid.nearestCopy(of: rectangle, to: center)
             }
             plan.append(
                 TileViewDiagnostics.PlannedTile(

@@ -38,7 +38,7 @@ import Testing
         let report = try Stress(options(seconds: 1e6, [])).run { true }
         #expect(report.passed && report.seconds < 1000)
         #expect(StressText.text(report).hasPrefix("PASS  seed 3, 4 threads"))
-        let json = try StressText.json(report)
+        let json = try JSONText.of(report)
         for field in ["schema", "verdict", "operations", "faults", "violations", "byteLimit", "peakBytes", "resident"] {
             #expect(json.contains("\"\(field)\""))
         }
