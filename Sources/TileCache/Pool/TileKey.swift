@@ -23,6 +23,12 @@ struct TileKey: Hashable, Sendable {
         low = UInt64(truncatingIfNeeded: tile.row)
     }
 
+    /// `nil` where a key has no room for these numbers, which come from outside and may be anything: no tile has them.
+    init?(exactly layer: LayerID, _ tile: TileCoordinate) {
+        guard layer.index >> 16 == 0, tile.level >> 8 == 0, tile.column >> 40 == 0, tile.row >= 0 else { return nil }
+        self.init(layer: layer.index, tile)
+    }
+
     var layer: Int { Int(high >> 48) }
     var level: Int { Int(high >> 40 & 0xFF) }
 

@@ -9,14 +9,24 @@ extension TileCache {
     ///   - layer: whose.
     ///   - body: called with the pixels, rows packed; they are held for the time of the call and no longer.
     /// - Returns: what `body` returned; `nil` where the tile is not decoded now, and `body` was not called.
+    @inlinable
     public func withTile<Result, Failure: Error>(
         _ tile: TileCoordinate,
         of layer: LayerID,
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        let key = TileKey(layer: layer.index, tile)
-        let held = core.lock.withLock { state -> HeldTile? in
-            guard state.has(tile, layer) else { return nil }
+        guard let held = hold(tile, of: layer) else { return nil }
+        defer { letGo(held) }
+        return try body(
+            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
+        )
+    }
+
+    /// Leases a decoded tile as the most recently used one.
+    @usableFromInline
+    func hold(_ tile: TileCoordinate, of layer: LayerID) -> HeldTile? {
+        guard let key = TileKey(exactly: layer, tile) else { return nil }
+        return core.lock.withLock { state in
             let number = state.pool.find(key)
             guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
             state.pool.lease(number)
@@ -29,33 +39,27 @@ extension TileCache {
                 byteCount: state.layers[key.layer].sizes[tile.level].bytes
             )
         }
-        guard let held else { return nil }
-        defer {
-            core.lock.withLock {
-                $0.pool.release(held.token.entry, slotClass: Int(held.token.slotClass), slot: held.token.slot)
-            }
+    }
+
+    /// Ends the lease.
+    @usableFromInline
+    func letGo(_ held: HeldTile) {
+        core.lock.withLock {
+            $0.pool.release(held.token.entry, slotClass: Int(held.token.slotClass), slot: held.token.slot)
         }
-        return try body(
-            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
-        )
     }
 
     /// Whether a tile is resident, decoded or compressed. Touches nothing.
     public func isResident(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        let key = TileKey(layer: layer.index, tile)
-        return core.lock.withLock { $0.has(tile, layer) && $0.pool.residency(of: key).isResident }
+        guard let key = TileKey(exactly: layer, tile) else { return false }
+        return core.lock.withLock { $0.pool.residency(of: key).isResident }
     }
 }
 
-private struct HeldTile: Sendable {
-    var token: LeaseToken
-    var address: UInt
-    var byteCount: Int
-}
-
-extension CoreState {
-    /// Whether there is such a tile: coordinates from outside may be anything, and keys keep no more than 40 bits.
-    fileprivate func has(_ tile: TileCoordinate, _ layer: LayerID) -> Bool {
-        layers.indices.contains(layer.index) && layers[layer.index].pyramid.contains(tile)
-    }
+/// A decoded tile's pixels, and the lease that keeps them.
+@usableFromInline
+struct HeldTile: Sendable {
+    let token: LeaseToken
+    @usableFromInline let address: UInt
+    @usableFromInline let byteCount: Int
 }
