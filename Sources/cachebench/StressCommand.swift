@@ -13,7 +13,8 @@ struct StressCommand: ParsableCommand {
             ledger keeps within the limit; that nothing changes while it is held; and in the end that every view gets \
             its tiles, nothing stays pinned, shutdown returns in time and resident memory is flat.
 
-            The same seed makes the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL.
+            The same seed makes the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL, 130 for a run \
+            that Ctrl-C ended before it had found anything.
 
             Faults: \(StressFault.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
 
@@ -101,7 +102,12 @@ struct StressCommand: ParsableCommand {
             case .table: try writer.write(StressText.text(report))
             case .json: try writer.write(JSONText.of(report))
             }
+            if report.interrupted {
+                writeToStandardError("cachebench: interrupted: this is what was found so far\n")
+            }
+            // What was found stays found.
             if !report.passed { throw ExitCode(1) }
+            if report.interrupted { throw ExitCode(Interruption.exitCode) }
         }
     }
 }

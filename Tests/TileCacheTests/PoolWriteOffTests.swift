@@ -38,6 +38,26 @@ import Testing
         #expect(counts == [0, 1, 2])
     }
 
+    /// Tiles that are passed over because others of their layer are under way are worth a plan as soon as those end.
+    @Test func whatALayerWithStuckLoadsHadToLeaveIsPlannedAgain() {
+        let small = TilePool(tiles: 32) { $0.workers = 2 }
+        small.install([small.demand(key(0))])
+        let stuck = small.beginLoad()
+        small.now += 1000
+        let count = small.pool.writeOffLoads(startedBefore: small.now, atMost: 1)
+        #expect(stuck != nil && count == 1)
+        small.install((1..<4).map { small.demand(key($0)) })
+        let first = small.beginLoad()
+        var waits = small.pool.waitsForLoads
+        #expect(first?.key == key(1) && !waits)
+        #expect(small.beginLoad() == nil)
+        waits = small.pool.waitsForLoads
+        #expect(waits)
+        if let first { small.end(first) }
+        small.install((1..<4).map { small.demand(key($0)) })
+        #expect(small.beginLoad()?.key == key(2))
+    }
+
     @Test func noMoreAreWrittenOffThanCanBeReplaced() {
         let small = TilePool(tiles: 32) { $0.workers = 4 }
         small.install((0..<4).map { small.demand(key($0)) })

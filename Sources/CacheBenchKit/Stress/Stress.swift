@@ -30,12 +30,14 @@ public struct Stress {
         let start = MonotonicTime.now.nanoseconds
         let (watched, digests) = work(run, progress)
         let worked = MonotonicTime.now.nanoseconds - start
+        let interrupted = run.isInterrupted
         var ending = StressEnding(run: run)
         ending.check(held: watched.holds)
         return StressReport(
             options,
             run,
             seconds: Double(worked) / 1e9,
+            interrupted: interrupted,
             ledger: watched.ledger,
             memory: watched.memory,
             digests: digests,

@@ -58,6 +58,8 @@ public struct StressReport: Encodable, Sendable {
     public let configuration: Configuration
     /// How long threads worked.
     public let seconds: Double
+    /// Whether it was ended from outside before its time.
+    public let interrupted: Bool
     /// Operations of all threads.
     public let operations: Int
     /// The same by kind.
@@ -94,8 +96,9 @@ public struct StressReport: Encodable, Sendable {
     let digests: [UInt64]
 
     private enum CodingKeys: String, CodingKey {
-        case schema, program, verdict, configuration, seconds, operations, operationsByKind, tilesChecked, callbacks
-        case faults, violationCount, violations, byteLimit, peakBytes, ledgerSamples, ledgerSamplesAboveLoweredLimit
+        case schema, program, verdict, configuration, seconds, interrupted, operations, operationsByKind, tilesChecked
+        case callbacks, faults, violationCount, violations, byteLimit, peakBytes
+        case ledgerSamples, ledgerSamplesAboveLoweredLimit
         case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
     }
 
@@ -106,6 +109,7 @@ public struct StressReport: Encodable, Sendable {
         _ options: StressOptions,
         _ run: StressRun,
         seconds: Double,
+        interrupted: Bool = false,
         ledger: StressLedger,
         memory: StressMemory,
         digests: [UInt64],
@@ -128,6 +132,7 @@ public struct StressReport: Encodable, Sendable {
             durationSeconds: Double(options.duration) / 1e9
         )
         self.seconds = seconds
+        self.interrupted = interrupted
         operations = run.operations.sum
         operationsByKind = Self.named(run.operations.all)
         tilesChecked = run.checker.tiles

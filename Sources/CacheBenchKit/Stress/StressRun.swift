@@ -69,6 +69,8 @@ final class StressRun: Sendable {
     // MARK: - What threads ask
 
     var isOver: Bool { stop.isUp || interruption() }
+    /// Whether it is over before its time.
+    var isInterrupted: Bool { !stop.isUp && interruption() }
     func end() { stop.raise() }
 
     func layerID(_ draw: UInt64) -> LayerID { layerIDs.withLock { $0[(draw >> 3).below($0.count)] } }

@@ -44,6 +44,7 @@ public enum StressText {
         let configuration = report.configuration
         return "seed \(configuration.seed), \(configuration.threads) threads, \(configuration.workers) workers, "
             + "\(Figures.seconds(report.seconds))"
+            + (report.interrupted ? ", interrupted" : "")
             + (report.passed ? "" : ", \(Figures.count(report.violationCount)) violations")
     }
 

@@ -109,7 +109,7 @@ extension PoolState {
     }
 
     /// A tile comes into view: counted unless it was there only a few demands ago.
-    private mutating func noteVisit(_ number: Int32) {
+    mutating func noteVisit(_ number: Int32) {
         let entry = table[number]
         guard entry.needCount == 0, entry.visits < .max else { return }
         let age = Int(demandClock &- entry.lastDemand)

@@ -22,10 +22,14 @@ extension PoolState {
         planHasEnded = false
         prefetchHasEnded = false
         hasPassedForRoom = false
+        hasPassedForLoads = false
     }
 
     /// Whether the plan holds what there was no room for: room that comes later is worth a new plan.
     var isShortOfRoom: Bool { planHasEnded || prefetchHasEnded || hasPassedForRoom }
+
+    /// Whether the end of a load is worth a new plan: one has been passed over that may begin now.
+    var waitsForLoads: Bool { isShortOfRoom || hasPassedForLoads }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
     mutating func nextJob(now: Int64) -> Job? {
@@ -79,7 +83,10 @@ extension PoolState {
             counters.refusals += 1
             return .passed
         }
-        if hasAllItsLoads(layer: wish.key.layer) { return .passed }
+        if hasAllItsLoads(layer: wish.key.layer) {
+            hasPassedForLoads = true
+            return .passed
+        }
         if isPrefetch {
             let isAllowed = prefetchLoadCount < configuration.workers - configuration.reservedWorkers
             guard isAllowed, !prefetchHasEnded else { return .waits }

@@ -48,6 +48,8 @@ struct PoolState: ~Copyable {
     /// Whether any layer is limited to, or guaranteed, less or more than what it earns.
     var hasShares = false
     var table: EntryTable
+    /// What the system is known to have for the table, where the owner asks it first.
+    var tableGrant: TableGrant?
     /// Tiles with pixels ready to draw, most recently used first.
     var decoded = RecencyList()
     /// Compressed tiles that take pages, most recently used first.
@@ -88,6 +90,8 @@ struct PoolState: ~Copyable {
     var prefetchHasEnded = false
     /// A layer's share was no room for a wish.
     var hasPassedForRoom = false
+    /// A layer with stuck loads had all that it may have in flight.
+    var hasPassedForLoads = false
     var planEpoch: UInt32 = 1
     /// Bytes that plans may take: those of the largest one so far.
     var planBytes = 0
@@ -293,8 +297,7 @@ struct PoolState: ~Copyable {
             let cold = coldest(of: solid, worth: .infinity, now: 0)
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
-        guard canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
-        if table.nextGrowth > 0, !MemoryRegion.isGranted(table.nextGrowth) { return -1 }
+        guard canGrowTable || makeBytes(table.nextGrowth), takeGrant(table.nextGrowth) else { return -1 }
         let inserted = table.insert(key)
         coverTaken()
         notePeaks()

@@ -203,11 +203,17 @@ extension CacheCore {
                 }
             }
             switch room {
-            case .demote(let demotion, let work): demote(demotion, work)
+            case .demote(let demotion, let work): makeWay(demotion, work)
             case .none: return nil
             case .slot(let slot): return slot
             }
         }
+    }
+
+    /// Compresses a tile within somebody's load: workers that have waited for the codec do not wait for the load's end too.
+    func makeWay(_ ticket: CodecTicket, _ work: CodecWork) {
+        demote(ticket, work)
+        wake(lock.withLock { $0.takeIdleWorkers(atMost: 1) })
     }
 
     /// A slot and where it lies.
@@ -244,7 +250,7 @@ extension CacheCore {
             let number = state.pool.find(ticket.key)
             if landing.wasWrittenOff { state.surplusWorkers += 1 }
             // What has landed may be given up for what there was no room for; who has answered at last is asked again.
-            let plansAgain = (state.pool.isShortOfRoom || landing.wasWrittenOff) && state.requestPlan()
+            let plansAgain = (state.pool.waitsForLoads || landing.wasWrittenOff) && state.requestPlan()
             guard case .failed = result, number >= 0 else { return (landing, nil, plansAgain) }
             return (landing, state.pool.table[number].retryAt, plansAgain)
         }

@@ -45,10 +45,13 @@ final class CacheCore: Sendable {
         state.idleWorkers = Array((0..<configuration.workers).reversed())
         state.spareWorkers = Array((configuration.workers..<allWorkers).reversed())
         state.insideSince = [Int64](repeating: -1, count: allWorkers)
+        // What the system has is asked for before the first tile comes.
+        state.pool.tableGrant = TableGrant()
         lock = Lock(state)
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
         workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
+        grantTable()
     }
 
     private static func pageRegion(for settings: PoolConfiguration) -> MemoryRegion? {
@@ -58,13 +61,32 @@ final class CacheCore: Sendable {
     /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         var leaving: [LeavingMemory] = []
+        var wantsGrant = false
         let result = lock.withLock { state in
             let result = body(&state)
             leaving = state.pool.takePendingDecommits()
+            wantsGrant = state.pool.wantsTableGrant
             return result
         }
         if !leaving.isEmpty { letGo(leaving) }
+        if wantsGrant { grantTable() }
         return result
+    }
+
+    /// Asks the system for what the pool's table may need next; whoever found it too small meanwhile is served now.
+    private func grantTable() {
+        let sizes = lock.withLock { $0.pool.tableGrantSizes }
+        guard let bytes = sizes.first(where: MemoryRegion.isGranted) else { return }
+        let wasShort = lock.withLock { state -> Bool in
+            defer { state.pool.tableGrant = TableGrant(bytes: bytes, isScarce: bytes != sizes[0]) }
+            return state.pool.tableGrant?.wasShort == true
+        }
+        guard wasShort else { return }
+        let plans = perform { state -> Bool in
+            state.enterMissing()
+            return state.requestPlan()
+        }
+        if plans { queuePlan() }
     }
 
     private func letGo(_ leaving: [LeavingMemory]) {
@@ -176,14 +198,16 @@ final class CacheCore: Sendable {
     /// Plans again when a failed tile may be tried again, whether or not anybody draws until then.
     func planAgain(at time: Int64) {
         let now = clock()
-        // One timer for each twentieth of a second at most.
-        let slot = time / 50_000_000
+        // One timer for each twentieth of a second at most, at its end: none of those who share it may come too late.
+        let step: Int64 = 50_000_000
+        let slot = min(time, .max - step) / step
+        let time = (slot + 1) * step
         guard lock.withLock({ !$0.isShutDown && $0.retrySlots.insert(slot).inserted }) else { return }
         let wait = Int(min(max(time - now, 0), 3_600_000_000_000))
         coordinator.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [weak self] in
             guard let self else { return }
             lock.withLock { _ = $0.retrySlots.remove(slot) }
-            if clock() < time { planAgain(at: time) } else { requestPlan() }
+            if clock() < time { planAgain(at: time - 1) } else { requestPlan() }
         }
     }
 

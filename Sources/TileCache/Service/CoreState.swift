@@ -144,12 +144,22 @@ struct CoreState: ~Copyable {
     }
 
     /// Workers to wake for what the plan still holds.
-    mutating func takeIdleWorkers() -> [Int] {
-        let wanted = min(pool.plan.entries.count - pool.planCursor, idleWorkers.count)
+    mutating func takeIdleWorkers(atMost limit: Int = .max) -> [Int] {
+        let wanted = min(pool.plan.entries.count - pool.planCursor, idleWorkers.count, limit)
         guard wanted > 0, !isShutDown else { return [] }
         let woken = Array(idleWorkers.suffix(wanted))
         idleWorkers.removeLast(wanted)
         return woken
+    }
+
+    /// Enters the needed and pinned tiles that the pool's table had no memory for.
+    mutating func enterMissing() {
+        for place in views.indices {
+            guard var view = views[place].take() else { continue }
+            for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
+            views[place] = view
+        }
+        for key in floors { pool.setFloor(true, for: key) }
     }
 
     /// Whether somebody has to look after the loads in flight; asked at most once until it is done.

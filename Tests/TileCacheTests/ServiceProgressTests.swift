@@ -1,0 +1,84 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Nothing that a view needs is left without a load, a wait or a failure, although nobody draws, moves or plans.
+@Suite(.timeLimit(.minutes(5))) struct ServiceProgressTests {
+    /// The layer may have no more loads in flight than workers, the stuck one included; what had to wait comes later.
+    @Test func aLayerWithAStuckLoadGetsAllItsOtherTiles() throws {
+        let stuck = TileCoordinate(level: 6, column: 7, row: 7)
+        let source = PartlyGatedSource { tile in
+            if tile != stuck { pause(microseconds: 3000) }
+            return tile == stuck
+        }
+        defer { source.open() }
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        configuration.stuckLoadTime = 10_000_000
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(Viewport(center: WorldPoint(x: 480, y: 480), width: 32, height: 32))
+        #expect(eventually { source.held == 1 && cache.core.lock.withLock { $0.pool.writtenOffCount } == 1 })
+        view.update(ServiceSetup.viewport(480, 480))
+        #expect(eventually(5) { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
+        source.open()
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    /// Two tries that are due within the same twentieth of a second share a timer: it must not come too early for one.
+    @Test func triesThatAreDueTogetherAreAllMade() throws {
+        let time = Lock<Int64>(0)
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
+        configuration.clock = { time.withLock { $0 } }
+        configuration.retryDelay = 1
+        let cache = try TileCache(configuration)
+        let tiles = [3, 4].map { TileCoordinate(level: 6, column: $0, row: 3) }
+        let source = FailingOnceSource { $0 == tiles[0] ? 10_000_000 : 40_000_000 }
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(needing: [
+            NeededTile(layer: layer, tile: tiles[0], importance: 2), NeededTile(layer: layer, tile: tiles[1]),
+        ])
+        #expect(eventually { cache.statistics.loadsFailed == 2 })
+        time.withLock { $0 = 20_000_000 }
+        pause(microseconds: 150_000)
+        time.withLock { $0 = 60_000_000 }
+        #expect(eventually(5) { tiles.allSatisfy { cache.isResident($0, of: layer) } })
+    }
+
+    /// The system is asked for tables outside of the lock and ahead of need; a list that needs more at once than it was
+    /// asked for is served all the same.
+    @Test func moreTilesThanTheTableHadRoomForAreEntered() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16384, worldHeight: 16384, tileSize: 64)
+        let layer = try cache.addLayer(QueuedSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        let tiles = (0..<200).flatMap { row in
+            (0..<200).map { NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: $0, row: row)) }
+        }
+        view.update(needing: tiles)
+        let (entries, needed) = cache.core.lock.withLock { state -> ([Int32], Int) in
+            let entries = state.views[0]?.model.layers[0].needs.entries ?? []
+            return (entries, entries.count { $0 >= 0 && state.pool.table[$0].needCount == 1 })
+        }
+        #expect(entries.count == 40_000 && needed == 40_000)
+        view.update(needing: [])
+        #expect(cache.core.lock.withLock { $0.pool.table.count } < 40)
+    }
+}
+
+/// A source whose tiles fail once each, with a wait before the next try that depends on the tile.
+private final class FailingOnceSource: BlockingTileSource {
+    private let failed = Lock<Set<TileCoordinate>>([])
+    private let wait: @Sendable (TileCoordinate) -> Int64
+
+    init(wait: @escaping @Sendable (TileCoordinate) -> Int64) { self.wait = wait }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let isFirst = failed.withLock { $0.insert(tile).inserted }
+        if isFirst { throw TileFailure.transient(retryAfterNanoseconds: wait(tile)) }
+        fill(&pixels, with: expectedPixel(layer: 0, tile))
+        return .pixels
+    }
+}
