@@ -1,6 +1,7 @@
 import CTileCache
 
-private final class Session {
+/// What a sequence of calls has made so far.
+final class CallSession {
     var cache: OpaquePointer?
     var layers: [tilecache_layer] = []
     var views: [OpaquePointer] = []
@@ -36,7 +37,7 @@ private final class Session {
 /// A sequence of calls with arguments of any kind; every pointer is valid or null, as the header asks.
 func fuzzCalls(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
-    let session = Session()
+    let session = CallSession()
     defer { session.end() }
     create(session, &bytes)
     var calls = 0
@@ -46,7 +47,9 @@ func fuzzCalls(_ input: UnsafeRawBufferPointer) {
     }
 }
 
-private func create(_ session: Session, _ bytes: inout Bytes) {
+private let largestLimit: Int64 = 1 << 26
+
+private func create(_ session: CallSession, _ bytes: inout Bytes) {
     var configuration = tilecache_configuration()
     _ = tilecache_configuration_init(&configuration, MemoryLayout<tilecache_configuration>.size)
     configuration.byte_limit = 1 << 20
@@ -63,14 +66,44 @@ private func create(_ session: Session, _ bytes: inout Bytes) {
     if draw & 128 != 0 {
         configuration.struct_size = min(Int(bytes.byte()), MemoryLayout<tilecache_configuration>.size)
     }
+    let second = bytes.byte()
+    if second & 1 != 0 { configuration.stuck_load_time = bytes.integer() }
+    if second & 2 != 0 { configuration.slow_callback_time = bytes.integer() }
+    if second & 4 != 0 { configuration.reserved_workers = Int32(truncatingIfNeeded: bytes.integer()) }
+    if second & 8 != 0 { configuration.uses_compressed_tier = 0 }
+    if second & 16 != 0 { configuration.fits_level_to_budget = 0 }
     // Threads by the hundred would only make it slow.
     if configuration.workers > 4 { configuration.workers = 4 }
+    if tilecache_create(&configuration, &session.cache) == TILECACHE_OK,
+        max(
+            configuration.byte_limit,
+            configuration.maximum_byte_limit
+        ) <= largestLimit
+    {
+        return
+    }
+    // One of so many bytes is made, and not filled.
+    tilecache_destroy(session.cache)
+    session.cache = nil
+    (configuration.byte_limit, configuration.maximum_byte_limit) = (1 << 20, 0)
     _ = tilecache_create(&configuration, &session.cache)
 }
 
-private func call(_ session: Session, _ bytes: inout Bytes) {
+func fuzzedViewport(_ bytes: inout Bytes) -> tilecache_viewport {
+    var viewport = tilecache_viewport()
+    _ = tilecache_viewport_init(&viewport, MemoryLayout<tilecache_viewport>.size)
+    viewport.center_x = bytes.number()
+    viewport.center_y = bytes.number()
+    viewport.width = min(bytes.number(), 4096)
+    viewport.height = min(bytes.number(), 4096)
+    if bytes.byte() & 1 == 0 { viewport.scale = bytes.number() }
+    if bytes.byte() & 3 == 0 { viewport.rotation = bytes.number() }
+    return viewport
+}
+
+private func call(_ session: CallSession, _ bytes: inout Bytes) {
     let cache = session.cache
-    switch bytes.byte() % 20 {
+    switch bytes.byte() % 26 {
     case 0, 1: addLayer(session, &bytes)
     case 2, 3:
         var layers = [session.layer(&bytes), session.layer(&bytes)]
@@ -79,14 +112,7 @@ private func call(_ session: Session, _ bytes: inout Bytes) {
             session.views.append(view)
         }
     case 4, 5, 6, 7:
-        var viewport = tilecache_viewport()
-        _ = tilecache_viewport_init(&viewport, MemoryLayout<tilecache_viewport>.size)
-        viewport.center_x = bytes.number()
-        viewport.center_y = bytes.number()
-        viewport.width = min(bytes.number(), 4096)
-        viewport.height = min(bytes.number(), 4096)
-        if bytes.byte() & 1 == 0 { viewport.scale = bytes.number() }
-        if bytes.byte() & 3 == 0 { viewport.rotation = bytes.number() }
+        var viewport = fuzzedViewport(&bytes)
         _ = tilecache_view_update(session.view(&bytes), &viewport, nil)
     case 8, 9:
         var frame: OpaquePointer?
@@ -131,21 +157,23 @@ private func call(_ session: Session, _ bytes: inout Bytes) {
         var figures = tilecache_statistics()
         figures.struct_size = min(Int(bytes.byte()) * 4, MemoryLayout<tilecache_statistics>.size)
         _ = tilecache_get_statistics(cache, &figures)
+    case 20, 21, 22, 23, 24: rareCall(session, &bytes)
     default:
         if bytes.byte() < 8 { _ = tilecache_shutdown(cache, 1_000_000) }
         if !session.views.isEmpty, bytes.byte() < 64 { tilecache_view_destroy(session.views.removeFirst()) }
     }
 }
 
-private func look(_ session: Session, _ bytes: inout Bytes) {
+private func look(_ session: CallSession, _ bytes: inout Bytes) {
     guard let frame = session.frame(&bytes) else { return }
     var placements: UnsafePointer<tilecache_placement>?
     var count = 0
     _ = tilecache_frame_get_placements(frame, MemoryLayout<tilecache_placement>.size, &placements, &count)
     for index in 0..<count {
         guard let tile = placements?[index].tile, let pixels = tile.pixels else { continue }
-        // Every byte is there to be read.
-        let sum = UnsafeRawBufferPointer(start: pixels, count: tile.byte_count).reduce(0) { $0 &+ Int($1) }
+        // Every byte is there to be read, to the last.
+        let all = UnsafeRawBufferPointer(start: pixels, count: tile.byte_count)
+        let sum = [all.prefix(1 << 18), all.suffix(16)].joined().reduce(0) { $0 &+ Int($1) }
         expect(sum >= 0, "pixels are read")
     }
     var lease: OpaquePointer?
@@ -154,15 +182,8 @@ private func look(_ session: Session, _ bytes: inout Bytes) {
     }
 }
 
-private func addLayer(_ session: Session, _ bytes: inout Bytes) {
-    var source = tilecache_source()
-    _ = tilecache_source_init(&source, MemoryLayout<tilecache_source>.size)
-    source.load = { _, pixels in
-        guard let pixels, let memory = pixels.pointee.memory else { return 2 }
-        let bytes = UnsafeMutableRawBufferPointer(start: memory, count: pixels.pointee.byte_count)
-        for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
-        return Int32(truncatingIfNeeded: pixels.pointee.tile.column & 7)
-    }
+private func addLayer(_ session: CallSession, _ bytes: inout Bytes) {
+    var source = scriptedSource(bytes.byte())
     var pyramid = tilecache_pyramid()
     _ = tilecache_pyramid_init(&pyramid, MemoryLayout<tilecache_pyramid>.size)
     (pyramid.world_width, pyramid.world_height, pyramid.tile_size) = (2048, 2048, 32)
@@ -187,6 +208,12 @@ private func addLayer(_ session: Session, _ bytes: inout Bytes) {
     _ = tilecache_layer_options_init(&options, MemoryLayout<tilecache_layer_options>.size)
     if draw & 16 != 0 { options.format = Int32(bytes.byte() % 9) }
     if draw & 32 != 0 { options.opaque_bytes_per_tile = bytes.integer() }
+    let second = bytes.byte()
+    if second & 1 != 0 { options.alpha = Int32(bytes.byte() % 5) }
+    if second & 2 != 0 { options.is_compressible = Int32(bytes.byte() & 1) }
+    if second & 4 != 0 { (options.share_maximum, options.share_guaranteed) = (bytes.number(), bytes.number()) }
+    if second & 8 != 0 { options.synthesized_levels = Int32(bytes.byte()) - 4 }
+    if second & 16 != 0 { options.downsampling = Int32(bytes.byte() % 5) }
     let usesTable = draw & 64 != 0
     levels.withUnsafeBufferPointer { table in
         if usesTable {

@@ -12,6 +12,12 @@ enum FuzzTarget: String, CaseIterable {
     case calls
     /// Reports of earlier runs, checks and tolerances.
     case reports
+    /// PNG, JPEG and WebP, as tiles and as one large image.
+    case images
+    /// Descriptors of Deep Zoom images.
+    case dzi
+    /// SQLite files that may be MBTiles.
+    case mbtiles
 
     /// Takes one input; a crash is a finding, and so is a promise that does not hold.
     func run(_ bytes: UnsafeRawBufferPointer) {
@@ -21,6 +27,9 @@ enum FuzzTarget: String, CaseIterable {
         case .block: fuzzBlock(bytes)
         case .calls: fuzzCalls(bytes)
         case .reports: fuzzReports(bytes)
+        case .images: fuzzImages(bytes)
+        case .dzi: fuzzDeepZoom(bytes)
+        case .mbtiles: fuzzMBTiles(bytes)
         }
     }
 
@@ -55,6 +64,11 @@ struct Bytes {
     var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: rest) }
 
     mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+    mutating func take(_ count: Int) -> [UInt8] {
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
 
     mutating func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) } }
 

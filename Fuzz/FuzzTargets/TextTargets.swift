@@ -2,6 +2,7 @@ import Foundation
 
 @testable import CacheBenchKit
 @testable import TileCache
+@testable import TileSources
 
 /// What the reader lets through keeps the format's promises.
 func fuzzTrace(_ bytes: UnsafeRawBufferPointer) {
@@ -32,6 +33,12 @@ func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     _ = CodecCharge(text)
     if let factors = ZoomoutOptions.factors(text) { expect(factors.allSatisfy { $0 >= 1 }, "factors \(factors)") }
     _ = StressFault.list(text)
+    if let address = TileSourceAddress(text) {
+        expect(TileSourceAddress(address.description) == address, "an address says what it is")
+    }
+    if let template = try? URLTemplate(text) {
+        expect(template.address(zoom: 30, column: 1, row: 2).utf8.count >= text.utf8.count / 4, "addresses")
+    }
     var readings = MemoryReadings()
     readings.takePressure(text)
     readings.takeLimit(text)

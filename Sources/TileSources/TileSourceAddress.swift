@@ -45,7 +45,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .tms(let path): "tms:\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
-        case .http(let template): template
+        // What was written after http: need not begin with it.
+        case .http(let template): TileSourceAddress(template) == self ? template : "http:\(template)"
         }
     }
 

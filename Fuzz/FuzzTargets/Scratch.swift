@@ -1,0 +1,17 @@
+import Foundation
+
+/// Where targets write: `TMPDIR`, which Scripts/fuzz clears away.
+let scratchRoot = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+
+/// Writes the file that an input is, anew each time.
+func scratchFile(_ bytes: [UInt8]) -> String {
+    let path = "\(scratchRoot)/input-\(ProcessInfo.processInfo.processIdentifier)"
+    write(bytes, to: path)
+    return path
+}
+
+func write(_ bytes: [UInt8], to path: String) {
+    guard let file = fopen(path, "wb") else { fatalError("\(path) cannot be written") }
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+}

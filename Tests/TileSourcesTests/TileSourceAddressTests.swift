@@ -1,0 +1,31 @@
+import Testing
+
+@testable import TileSources
+
+/// Addresses of tiles as they are written on command lines.
+@Suite struct TileSourceAddressTests {
+    @Test(
+        arguments: [
+            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .xyz("a/b:c")), ("tms:/t", .tms("/t")),
+            ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
+            ("http://h/{z}/{x}/{y}", .http("http://h/{z}/{x}/{y}")), ("HTTPS://h", .http("HTTPS://h")),
+            ("http:https://h", .http("https://h")), ("http:/#", .http("/#")), ("http:xyz:a", .http("xyz:a")),
+        ] as [(String, TileSourceAddress)]
+    ) func addressesAreReadAndWritten(text: String, address: TileSourceAddress) {
+        #expect(TileSourceAddress(text) == address)
+        #expect(TileSourceAddress(address.description) == address)
+    }
+
+    @Test(arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a"]) func otherWordsAreNone(text: String) {
+        #expect(TileSourceAddress(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            "", "http://h", "http://h/{z}/{x}", "http://h/{z}/{x}/{y", "http://h/{z}/{x}/{w}", "http://h /{z}/{x}/{y}",
+            "http://h\u{e9}/{z}/{x}/{y}", "ftp://h/{z}/{x}/{y}",
+        ]
+    ) func templatesThatAreNoneAreRefused(text: String) {
+        #expect(throws: TileSourceError.self) { try URLTemplate(text) }
+    }
+}
