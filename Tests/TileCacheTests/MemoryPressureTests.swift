@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -97,6 +98,43 @@ import Testing
     ) func theDefaultLimitRespectsTheContainers(physical: Int, container: Int?, bytes: Int) {
         #expect(ByteCount.automatic(physical: physical, container: container).bytes == bytes)
     }
+
+    #if os(Linux)
+        /// The files of a container, as version 2 of control groups shows them: limits of the groups around it count,
+        /// their use does not.
+        @Test func theFilesOfAContainerAreRead() throws {
+            let root = FileManager.default.temporaryDirectory.appending(
+                path: "tilecache-\(UInt64.random(in: 0 ... .max))"
+            )
+            defer { try? FileManager.default.removeItem(at: root) }
+            func write(_ text: String, to path: String) throws {
+                let file = root.appending(path: path)
+                try FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
+                try text.write(to: file, atomically: false, encoding: .utf8)
+            }
+            #expect(SystemMemory.readings(root: root.path) == MemoryReadings())
+            try write("0::/pod/app\n", to: "proc/self/cgroup")
+            try write("some avg10=1.50 avg60=0.00 avg300=0.00 total=9\n", to: "proc/pressure/memory")
+            try write("max\n", to: "sys/fs/cgroup/pod/app/memory.max")
+            try write("314572800\n", to: "sys/fs/cgroup/pod/app/memory.high")
+            try write("209715200\n", to: "sys/fs/cgroup/pod/memory.max")
+            try write("104857600\n", to: "sys/fs/cgroup/pod/app/memory.current")
+            try write("1\n", to: "sys/fs/cgroup/pod/memory.current")
+            try write("anon 1\ninactive_file 4857600\n", to: "sys/fs/cgroup/pod/app/memory.stat")
+            try write("some avg10=3.25 total=1\nfull avg10=0.50 total=1\n", to: "sys/fs/cgroup/pod/app/memory.pressure")
+            let readings = SystemMemory.readings(root: root.path)
+            #expect(readings.limit == 209_715_200 && readings.used == 100_000_000)
+            #expect(readings.some == 3.25 && readings.all == 0.5 && readings.level == .normal)
+            // 178 of 200 MiB are in use.
+            try write("191653120\n", to: "sys/fs/cgroup/pod/app/memory.current")
+            #expect(SystemMemory.readings(root: root.path).level == .warning)
+            let automatic = ByteCount.automatic(physical: 64 << 30, container: readings.limit)
+            #expect(automatic.bytes == 26_214_400)
+        }
+    #endif
 
     @Test func thisMachineSaysSomething() {
         #expect(SystemMemory.physicalBytes > 0)

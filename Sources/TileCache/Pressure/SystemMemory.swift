@@ -17,10 +17,13 @@ enum SystemMemory {
     }
 
     /// What Linux says of the process's group and of the machine; nothing elsewhere.
-    static func readings() -> MemoryReadings {
+    ///
+    /// - Parameter root: where the system's files lie; tests have their own.
+    static func readings(root: String = "") -> MemoryReadings {
         var readings = MemoryReadings()
         #if os(Linux) || os(Android)
-            let folders = MemoryReadings.groupFolders(contents(of: "/proc/self/cgroup") ?? "")
+            let folders = MemoryReadings.groupFolders(contents(of: root + "/proc/self/cgroup") ?? "")
+                .map { root + $0 }
             for folder in folders {
                 for name in ["memory.max", "memory.high"] {
                     if let text = contents(of: folder + "/" + name) { readings.takeLimit(text) }
@@ -32,7 +35,7 @@ enum SystemMemory {
                 }
                 if let text = contents(of: folder + "/memory.pressure") { readings.takePressure(text) }
             }
-            if let text = contents(of: "/proc/pressure/memory") { readings.takePressure(text) }
+            if let text = contents(of: root + "/proc/pressure/memory") { readings.takePressure(text) }
         #endif
         return readings
     }

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import TileCache
+
+/// Worlds as large and tiles as small or large as can be named, drawn and not only addressed.
+@Suite(.timeLimit(.minutes(5))) struct ExtremeWorldTests {
+    private static let side = 1 << 40
+
+    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> Viewport {
+        Viewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
+    }
+
+    /// The corners and the middle of a world of 2^40 pixels a side, from all of it in view to far beyond 1:1.
+    @Test(arguments: [(1, false), (1, true), (64, false), (64, true)] as [(Int, Bool)])
+    func aWorldOf2To40PixelsIsDrawn(tileSize: Int, wraps: Bool) throws {
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: Self.side,
+            worldHeight: Self.side,
+            tileSize: tileSize,
+            wrapsX: wraps
+        )
+        // Pages of 4 KiB for tiles of 4 bytes: what the level under a view of 16 x 12 pixels needs fits.
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = cache.makeView(layers: [layer])
+        let far = Double(Self.side)
+        for scale in [1 / far, 1e-6, 0.5, 1, 1e12] {
+            for (x, y) in [(0, 0), (far, far), (far / 2, far / 3), (far - 0.5, 1)] {
+                var viewport = Self.view(x, y, scale: scale)
+                if tileSize == 1 { (viewport.width, viewport.height) = (16, 12) }
+                view.update(viewport)
+                #expect(
+                    eventually {
+                        let frame = view.frame()
+                        return frame.missingTileCount == 0 && !frame.isEmpty
+                    },
+                    "\(x), \(y) at \(scale): \(cache.statistics)"
+                )
+                let frame = view.frame()
+                let screen = viewport.uprightRectangle
+                for placement in frame {
+                    let identity = placement.tile.identity
+                    #expect(pyramid.contains(identity.tile))
+                    #expect(holdsSmall(placement.tile, expectedPixel(layer: 0, identity.tile)))
+                    // Whatever is drawn is on screen, to what a Double can tell apart out there.
+                    let world = placement.worldRectangle
+                    let slack = max(world.width, far / Double(1 << 50))
+                    #expect(world.minX <= screen.maxX + slack && world.maxX >= screen.minX - slack)
+                    #expect(world.minY <= screen.maxY + slack && world.maxY >= screen.minY - slack)
+                }
+            }
+        }
+        #expect(cache.statistics.peakBytes <= 8 << 20)
+        #expect(cache.statistics.refusedViewports == 0)
+    }
+
+    /// A tile of one pixel is inverted whole by `fill`.
+    private func holdsSmall(_ tile: LeasedTile, _ value: UInt32) -> Bool {
+        tile.width > 1 ? holds(tile, value) : tile.withUnsafeBytes { $0.load(as: UInt32.self) == ~value }
+    }
+
+    /// Every policy plans in a world of 2^40 pixels, moves over its edges and its levels, and comes to rest.
+    @Test(arguments: [1, 256, 16_384]) func everyPolicyPlansInAWorldOf2To40Pixels(tileSize: Int) throws {
+        let policies: [any PrefetchPolicy] = [
+            NoPrefetch(), RingPolicy(), VelocityPolicy(), Zoom4Policy(), SkewportPolicy(), GaussianPolicy(),
+            TileCachePolicy(),
+        ]
+        for (index, policy) in policies.enumerated() {
+            let pyramid = try TilePyramid.powerOfTwo(
+                worldWidth: Self.side,
+                worldHeight: Self.side,
+                tileSize: tileSize,
+                wrapsX: index.isMultiple(of: 2)
+            )
+            var options = VirtualCache.Options()
+            options.byteLimit = 4 << 20
+            options.usesValues = true
+            options.fitsBudget = true
+            let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
+            let view = cache.addView(layers: [(cache.addLayer(tileBytes: 16_384), pyramid, policy)])
+            var now: Int64 = 0
+            let far = Double(Self.side)
+            for octave in stride(from: -40.0, through: 2, by: 1.5) {
+                for step in 0..<4 {
+                    let x = far - 2000 + Double(step) * 1000
+                    cache.frame(
+                        view: view,
+                        Self.view(x, far / 2, scale: PortableMath.exp2(octave), rotation: octave),
+                        at: now
+                    )
+                    now += 16_666_667
+                }
+            }
+            for _ in 0..<40 {
+                cache.frame(view: view, Self.view(far / 2, far / 2, scale: 1e-9), at: now)
+                now += 16_666_667
+            }
+            #expect(cache.committedBytes <= 4 << 20)
+            #expect(cache.isResting(view: view, at: now), "\(policy)")
+        }
+    }
+
+    /// Writes the corners of a tile of 2 GiB: memory that nobody touches is none.
+    private final class CornerSource: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { bytes in
+                for offset in [0, bytes.count - 8] {
+                    bytes.storeBytes(of: UInt64(tile.column + 1), toByteOffset: offset, as: UInt64.self)
+                }
+            }
+            return .pixels
+        }
+    }
+
+    /// Tiles that LZ4 cannot take in one piece are drawn, held, and given up as they are.
+    @Test func tilesOf16384PixelsOfEightBytesAreDrawnAndGivenUp() throws {
+        var configuration = TileCache.Configuration(byteLimit: .gibibytes(5), workers: 1)
+        configuration.maximumByteLimit = configuration.byteLimit
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
+        let layer = try cache.addLayer(CornerSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
+        let view = ServiceSetup.quiet(cache, [layer])
+        for column in 0..<5 {
+            view.update(Self.view((Double(column) + 0.5) * 16_384, 8192, scale: 1))
+            #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
+            let frame = view.frame()
+            #expect(frame.count == 1)
+            for placement in frame {
+                placement.tile.withUnsafeBytes { bytes in
+                    #expect(bytes.count == 1 << 31)
+                    let ends = [0, bytes.count - 8].map { bytes.load(fromByteOffset: $0, as: UInt64.self) }
+                    #expect(ends == [UInt64(column + 1), UInt64(column + 1)])
+                }
+            }
+        }
+        let figures = cache.statistics
+        #expect(figures.demotions == 0 && figures.compressedBytes == 0)
+        #expect(figures.removals[.capacity] == 3, "\(figures.removals)")
+        #expect(figures.peakBytes <= 5 << 30)
+    }
+}

@@ -1,0 +1,116 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// `shutdown` comes back in the time that it is given, whatever of other people's code does not.
+@Suite(.timeLimit(.minutes(5))) struct ServiceShutdownTests {
+    private static let short: Int64 = 20_000_000
+    private static let long: Int64 = 20_000_000_000
+
+    @Test func aCallbackThatHangsIsWaitedForNoLonger() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let gate = DispatchSemaphore(value: 0)
+        let inside = Lock(false)
+        view.callbackQueue = DispatchQueue(label: "test.callbacks")
+        view.onTilesReady = {
+            inside.withLock { $0 = true }
+            gate.wait()
+        }
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { inside.withLock { $0 } })
+        #expect(!cache.shutdown(timeout: Self.short))
+        // Whatever else is asked for comes back too.
+        view.update(ServiceSetup.viewport(2000, 2000))
+        #expect(view.frame().isEmpty)
+        cache.trim(toBytes: 0)
+        cache.byteLimit = .mebibytes(1)
+        #expect(cache.statistics.loadsInFlight == 0)
+        gate.signal()
+        #expect(cache.shutdown(timeout: Self.long))
+    }
+
+    /// Within a callback it cannot wait for that callback.
+    @Test func aCallbackMayShutItsCacheDown() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let answer = Lock<Bool?>(nil)
+        view.onTilesReady = { [weak cache] in
+            let hasEnded = cache?.shutdown(timeout: Self.long)
+            answer.withLock { $0 = $0 ?? hasEnded }
+        }
+        view.update(ServiceSetup.viewport(1000, 1000))
+        #expect(eventually { answer.withLock { $0 } != nil })
+        #expect(cache.shutdown(timeout: Self.long))
+        #expect(view.frame().isEmpty)
+    }
+
+    @Test func aDecoderThatHangsIsWaitedForNoLonger() throws {
+        let source = RunLengthSource(isGated: true)
+        let cache = try TileCache(byteLimit: .mebibytes(8), workers: 1)
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        func look(_ x: Double) -> TileCoordinate? {
+            view.update(Viewport(center: WorldPoint(x: x, y: 32), width: 32, height: 32))
+            #expect(eventually { view.frame().missingTileCount == 0 })
+            return view.frame().first?.tile.identity.tile
+        }
+        let tile = try #require(look(32))
+        _ = look(2080)
+        #expect(cache.demote(tile, of: layer))
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        #expect(eventually { source.decodes.count == 1 })
+        #expect(!cache.shutdown(timeout: Self.short))
+        source.open(1)
+        #expect(cache.shutdown(timeout: Self.long))
+    }
+
+    /// What nobody answers is given up: there is nobody to wait for.
+    @Test func requestsThatNobodyAnswersAreNotWaitedFor() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return requests.count == 4
+            }
+        )
+        #expect(cache.shutdown(timeout: Self.long))
+        #expect(requests.allSatisfy { !$0.isWanted })
+        // Answers after the end go nowhere.
+        for request in requests { source.answer(request) }
+        #expect(view.frame().isEmpty && cache.statistics.loadsFinished == 0)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max]) func anyTimeIsATime(timeout: Int64) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 100), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        let hasEnded = cache.shutdown(timeout: timeout)
+        #expect(hasEnded || timeout <= 0)
+        #expect(cache.shutdown(timeout: Self.long))
+    }
+
+    @Test func manyThreadsMayShutDownAtOnce() throws {
+        for _ in 0..<20 {
+            let cache = try TileCache(byteLimit: .mebibytes(4), workers: 3)
+            let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 100), pyramid: try ServiceSetup.pyramid())
+            let view = cache.makeView(layers: [layer])
+            view.update(ServiceSetup.viewport(1000, 1000))
+            let ended = Lock(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                if cache.shutdown(timeout: Self.long) { ended.withLock { $0 += 1 } }
+            }
+            #expect(ended.withLock { $0 } == 4)
+        }
+    }
+}
