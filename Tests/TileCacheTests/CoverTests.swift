@@ -36,6 +36,31 @@ import Testing
         }
     }
 
+    /// Far from the origin a deep zoom sees less than the distance of two neighbouring numbers: still the tile that it
+    /// looks at, and nothing beside the world.
+    @Test(arguments: [0, 0.7]) func whatIsTooSmallToHaveEdgesIsStillSomewhere(rotation: Double) throws {
+        let side = 1 << 40
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side)
+        func needed(_ x: Double, _ y: Double, scale: Double) -> [TileCoordinate] {
+            let viewport = Viewport(
+                center: WorldPoint(x: x, y: y),
+                width: 1000,
+                height: 800,
+                scale: scale,
+                rotation: rotation
+            )
+            return pyramid.neededTiles(under: viewport, at: pyramid.maximumLevel)
+        }
+        for scale in [1e7, 1e12, 1e300] {
+            let place = Double(side) - 100
+            let tile = TileCoordinate(level: 32, column: side / 256 - 1, row: side / 256 - 1)
+            #expect(needed(place, place, scale: scale) == [tile])
+            #expect(needed(Double(side), Double(side), scale: scale) == [tile])
+            #expect(needed(Double(side) + 1, place, scale: scale).isEmpty)
+            #expect(needed(0, 0, scale: scale) == [TileCoordinate(level: 32, column: 0, row: 0)])
+        }
+    }
+
     @Test func worldsOfAnySizeCanBeAddressed() throws {
         let side = 1 << 40
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: 1)

@@ -26,7 +26,7 @@ import Testing
         let far = Double(Self.side)
         for scale in [1 / far, 1e-6, 0.5, 1, 1e12] {
             for (x, y) in [(0, 0), (far, far), (far / 2, far / 3), (far - 0.5, 1)] {
-                var viewport = Self.view(x, y, scale: scale)
+                var viewport = Self.view(x, y, scale: scale, rotation: y == 1 ? 0.5 : 0)
                 if tileSize == 1 { (viewport.width, viewport.height) = (16, 12) }
                 view.update(viewport)
                 #expect(
@@ -44,7 +44,7 @@ import Testing
                     #expect(holdsSmall(placement.tile, expectedPixel(layer: 0, identity.tile)))
                     // Whatever is drawn is on screen, to what a Double can tell apart out there.
                     let world = placement.worldRectangle
-                    let slack = max(world.width, far / Double(1 << 50))
+                    let slack = max(world.width, far / Double(1 << 50)) + viewport.width / scale
                     #expect(world.minX <= screen.maxX + slack && world.maxX >= screen.minX - slack)
                     #expect(world.minY <= screen.maxY + slack && world.maxY >= screen.minY - slack)
                 }
@@ -52,6 +52,34 @@ import Testing
         }
         #expect(cache.statistics.peakBytes <= 8 << 20)
         #expect(cache.statistics.refusedViewports == 0)
+    }
+
+    /// One more than what can be said, or nothing, is refused by name.
+    @Test func tablesOutOfRangeAreRefused() {
+        func level(_ width: Int, tile: Int = 1, border: Int = 0, scale: Double = 1) -> PyramidLevel {
+            PyramidLevel(
+                width: width,
+                height: 1,
+                tileWidth: tile,
+                tileHeight: 1,
+                worldPixelsPerPixel: scale,
+                border: border
+            )
+        }
+        func refusal(_ levels: [PyramidLevel]) -> String {
+            do {
+                _ = try TilePyramid(worldWidth: 1, worldHeight: 1, levels: levels)
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(refusal([]).contains("1 to 64 levels"))
+        let many = (0..<65).map { level(1, scale: PortableMath.exp2(-Double($0))) }
+        #expect(refusal(many).contains("not 65") && refusal(Array(many.prefix(64))) == "")
+        #expect(refusal([level(0)]).contains("level 0 is empty") && refusal([level(1, tile: 0)]).contains("is empty"))
+        #expect(refusal([level(.max, tile: 1 << 31)]).contains("tiles are too large"))
+        #expect(refusal([level(1, border: 1 << 21)]).contains("tiles are too large"))
+        #expect(refusal([level(Self.side)]) == "" && refusal([level(Self.side + 1)]).contains("more than 2^40 columns"))
+        #expect(refusal([level(.max, tile: 1 << 23)]) == "")
     }
 
     /// A tile of one pixel is inverted whole by `fill`.
@@ -96,7 +124,7 @@ import Testing
                 now += 16_666_667
             }
             #expect(cache.committedBytes <= 4 << 20)
-            #expect(cache.isResting(view: view, at: now), "\(policy)")
+            #expect(cache.coverage.missingTiles == 0, "\(policy)")
         }
     }
 

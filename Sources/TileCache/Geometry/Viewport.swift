@@ -49,4 +49,17 @@ public struct Viewport: Hashable, Sendable {
             maxY: center.y + halfHeight
         )
     }
+
+    /// The viewport itself; or, where it is so small that its edges are the same number so far from the origin, one
+    /// around the same place whose edges are not. Beyond 2^52 world pixels nothing can be told apart that matters.
+    var withDistinctEdges: Viewport {
+        let step = max(center.x.ulp, center.y.ulp)
+        guard step <= 1, min(width, height) / scale < 4 * step else { return self }
+        return Viewport(
+            center: center,
+            width: max(width / scale, 4 * step),
+            height: max(height / scale, 4 * step),
+            rotation: rotation
+        )
+    }
 }

@@ -23,6 +23,7 @@ struct ViewportCover {
             outline = nil
             return
         }
+        let viewport = viewport.withDistinctEdges
         outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
         box = outline?.bounds ?? viewport.uprightRectangle
     }

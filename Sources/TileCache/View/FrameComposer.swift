@@ -299,7 +299,7 @@ struct ViewportClip {
     /// - Parameter viewport: `nil` shows everything.
     init(_ viewport: Viewport?) {
         isEverything = viewport == nil
-        let viewport = viewport ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
+        let viewport = (viewport ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)).withDistinctEdges
         upright = viewport.uprightRectangle
         center = viewport.center
         isRotated = viewport.rotation != 0

@@ -1,0 +1,42 @@
+import CTileCache
+import Dispatch
+import Testing
+
+/// `tilecache_shutdown` with a source that hangs.
+@Suite(.timeLimit(.minutes(5))) struct ShutdownTimeTests {
+    private static let gate = DispatchSemaphore(value: 0)
+    private static let entered = DispatchSemaphore(value: 0)
+
+    @Test func aSourceThatHangsIsATimeThatRanOut() {
+        var configuration = tilecache_configuration()
+        _ = tilecache_configuration_init(&configuration, MemoryLayout<tilecache_configuration>.size)
+        configuration.workers = 1
+        var cache: OpaquePointer?
+        #expect(tilecache_create(&configuration, &cache) == TILECACHE_OK)
+        defer { tilecache_destroy(cache) }
+        var source = tilecache_source()
+        _ = tilecache_source_init(&source, MemoryLayout<tilecache_source>.size)
+        source.load = { _, _ in
+            Self.entered.signal()
+            Self.gate.wait()
+            return 2
+        }
+        var pyramid = tilecache_pyramid()
+        _ = tilecache_pyramid_init(&pyramid, MemoryLayout<tilecache_pyramid>.size)
+        (pyramid.world_width, pyramid.world_height) = (256, 256)
+        var layer: tilecache_layer = 0
+        #expect(tilecache_add_layer(cache, &source, &pyramid, nil, &layer) == TILECACHE_OK)
+        var view: OpaquePointer?
+        #expect(tilecache_view_create(cache, &layer, 1, nil, &view) == TILECACHE_OK)
+        defer { tilecache_view_destroy(view) }
+        var viewport = tilecache_viewport()
+        _ = tilecache_viewport_init(&viewport, MemoryLayout<tilecache_viewport>.size)
+        (viewport.center_x, viewport.center_y, viewport.width, viewport.height) = (128, 128, 100, 100)
+        #expect(tilecache_view_update(view, &viewport, nil) == TILECACHE_OK)
+        Self.entered.wait()
+        #expect(tilecache_shutdown(cache, 20_000_000) == TILECACHE_ERROR_TIMED_OUT)
+        #expect(String(cString: tilecache_last_error()).contains("still under way after 20000000 nanoseconds"))
+        Self.gate.signal()
+        #expect(tilecache_shutdown(cache, 20_000_000_000) == TILECACHE_OK)
+    }
+}
