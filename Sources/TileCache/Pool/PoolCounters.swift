@@ -61,4 +61,11 @@ package struct PoolCounters: Sendable, Hashable {
     package var peakDecodedBytes = 0
     package var peakCompressedBytes = 0
     package var peakInFlightBytes = 0
+
+    /// Whether nothing has come, gone or moved since another moment; a wish that found no room is no change.
+    func isUnchanged(since before: PoolCounters) -> Bool {
+        var before = before
+        before.refusals = refusals
+        return self == before
+    }
 }

@@ -46,6 +46,14 @@ struct MotionEstimate: Sendable {
     /// The sum of recent ways, no longer than `headingMemory`.
     private(set) var heading = WorldPoint(x: 0, y: 0)
     private(set) var isMoving = false
+    /// Whether the last frame's way, or keeping `heading` short, has changed anything.
+    private var hasTurned = false
+
+    /// Whether a further frame of the same viewport would change nothing but the time.
+    var isStill: Bool {
+        guard !isMoving, !hasTurned, samples.count > 1, let last = samples.last else { return false }
+        return samples.allSatisfy { $0.x == last.x && $0.y == last.y && $0.scale == last.scale }
+    }
 
     /// When the last frame was, in seconds.
     var time: Double { samples.last?.time ?? 0 }
@@ -89,6 +97,7 @@ struct MotionEstimate: Sendable {
     }
 
     private mutating func turn(by way: WorldPoint) {
+        let before = heading
         heading.x += way.x
         heading.y += way.y
         let length = (heading.x * heading.x + heading.y * heading.y).squareRoot()
@@ -97,6 +106,7 @@ struct MotionEstimate: Sendable {
             heading.y *= Self.headingMemory / length
         }
         panned += abs(way.x) + abs(way.y)
+        hasTurned = way != WorldPoint(x: 0, y: 0) || heading != before
     }
 
     /// A stroke that has just begun is faster than its mean over the window, which holds the rest before it too.

@@ -71,6 +71,16 @@ struct Planner: Sendable {
         return plan
     }
 
+    /// Whether another plan for the same views, which stand still, would say what the last one said.
+    func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
+        views.allSatisfy { view in
+            guard view.snapshot.destination == nil else { return false }
+            return view.snapshot.layers.indices.allSatisfy { index in
+                !view.snapshot.layers[index].hasOwnList && policies[view.id]?[index].isSettled ?? true
+            }
+        }
+    }
+
     /// A renderer's own list says what matters most whichever layer it is of.
     private func orderByImportance(_ view: ViewSnapshot, from first: Int, in plan: inout Plan) {
         guard view.layers.count > 1, view.layers.contains(where: { $0.hasOwnList }) else { return }

@@ -91,6 +91,10 @@ package protocol PrefetchPolicy: Sendable {
     /// Whether its wishes go on changing while a view rests, as those of an oracle do.
     var changesAtRest: Bool { get }
 
+    /// Whether another plan for the same view, with the same tiles resident and none in flight, is bound to say what the
+    /// last one said, whenever it is made: then nobody has to make it.
+    var isSettled: Bool { get }
+
     /// Takes in a frame; called for each viewport that a view takes, in the order of time.
     mutating func observe(_ frame: FrameObservation)
 
@@ -101,6 +105,7 @@ package protocol PrefetchPolicy: Sendable {
 extension PrefetchPolicy {
     package var goesFirst: Bool { false }
     package var changesAtRest: Bool { false }
+    package var isSettled: Bool { false }
 }
 
 extension PlanTarget {
@@ -126,6 +131,7 @@ extension PlanTarget {
 /// Loads nothing before it is needed.
 package struct NoPrefetch: PrefetchPolicy {
     package init() {}
+    package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {}
 }

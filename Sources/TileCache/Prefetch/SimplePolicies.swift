@@ -1,6 +1,7 @@
 /// One tile around the viewport, row by row: what most tile viewers that prefetch at all do.
 package struct RingPolicy: PrefetchPolicy {
     package init() {}
+    package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
@@ -17,6 +18,7 @@ package struct RingPolicy: PrefetchPolicy {
 package struct Zoom4Policy: PrefetchPolicy {
     package init() {}
     package var goesFirst: Bool { true }
+    package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
 
     package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
@@ -30,6 +32,9 @@ private struct RecentViewports: Sendable {
     private(set) var frames: [(time: Int64, viewport: Viewport)] = []
 
     init(window: Int) { self.window = window }
+
+    /// Whether nothing has moved in all of them.
+    var isStill: Bool { frames.allSatisfy { $0.viewport == frames[0].viewport } }
 
     mutating func take(_ frame: FrameObservation) {
         frames.append((frame.time, frame.viewport))
@@ -47,6 +52,8 @@ package struct VelocityPolicy: PrefetchPolicy {
     private var history = RecentViewports(window: window)
 
     package init() {}
+
+    package var isSettled: Bool { history.isStill }
 
     package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
@@ -116,6 +123,8 @@ package struct SkewportPolicy: PrefetchPolicy {
     private var history = RecentViewports(window: window)
 
     package init() {}
+
+    package var isSettled: Bool { history.isStill }
 
     package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 

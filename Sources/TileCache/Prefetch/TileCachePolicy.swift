@@ -47,6 +47,8 @@ package struct TileCachePolicy: PrefetchPolicy {
     private var workers = 4
     private var hasNewNeeds = false
     private var lastStand: Stand?
+    /// Whether the last plan thought of no other tiles than the one before, and nothing it looked at depends on the time.
+    package private(set) var isSettled = false
 
     /// All that the candidates of a view at rest depend on, and nearly all for one that moves.
     private struct Stand {
@@ -159,6 +161,7 @@ package struct TileCachePolicy: PrefetchPolicy {
             ForesightTrials.horizon.upperBound
         )
         odds.setEffort(context.effort)
+        isSettled = false
         guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
         let outlook = Outlook(
             target: target,
@@ -181,7 +184,8 @@ package struct TileCachePolicy: PrefetchPolicy {
             travel: outlook.travel
         )
         // At rest, and nearly so, the same tiles would be thought of again and again.
-        if !(lastStand.map { stand.hasCandidates(of: $0) } ?? false) {
+        let thinksAnew = !(lastStand.map { stand.hasCandidates(of: $0) } ?? false)
+        if thinksAnew {
             swap(&candidates, &previous)
             candidates.removeAll()
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
@@ -190,8 +194,12 @@ package struct TileCachePolicy: PrefetchPolicy {
             for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
             lastStand = stand
         }
+        let count = candidates.list.count
+        let hadNewNeeds = hasNewNeeds
         if effects.contains(.returns) { findReturns(context) }
         appendValues(to: &plan, target: target, context: context)
+        isSettled =
+            !thinksAnew && !hadNewNeeds && candidates.list.count == count && target.destination == nil && motion.isStill
     }
 
     /// Where the edges of a view go from now on.

@@ -7,6 +7,7 @@ package struct EffortShare: PrefetchPolicy {
     package init(_ base: any PrefetchPolicy) { self.base = base }
 
     package var changesAtRest: Bool { base.changesAtRest }
+    package var isSettled: Bool { base.isSettled }
     package var goesFirst: Bool { base.goesFirst }
 
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }

@@ -42,6 +42,8 @@ package final class VirtualCache {
     private var planner = Planner()
     private var work: VirtualWork
     private var changes = 0
+    /// Whether a further frame of the only view, where it stands, would change nothing.
+    private var isSettled = false
     private let options: Options
     /// How long the load of a tile takes, in nanoseconds; asked once for each load that starts.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
@@ -54,6 +56,8 @@ package final class VirtualCache {
     /// Demands so far whose tile could be drawn in the frame that demanded it; the first frame is left out.
     package private(set) var drawableHits = 0
 
+    /// Whether frames that can change nothing are left out; only tests that compare both turn it off.
+    package var skipsSettledFrames = true
     /// Whether to look at the thread's processor time before and after each plan.
     package var measuresPlans = false
     /// What the last plan cost, learning from the frame and installing included.
@@ -98,6 +102,15 @@ package final class VirtualCache {
 
     /// One frame of one view, at a time that no earlier call has passed.
     package func frame(view: Int, _ viewport: Viewport, at now: Int64, destination: Destination? = nil) {
+        if isSettled, destination == nil, viewport == views[view].viewport {
+            views[view].rest(at: now)
+            hasMoved = false
+            timesToSharp.removeAll(keepingCapacity: true)
+            return
+        }
+        isSettled = false
+        let counters = pool.counters
+        let changes = changes
         finishWork(until: now)
         views[view].destination = destination
         let before = options.codecCost == nil ? [] : views[view].layers.map(\.needs)
@@ -123,8 +136,11 @@ package final class VirtualCache {
             composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
         }
         guard !isResting(view: view, at: now) else { return }
-        makePlan(now: now)
+        let isPlanSettled = makePlan(now: now)
         startJobs(now: now)
+        isSettled =
+            isPlanSettled && skipsSettledFrames && views.count == 1 && !hasMoved && coverage.missingTiles == 0
+            && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
     /// Whether a view has stood still for so long, with all it needs and nothing under way, that no plan is made for it;
@@ -137,7 +153,8 @@ package final class VirtualCache {
     /// Lets time pass without a frame.
     package func advance(to now: Int64) { finishWork(until: now) }
 
-    private func makePlan(now: Int64) {
+    /// Makes a plan; whether another one for the same would be the same.
+    private func makePlan(now: Int64) -> Bool {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
         let context = PlanContext(
             now: now,
@@ -162,6 +179,7 @@ package final class VirtualCache {
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
+        return planner.isSettled(on: snapshots)
     }
 
     private func startJobs(now: Int64) {

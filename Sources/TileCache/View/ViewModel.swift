@@ -102,6 +102,8 @@ struct ViewModel: Sendable {
     /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
+    /// Frames at rest that nobody has learned from, oldest first.
+    private var rests: [Int64] = []
 
     init(layers: [ViewLayer], selection: LevelSelection, fitsBudget: Bool = false) {
         self.layers = layers
@@ -115,6 +117,32 @@ struct ViewModel: Sendable {
         return !hasMoved && now - lastMoved >= restingTime
     }
 
+    /// How far back policies look: in nanoseconds, and in frames.
+    private static let historyTime: Int64 = 100_000_000
+    private static let historyFrames = 8
+
+    /// A frame in which nothing can happen: the view is where it was, and only how long it has been there matters. Of a
+    /// long rest no more is kept than policies look back.
+    mutating func rest(at now: Int64) {
+        hasMoved = false
+        rests.append(now)
+        // In batches: taking the first one off moves all others.
+        guard rests.count >= 256 else { return }
+        let first = rests.firstIndex { now - $0 <= Self.historyTime } ?? 0
+        rests.removeFirst(min(max(first - 1, 0), rests.count - Self.historyFrames))
+    }
+
+    /// What has been left out at rest is learned after all.
+    private mutating func endRest() {
+        guard !rests.isEmpty, let viewport else { return }
+        let last = rests[rests.count - 1]
+        let first = rests.firstIndex { last - $0 <= Self.historyTime } ?? 0
+        for time in rests[min(max(first - 1, 0), max(rests.count - Self.historyFrames, 0))...] {
+            for index in layers.indices { layers[index].observe(viewport, now: time) }
+        }
+        rests.removeAll(keepingCapacity: true)
+    }
+
     /// Takes a viewport: chooses levels, finds the needed tiles, counts demands. Whether it can be drawn at all.
     ///
     /// - Parameter time: when the view was there, which tells how it moves; `now` unless given.
@@ -126,6 +154,7 @@ struct ViewModel: Sendable {
     ) -> Bool {
         let time = time ?? now
         guard newViewport.isDrawable else { return false }
+        endRest()
         hasMoved = newViewport != viewport
         if hasMoved { lastMoved = now }
         guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || $0.hasOwnList }) else {
@@ -238,6 +267,7 @@ struct ViewModel: Sendable {
 
     /// What a planner needs to know, the frames that it has not learned from included.
     mutating func takeSnapshot() -> ViewSnapshot {
+        endRest()
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
             viewport: viewport,
