@@ -75,7 +75,13 @@ struct GenerateCommand: ParsableCommand {
             options.world = world
             let writer = try ReportWriter(path: output)
             var text = try TraceText(options)
-            try writer.write(pieces: { text.next() })
+            // Whatever has been written ends with a whole line: a shorter trace, but a trace.
+            Interruption.watch()
+            try writer.write(pieces: { Interruption.hasCome && text.lastTime != nil ? nil : text.next() })
+            if Interruption.hasCome, let last = text.lastTime {
+                writeToStandardError("cachebench: interrupted: the trace ends after \(last / 1_000_000_000) s\n")
+                throw ExitCode(Interruption.exitCode)
+            }
         }
     }
 }

@@ -53,10 +53,10 @@ struct ReplayCommand: ParsableCommand {
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
             let inputs = try self.inputs(options)
+            Interruption.watch()
             if let exportKeys { try export(inputs, options, to: exportKeys) }
             let source = try sourced.open(replay)
             let progress = Progress(total: inputs.count)
-            Interruption.watch()
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
@@ -76,7 +76,7 @@ struct ReplayCommand: ParsableCommand {
                 case .html: try writer.write(ReplayPage.text(result))
                 }
                 if result.wasStopped {
-                    let done = "\(result.traces.count) of \(inputs.count) traces"
+                    let done = "\(result.traces.count) of \(inputs.count) \(inputs.count == 1 ? "trace" : "traces")"
                     writeToStandardError("cachebench: interrupted: these are the figures so far, \(done) begun\n")
                     throw ExitCode(Interruption.exitCode)
                 }
@@ -101,7 +101,15 @@ struct ReplayCommand: ParsableCommand {
             throw Failure("--export-keys reads the trace once more: it takes a file, not standard input")
         }
         let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--export-keys")
-        try writer.write(blocks: { try KeyExport.run(inputs[0].open(), options: options, write: $0) })
+        try writer.write(blocks: { put in
+            try KeyExport.run(inputs[0].open(), options: options) { keys in
+                if Interruption.hasCome {
+                    writeToStandardError("cachebench: interrupted: not all keys were written\n")
+                    throw ExitCode(Interruption.exitCode)
+                }
+                try put(keys)
+            }
+        })
     }
 
     private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: @Sendable () throws -> ReplayInput)] {

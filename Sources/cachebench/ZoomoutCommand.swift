@@ -104,12 +104,21 @@ struct ZoomoutCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(output)
             let progress = ProgressLine()
-            let report = try Zoomout(options).run { progress.show("factor \($0) of \($1)") }
+            Interruption.watch()
+            let report = try Zoomout(options).run(
+                shouldStop: { Interruption.hasCome },
+                progress: { progress.show("factor \($0) of \($1)") }
+            )
             progress.clear()
             switch output.format {
             case .table: try writer.write(ZoomoutText.text(report))
             case .json: try writer.write(JSONText.of(report))
             case .html: try writer.write(ZoomOutPage.text(report))
+            }
+            if report.interrupted {
+                let done = "\(report.rows.count) of \(options.factors.count)"
+                writeToStandardError("cachebench: interrupted: \(done) factors were done\n")
+                throw ExitCode(Interruption.exitCode)
             }
             if !report.checks.passed { throw ExitCode(1) }
         }

@@ -126,16 +126,21 @@ import Testing
         }
     }
 
-    @Test func anInterruptedComparisonHasTheRowsThatWereDone() throws {
+    /// Held to equal loads as well: an effort whose search was cut short would be another row.
+    @Test(arguments: [nil, .smallest] as [Compare.LoadTarget?])
+    func anInterruptedComparisonHasTheRowsThatWereDone(equalLoads: Compare.LoadTarget?) throws {
         try Self.withTraces { paths in
-            let compare = Compare(
+            var compare = Compare(
                 options: Self.options(),
                 policies: [.none, .ring, .skewport, .oracle],
                 budgets: [.screens(2), .screens(4)]
             )
-            let whole = try compare.run(paths: paths)
+            compare.equalLoads = equalLoads
+            let all = Mutex(0)
+            let whole = try compare.run(paths: paths, progress: { count, _ in all.withLock { $0 = max($0, count) } })
             #expect(!whole.interrupted)
-            for stop in [0, 1, 3, 6, 12] {
+            let count = all.withLock { $0 }
+            for stop in [0, 1, 3, 6, 12] + (equalLoads == nil ? [] : [count - 9, count - 5, count - 1]) {
                 let done = Mutex(0)
                 let part = try compare.run(
                     paths: paths,

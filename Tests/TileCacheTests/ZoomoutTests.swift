@@ -39,6 +39,18 @@ import TileCache
         }
     }
 
+    @Test func whatIsToldToStopHasTheFactorsThatWereDone() throws {
+        var begun = 0
+        let zoomout = try Zoomout(options(320, 460, factors: [1, 2, 4]))
+        let report = try zoomout.run(shouldStop: { begun == 2 }, progress: { number, _ in begun = number })
+        #expect(report.interrupted && report.rows.map(\.factor) == [1])
+        #expect(try ZoomOutPage.text(report).contains("interrupted"))
+        let none = try zoomout.run(shouldStop: { true })
+        #expect(none.interrupted && none.rows.isEmpty)
+        #expect(!ZoomoutText.text(none).isEmpty)
+        #expect(try !ZoomOutPage.text(none).isEmpty)
+    }
+
     @Test(arguments: [false, true])
     func theCacheStaysWithinItsLimitHoweverFarOut(isFullResolutionOnly: Bool) throws {
         var options = options(320, 460, factors: isFullResolutionOnly ? [1, 4, 16] : [1, 2, 16, 64, 1024])

@@ -28,9 +28,13 @@ struct EqualLoads {
         var low = 0.0
         var high = 1.0
         var best: Match
+        var steps = 0
+
+        /// Whether more time would find nothing else.
+        var isDone: Bool { best.loads == best.target || steps == EqualLoads.steps }
     }
 
-    /// The efforts, for all policies that load ahead of need; where there was no time to search, those that were reached.
+    /// The efforts, for all policies that load ahead of need; without those whose search was cut short.
     func choose() throws -> [Group: Match] {
         let usual = compare.options.effort
         let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }
@@ -53,12 +57,13 @@ struct EqualLoads {
             }
         }
         for _ in 0..<Self.steps {
-            let open = searches.filter { $0.value.best.loads != $0.value.best.target }
+            let open = searches.filter { !$0.value.isDone }
             try runner.run(open.map { (cell($0.key, effort: middle($0.value)), $0.key.source) })
             for (group, search) in open {
                 var search = search
                 let effort = middle(search)
                 guard let loads = started(group, effort: effort) else { continue }
+                search.steps += 1
                 if abs(loads - search.best.target) < abs(search.best.loads - search.best.target) {
                     search.best.effort = effort
                     search.best.loads = loads
@@ -67,7 +72,7 @@ struct EqualLoads {
                 searches[group] = search
             }
         }
-        return searches.mapValues(\.best).filter { !runner.isStopped || $0.value.isReached }
+        return searches.filter { $0.value.isDone }.mapValues(\.best)
     }
 
     private func middle(_ search: Search) -> Double { (search.low + search.high) / 2 }

@@ -7,6 +7,8 @@ public struct TraceText {
 
     private var generator: TraceGenerator
     private var isBegun = false
+    /// The time of the last line so far in nanoseconds; `nil` before the first one.
+    public private(set) var lastTime: Int64?
 
     /// Begins a trace.
     ///
@@ -21,6 +23,7 @@ public struct TraceText {
         isBegun = true
         while text.utf8.count < Self.pieceBytes, let sample = generator.nextSample() {
             text += PanTraceFormat.line(sample, includesRotation: false)
+            lastTime = sample.time
         }
         return text.isEmpty ? nil : text
     }

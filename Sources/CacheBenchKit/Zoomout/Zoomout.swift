@@ -34,13 +34,18 @@ public struct Zoomout: Sendable {
 
     /// Zooms.
     ///
-    /// - Parameter progress: called before each factor with its number from 1 and how many there are.
-    public func run(progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }) throws -> ZoomoutReport {
+    /// - Parameters:
+    ///   - shouldStop: asked at each frame; what is told to stop reports the factors that are done.
+    ///   - progress: called before each factor with its number from 1 and how many there are.
+    public func run(
+        shouldStop: () -> Bool = { false },
+        progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
+    ) throws -> ZoomoutReport {
         var rows: [ZoomoutReport.Row] = []
         var most = 0
         for (index, factor) in options.factors.enumerated() {
             progress(index + 1, options.factors.count)
-            let (row, tiles) = try zoom(by: factor)
+            guard let (row, tiles) = try zoom(by: factor, shouldStop) else { break }
             rows.append(row)
             most = max(most, tiles)
         }
@@ -49,7 +54,8 @@ public struct Zoomout: Sendable {
             rows: rows,
             tileBound: tileBound,
             mostNeededTiles: most,
-            byteLimit: byteLimit
+            byteLimit: byteLimit,
+            interrupted: rows.count < options.factors.count
         )
     }
 
@@ -75,7 +81,8 @@ public struct Zoomout: Sendable {
         )
     }
 
-    private func zoom(by factor: Double) throws -> (row: ZoomoutReport.Row, mostTiles: Int) {
+    /// One factor; `nil` where it was told to stop before its end.
+    private func zoom(by factor: Double, _ shouldStop: () -> Bool) throws -> (row: ZoomoutReport.Row, mostTiles: Int)? {
         let clock = ReplayClockTime(speed: options.speed)
         var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: options.workers)
         configuration.usesCompressedTier = options.compressedTier
@@ -101,6 +108,10 @@ public struct Zoomout: Sendable {
             let time = Int64(number) * 1_000_000_000 / 60
             let seconds = start.map { Double(time - $0) / 1e9 } ?? 0
             guard seconds <= path.duration else { break }
+            if shouldStop() {
+                cache.shutdown()
+                return nil
+            }
             clock.sleep(until: time)
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
             view.update(viewport, at: MonotonicTime(nanoseconds: time))

@@ -47,16 +47,20 @@ public struct ZoomoutReport: Codable, Sendable {
     public var rows: [Row]
     /// What was checked at every step.
     public var checks: Checks
+    /// Whether it was stopped before its end: then rows are missing.
+    public var interrupted = false
 
     init(
         configuration: [String: ConfigurationValue],
         rows: [Row],
         tileBound: Int,
         mostNeededTiles: Int,
-        byteLimit: Int
+        byteLimit: Int,
+        interrupted: Bool = false
     ) {
         self.configuration = configuration
         self.rows = rows
+        self.interrupted = interrupted
         let peaks = rows.map(\.peakBytes).sorted()
         let ratio = peaks.isEmpty ? nil : Double(peaks[peaks.count - 1]) / Double(max(peaks[peaks.count / 2], 1))
         let isFlat = peaks.count < 8 || ratio.map { $0 <= 1.1 } ?? true

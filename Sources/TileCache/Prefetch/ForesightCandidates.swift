@@ -24,11 +24,11 @@ struct ForesightCandidates: Sendable {
 
     func find(_ key: TileKey) -> Int? { index.find(key) }
 
-    /// Appends a tile that is not in it yet.
-    mutating func append(_ candidate: Candidate) {
-        index.set(candidate.key, list.count)
-        list.append(candidate)
-    }
+    /// Whether a tile is not in it yet; then it has to be appended next.
+    mutating func claim(_ key: TileKey) -> Bool { !isFull && index.insert(key, list.count) }
+
+    /// Appends the tile that was claimed.
+    mutating func append(_ candidate: Candidate) { list.append(candidate) }
 
     /// Takes over the trial that a tile has in a bin; -1 where there is none.
     mutating func takeTrial(of key: TileKey, bin: Int) -> Int {

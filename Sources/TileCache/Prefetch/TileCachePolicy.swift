@@ -215,7 +215,7 @@ package struct TileCachePolicy: PrefetchPolicy {
 
     /// A tile to think about, once in a plan; the trial of its bin goes on or begins.
     mutating func consider(_ key: TileKey, bin: Int, _ worth: ForesightOdds.Worth, slot: Int?) {
-        guard !candidates.isFull, candidates.find(key) == nil else { return }
+        guard candidates.claim(key) else { return }
         var trial = -1
         if bin >= 0 {
             trial = previous.takeTrial(of: key, bin: bin)

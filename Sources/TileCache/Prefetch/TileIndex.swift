@@ -43,6 +43,20 @@ struct TileIndex: Sendable {
         count += 1
     }
 
+    /// Gives a tile a number unless it has one; whether it had none.
+    mutating func insert(_ key: TileKey, _ number: Int) -> Bool {
+        if (count + 1) * 2 > numbers.count { grow() }
+        var place = Int(truncatingIfNeeded: key.hash) & mask
+        while numbers[place] >= 0 {
+            if keys[place] == key { return false }
+            place = (place + 1) & mask
+        }
+        keys[place] = key
+        numbers[place] = Int32(number)
+        count += 1
+        return true
+    }
+
     /// Forgets a tile.
     mutating func remove(_ key: TileKey) {
         var hole = Int(truncatingIfNeeded: key.hash) & mask

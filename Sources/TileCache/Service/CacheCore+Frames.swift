@@ -170,9 +170,16 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update is worth a plan: not where the view has long been at rest and nothing is under way.
-    func wantsPlan(for view: ViewRecord, now: Int64) -> Bool {
-        !view.model.hasRested(at: now) || pool.loadCount > 0
+    /// Whether an update is worth a plan: not where the view stands still, nothing is under way, and the newest plan was made
+    /// of the same and is bound to be the last one; nor where the view has long been at rest.
+    borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
+        if view.model.hasMoved || pool.loadCount > 0 { return true }
+        if let destination = view.model.destination, destination.time.nanoseconds > now { return true }
+        if view.model.hasRested(at: now) { return false }
+        // Somebody wants to see where the view is expected to go.
+        if let asked = view.diagnosedAt, now - asked < Self.diagnosisTime { return true }
+        guard let settled = settledCounters else { return true }
+        return !pool.counters.isUnchanged(since: settled)
     }
 }
 

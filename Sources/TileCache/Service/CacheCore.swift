@@ -154,6 +154,7 @@ final class CacheCore: Sendable {
                 floors: state.floors,
                 wished: state.waits.wished,
                 latency: state.meanLatency,
+                counters: state.pool.counters,
                 capacityTiles: state.pool.configuration.byteLimit / slotBytes
             )
         }
@@ -169,13 +170,15 @@ final class CacheCore: Sendable {
                 lock.withLock { state in keys.map { state.pool.standing(of: $0) } }
             }
         )
-        let (plan, expected) = planner.withLock { planner in
+        let (plan, isSettled, expected) = planner.withLock { planner in
             let plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
-            return (plan, planner.expectations(of: input.views, watched: input.watched, now: context.now))
+            let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
+            return (plan, planner.isSettled(on: input.views), expected)
         }
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan)
+            state.settledCounters = isSettled ? input.counters : nil
             state.waits.wished = wished
             state.note(expected: expected)
             let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
@@ -192,6 +195,7 @@ final class CacheCore: Sendable {
         var floors: [TileKey]
         var wished: LoadWaits.Wishes
         var latency: Int64
+        var counters: PoolCounters
         var capacityTiles: Int
     }
 

@@ -117,6 +117,8 @@ struct CoreState: ~Copyable {
     /// The largest tile that the codecs take.
     var codecTileBytes = 0
     var isPlanQueued = false
+    /// What had happened when the newest plan began to be made, where views that stand still need no other until more has.
+    var settledCounters: PoolCounters?
     var isShutDown = false
     /// When plans for failed tiles' sake are due, in twentieths of a second.
     var retrySlots: Set<Int64> = []

@@ -277,6 +277,8 @@ package final class VirtualCache {
     package var panDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.pan } }
     package var zoomDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.zoom } }
     package var counters: PoolCounters { pool.counters }
+    /// Plans so far.
+    var planCount: Int { Int(pool.planEpoch) }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
     package var loadsInFlight: Int { pool.loadCount }

@@ -8,10 +8,12 @@ public enum ComparePage {
     /// The page, whole.
     public static func text(_ report: CompareReport) throws -> String {
         let sources = report.totals.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
         var page = Page(
             title: "Policies compared",
-            lead: "\(Figures.count(Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count)) traces from "
+            lead: "\(Figures.count(traces)) \(traces == 1 ? "trace" : "traces") from "
                 + "\(sources.joined(separator: ", ")), with the same budgets, workers and load times"
+                + (report.interrupted ? "; interrupted: these are the rows that were done" : "")
         )
         let pooled = Self.pooled(report.totals)
         if let best = Self.atMost(pooled, oracle: false) {

@@ -93,12 +93,14 @@ struct BarList {
 
     func draw(_ size: ChartSize) -> SVG {
         let row = 22.0
-        let name = min(Double(bars.map(\.name.count).max() ?? 0) * ChartSize.letter + 12, size.width * 0.4)
+        // Names are short, so that many wide letters in one are nothing rare.
+        let letter = ChartSize.letter * 1.2
+        let name = min(Double(bars.map(\.name.count).max() ?? 0) * letter + 12, size.width * 0.4)
         var svg = SVG(width: size.width, height: Double(bars.count) * row + 30)
         let room = size.width - name - 60
         for (index, bar) in bars.enumerated() {
             let y = Double(index) * row
-            let letters = max(Int((name - 12) / ChartSize.letter), 4)
+            let letters = max(Int(((name - 12) / letter).rounded()), 4)
             svg.text(bar.name.shortened(to: letters), name - 6, y + 15, .end)
             svg.rectangle(name, y + 3, room * min(max(bar.value, 0), 1), row - 7, "a0")
             svg.text(Figures.percent(bar.value), name + room * min(max(bar.value, 0), 1) + 5, y + 15)

@@ -23,6 +23,7 @@ public enum TunePage {
                 ?? "No memory limit found",
             lead: TuneText.reason(report) + " \(Figures.count(report.traces.count)) "
                 + (report.traces.count == 1 ? "trace" : "traces") + ", \(Figures.seconds(seconds))."
+                + (report.interrupted ? " Interrupted: this is what had been found." : "")
         )
         if let suggested = report.suggested {
             page.figures([
@@ -61,18 +62,17 @@ public enum TunePage {
     }
 
     private static func addCurves(_ report: TuneReport, to page: inout Page) {
-        let first = report.rows.first
-        let own = report.rows.filter {
-            $0.workers == first?.workers && $0.tileSize == first?.tileSize
-                && $0.compressedShare == first?.compressedShare
-        }
+        let variants = variantCurves(report)
+        // Of several combinations of options the suggested one is shown.
+        let shown = variants.first { $0.rows.contains { isSuggested($0, by: report) } } ?? variants.first
+        let own = shown?.rows ?? []
         let largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
         func points(_ rows: [TuneReport.Row]) -> [(x: Double, y: Double)] {
             rows.sorted { $0.byteLimit < $1.byteLimit }.compactMap { row in
                 row.hitRate.map { (Double(row.byteLimit), $0) }
             }
         }
-        var series = [ChartSeries(name: first?.policy ?? "-", points: points(own), look: 0)]
+        var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
         let others = report.policies.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         for (index, policy) in others.enumerated() {
             let name = policy == "none" ? "no prefetch" : policy
@@ -80,7 +80,6 @@ public enum TunePage {
                 ChartSeries(name: name, points: points(report.policies.filter { $0.policy == policy }), look: index + 1)
             )
         }
-        let variants = variantCurves(report)
         let tileBytes = Double(report.slotBytes)
         let lru = report.lruCurve.filter { Double($0.tiles) * tileBytes <= largest }
         if !lru.isEmpty {
@@ -111,7 +110,7 @@ public enum TunePage {
         let share = Axis(title: "hit rate", unit: .share, upTo: 1)
         page.picture(
             "Hit rate by memory limit",
-            sentence: sentence(report),
+            sentence: sentence(report) + (variants.count > 1 ? " " + Self.whose(variants, shown?.name) : ""),
             draw: LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels).draw
         )
         if variants.count > 1 {
@@ -158,6 +157,18 @@ public enum TunePage {
                 verticals: marks
             ).draw
         )
+    }
+
+    private static func isSuggested(_ row: TuneReport.Row, by report: TuneReport) -> Bool {
+        guard let suggested = report.suggested else { return false }
+        return row.byteLimit == suggested.byteLimit && row.hitRate == suggested.hitRate && row.blank == suggested.blank
+    }
+
+    /// Which combination of options the lines of the first picture are of: other policies are replayed with the first.
+    private static func whose(_ variants: [(name: String, rows: [TuneReport.Row])], _ shown: String?) -> String {
+        let (first, shown) = (variants[0].name, shown ?? variants[0].name)
+        if first == shown { return "All lines are of \(first)." }
+        return "The line of \(variants[0].rows[0].policy) is of \(shown), the others of \(first)."
     }
 
     private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {

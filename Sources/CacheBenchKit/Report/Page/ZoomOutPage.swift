@@ -22,7 +22,10 @@ public struct ZoomOutPicture: Codable, Sendable, Hashable {
 
 /// Zooming out as a page to look at.
 public enum ZoomOutPage {
-    private struct Report: Codable { var rows: [ZoomOutPicture] }
+    private struct Report: Codable {
+        var rows: [ZoomOutPicture]
+        var interrupted: Bool?
+    }
 
     /// The page, whole.
     ///
@@ -33,13 +36,18 @@ public enum ZoomOutPage {
         guard let read = try? JSONTree.decoded(Report.self, tree) else {
             throw CheckError("zoomout: rows with factor, bitmapBytes and the other fields are expected")
         }
-        return try text(rows: read.rows.sorted { $0.factor < $1.factor }, data: JSONText.embedded(report))
+        return try text(
+            rows: read.rows.sorted { $0.factor < $1.factor },
+            isWhole: read.interrupted != true,
+            data: JSONText.embedded(report)
+        )
     }
 
-    private static func text(rows: [ZoomOutPicture], data: String) throws -> String {
+    private static func text(rows: [ZoomOutPicture], isWhole: Bool, data: String) throws -> String {
         var page = Page(
             title: "Zooming out",
             lead: "What a view needs in memory when it is zoomed out, by how it is drawn"
+                + (isWhole ? "" : "; interrupted: these are the factors that were done")
         )
         guard let last = rows.last else {
             page.sentence("There are no rows.")
@@ -56,13 +64,14 @@ public enum ZoomOutPage {
             ("one bitmap", { $0.bitmapBytes }), ("full-resolution tiles", { $0.fullResolutionBytes }),
             ("needed tiles", { $0.neededBytes }), ("most in use", { $0.peakBytes }),
         ]
+        let times = last.neededBytes > 0 ? last.bitmapBytes / last.neededBytes : 0
         let values = rows.flatMap { row in lines.map { $0.1(row) } }.filter { $0 > 0 }
         page.picture(
             "Memory by how far it is zoomed out",
             sentence:
                 "Zoomed out \(factor) times one bitmap takes \(Figures.bytes(last.bitmapBytes)), the tiles that the screen "
                 + "needs take \(Figures.bytes(last.neededBytes)): "
-                + "\(Figures.decimal(last.neededBytes > 0 ? last.bitmapBytes / last.neededBytes : 0)) times less.",
+                + "\(Figures.decimal(times, places: times < 100 ? 1 : 0)) times less.",
             draw: LineChart(
                 x: { _ in
                     Axis(
