@@ -188,7 +188,10 @@ public struct Replay: Sendable {
         return ReplayResult(
             traces: finished.map(\.report),
             total: pooledReport(total, name: "total", source: ""),
-            sources: sources.map { pooledReport($0.tally, name: $0.traces == 1 ? "1 trace" : "\($0.traces) traces", source: $0.source) },
+            sources: sources.map { source in
+                let name = source.traces == 1 ? "1 trace" : "\(source.traces) traces"
+                return pooledReport(source.tally, name: name, source: source.source)
+            },
             series: finished.compactMap(\.outcome.series),
             wasStopped: finished.count < count || finished.contains { $0.outcome.wasStopped }
         )
