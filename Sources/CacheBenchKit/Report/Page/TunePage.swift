@@ -39,25 +39,30 @@ public enum TunePage {
             page.heading("At the suggested limit: \(shown.report.trace.name)")
             ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
         }
-        let hasVariants = variantCurves(report).count > 1
+        addTable(report, to: &page)
+        return page.text(
+            data: try JSONText.embedded(Data(report: report, series: shown?.series)),
+            foot: ReplayPage.foot(report.configuration)
+        )
+    }
+
+    /// What was tried; of the options that tell variants apart those that differ, since a telephone has no room for all.
+    private static func addTable(_ report: TuneReport, to page: inout Page) {
+        let options: [(name: String, value: (TuneReport.Row) -> String)] = [
+            ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),
+            ("compr.", { $0.compressedShare.map { Figures.percent($0) } ?? "adapt" }),
+        ].filter { option in Set(report.rows.map(option.1)).count > 1 }
         page.table(
             "Budgets tried",
-            columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"]
-                + (hasVariants ? ["workers", "tile", "compressed"] : []),
+            columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
             rows: (report.rows + report.policies).map { row in
                 [
                     row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
                     Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
-                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none, Figures.count(row.workers),
-                    row.tileSize.map { "\($0) px" } ?? "trace's",
-                    row.compressedShare.map { Figures.percent($0) } ?? "adaptive",
-                ]
+                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
+                ] + options.map { $0.value(row) }
             },
-            extra: hasVariants ? ["waste", "sharp", "peak", "target", "blank"] : ["sharp", "peak", "target"]
-        )
-        return page.text(
-            data: try JSONText.embedded(Data(report: report, series: shown?.series)),
-            foot: ReplayPage.foot(report.configuration)
+            extra: options.isEmpty ? ["sharp", "peak", "target"] : ["waste", "sharp", "peak", "target", "blank"]
         )
     }
 
