@@ -48,10 +48,11 @@ public enum TunePage {
 
     /// What was tried; of the options that tell variants apart those that differ, since a telephone has no room for all.
     private static func addTable(_ report: TuneReport, to page: inout Page) {
-        let options: [(name: String, value: (TuneReport.Row) -> String)] = [
+        let all: [(name: String, value: (TuneReport.Row) -> String)] = [
             ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),
             ("compr.", { $0.compressedShare.map { Figures.percent($0) } ?? "adapt" }),
-        ].filter { option in Set(report.rows.map(option.1)).count > 1 }
+        ]
+        let options = all.filter { option in Set(report.rows.map(option.value)).count > 1 }
         page.table(
             "Budgets tried",
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
