@@ -85,7 +85,7 @@ import TileCache
         let report = ZoomoutReport(configuration: [:], rows: [row], tileBound: 9, mostNeededTiles: 3, byteLimit: 10)
         let object = try JSONSerialization.jsonObject(with: Data(try JSONText.of(report).utf8))
         let fields = try #require(object as? [String: Any])
-        #expect(Set(fields.keys) == ["schema", "configuration", "rows", "checks"])
+        #expect(Set(fields.keys) == ["schema", "configuration", "interrupted", "rows", "checks"])
         let first = try #require((fields["rows"] as? [[String: Any]])?.first)
         #expect(
             Set(first.keys) == [
