@@ -11,7 +11,9 @@ func scriptedSource(_ seed: UInt8) -> tilecache_source {
             guard let encoded, let pixels, count > 0 else { return 3 }
             // Every byte is there to be read.
             let bytes = UnsafeRawBufferPointer(start: encoded, count: count)
-            return fill(pixels, bytes.reduce(0) { $0 &+ $1 }) % 4
+            let sum = bytes.reduce(0) { $0 &+ $1 }
+            _ = fill(pixels, sum)
+            return Int32(sum & 3)
         }
     }
     return source

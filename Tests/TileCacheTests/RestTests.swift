@@ -109,9 +109,12 @@ import Testing
     }
 
     /// A renderer that goes on drawing the same keeps the service asleep, and what it does next is seen at once.
-    @Test func aViewAtRestMakesNoPlans() throws {
+    ///
+    /// Also where the cache is full: letting the last frame go makes no room, as the next one holds the same.
+    @Test(arguments: [ByteCount.kibibytes(640), .mebibytes(4)])
+    func aViewAtRestMakesNoPlans(byteLimit: ByteCount) throws {
         // By a clock that stands still nobody has rested for long.
-        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        var configuration = TileCache.Configuration(byteLimit: byteLimit, workers: 2)
         configuration.clock = { 1_000_000_000 }
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -135,6 +138,7 @@ import Testing
             }
         }
         #expect(falls(asleepAt: place, for: 100))
+        #expect(cache.core.lock.withLock { $0.pool.prefetchHasEnded } == (byteLimit < .mebibytes(4)))
         // What has changed is planned for, whatever it is.
         let next = ServiceSetup.viewport(901, 900)
         #expect(draw(next) > 0)

@@ -66,6 +66,79 @@ import Testing
         view.update(needing: [])
         #expect(cache.core.lock.withLock { $0.pool.table.count } < 40)
     }
+
+    /// As many tiles as the limit has room for, in rows of 16.
+    private func fullList(_ cache: TileCache, _ layer: LayerID, fromRow row: Int) -> [NeededTile] {
+        let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.index) }
+        return (0..<bytes >> 14).map {
+            NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: $0 % 16, row: row + $0 / 16))
+        }
+    }
+
+    private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.lacksRoomForNeeds } }
+
+    @Test func whatFloorsLeftNoRoomForComesWhenTheyGo() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        try cache.addFloor(layer, levels: 0...2)
+        view.update(needing: fullList(cache, layer, fromRow: 0))
+        #expect(eventually { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
+        #expect(view.frame().missingTileCount > 10)
+        cache.removeFloors(layer)
+        #expect(eventually(5) { view.frame().missingTileCount == 0 }, "\(view.frame().missingTileCount) missing")
+    }
+
+    @Test func whatALentTileLeftNoRoomForComesWhenItIsLetGo() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let lent = TileCoordinate(level: 6, column: 40, row: 40)
+        view.update(needing: [NeededTile(layer: layer, tile: lent)])
+        #expect(eventually { cache.isResident(lent, of: layer) })
+        let list = fullList(cache, layer, fromRow: 0)
+        let missing = { list.count { !cache.isResident($0.tile, of: layer) } }
+        let wasLent: Void? = cache.withTile(lent, of: layer) { _ in
+            view.update(needing: list)
+            #expect(eventually { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
+            #expect(missing() > 0)
+        }
+        #expect(wasLent != nil)
+        #expect(eventually(5) { missing() == 0 }, "\(missing()) missing")
+    }
+
+    /// What is needed no longer makes room for the entries of what is: both together need a larger table.
+    @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
+        for kibibytes in stride(from: 2304, to: 4096, by: 128) {
+            let cache = try TileCache(byteLimit: .kibibytes(kibibytes), workers: 1)
+            let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+            let view = ServiceSetup.quiet(cache, [layer])
+            for row in stride(from: 0, to: 60, by: 20) {
+                let list = fullList(cache, layer, fromRow: row).dropLast()
+                view.update(needing: Array(list))
+                let entries = cache.core.lock.withLock { $0.views[0]?.model.layers[0].needs.entries ?? [] }
+                #expect(entries.count == list.count && !entries.contains(-1), "\(kibibytes) KiB")
+                // The larger table has taken the room of some.
+                #expect(eventually { list.count { cache.isResident($0.tile, of: layer) } > list.count - 5 })
+            }
+        }
+    }
+
+    /// While loads cannot keep up, what will have left the view before its load lands is not loaded. Where the view stops
+    /// instead, it is, although nobody draws.
+    @Test func aViewThatStopsGetsWhatWasLeftOutWhileItMoved() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 20_000), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        var last = ServiceSetup.viewport(300, 900)
+        for step in 0..<20 {
+            last = ServiceSetup.viewport(300 + 60 * Double(step), 900)
+            view.update(last)
+            pause(microseconds: 16_000)
+        }
+        let needed = try ServiceSetup.pyramid().neededTiles(under: last, at: 6)
+        #expect(eventually { needed.allSatisfy { cache.isResident($0, of: layer) } })
+    }
 }
 
 /// A source whose tiles fail once each, with a wait before the next try that depends on the tile.

@@ -106,6 +106,8 @@ extension PoolState {
         needs.missingSince = missingSince
         needs.level = level
         needs.hasBegun = true
+        // What is needed no longer may have made room in the table.
+        if entries.contains(-1) { enterMissing(of: &needs) }
     }
 
     /// A tile comes into view: counted unless it was there only a few demands ago.

@@ -20,6 +20,7 @@ extension PoolState {
         planCursor = 0
         demandCursor = 0
         planHasEnded = false
+        lacksRoomForNeeds = false
         prefetchHasEnded = false
         hasPassedForRoom = false
         hasPassedForLoads = false
@@ -115,6 +116,7 @@ extension PoolState {
     /// plan may find room again. While a codec is at work room may come of it, and its worker goes on with this plan.
     private mutating func noRoom(for wish: PlanEntry) -> Attempt {
         guard codecJobs == 0 else { return .waits }
+        if wish.reason != .prefetch { lacksRoomForNeeds = true }
         if hasShares {
             // Another layer may have room left.
             hasPassedForRoom = true

@@ -128,13 +128,15 @@ extension PoolState {
     }
 
     /// The block stands in its pages.
-    mutating func finishStore(_ ticket: CodecTicket) {
+    @discardableResult
+    mutating func finishStore(_ ticket: CodecTicket) -> Bool {
         codecJobs -= 1
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
             free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
-            return
+            return false
         }
         table[ticket.entry].residency = .compressed
+        return table[ticket.entry].needCount > 0
     }
 
     /// Takes a slot for a compressed tile's pixels and marks it as being decompressed.
@@ -214,19 +216,21 @@ extension PoolState {
         if let count = orphans[range] { orphans[range] = count + 1 } else { lease(number) }
     }
 
-    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile.
-    mutating func release(_ number: Int32, slotClass: Int, slot: Int32) {
+    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile; whether what was held may go now.
+    @discardableResult
+    mutating func release(_ number: Int32, slotClass: Int, slot: Int32) -> Bool {
         let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
         if !orphans.isEmpty, let count = orphans[range] {
-            if count > 1 {
+            guard count == 1 else {
                 orphans[range] = count - 1
-            } else {
-                orphans[range] = nil
-                slots[slotClass].giveBack(slot)
+                return false
             }
-            return
+            orphans[range] = nil
+            slots[slotClass].giveBack(slot)
+            return true
         }
         table[number].leaseCount -= 1
+        return !table[number].isPinned
     }
 
     func isCurrent(_ ticket: CodecTicket) -> Bool {

@@ -86,6 +86,8 @@ struct PoolState: ~Copyable {
     var demandCursor = 0
     /// The plan has come to a needed tile that there is no room for.
     var planHasEnded = false
+    /// There was no room for something that is needed.
+    var lacksRoomForNeeds = false
     /// The plan has come to a prefetch that there is no room for.
     var prefetchHasEnded = false
     /// A layer's share was no room for a wish.
@@ -297,7 +299,12 @@ struct PoolState: ~Copyable {
             let cold = coldest(of: solid, worth: .infinity, now: 0)
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
-        guard canGrowTable || makeBytes(table.nextGrowth), takeGrant(table.nextGrowth) else { return -1 }
+        let growth = table.nextGrowth
+        guard takeGrant(growth) else { return -1 }
+        guard canGrowTable || makeBytes(growth) else {
+            tableGrant?.bytes += growth
+            return -1
+        }
         let inserted = table.insert(key)
         coverTaken()
         notePeaks()

@@ -25,6 +25,8 @@ struct MotionEstimate: Sendable {
         var x: Double
         var y: Double
         var scale: Double
+        /// The viewport's own x; `x` goes on where a wrapping world begins anew.
+        var placedX: Double
     }
 
     /// What the last zoom means for the next one.
@@ -68,9 +70,16 @@ struct MotionEstimate: Sendable {
     mutating func observe(_ viewport: Viewport, box: Rectangle, level newLevel: Int, time: Double, period: Double) {
         let scale = viewport.scale
         let size = WorldPoint(x: box.width * scale, y: box.height * scale)
-        var sample = Sample(time: time, x: viewport.center.x, y: viewport.center.y, scale: scale)
+        var sample = Sample(
+            time: time,
+            x: viewport.center.x,
+            y: viewport.center.y,
+            scale: scale,
+            placedX: viewport.center.x
+        )
         if let last = samples.last {
-            var x = viewport.center.x - last.x
+            // Beyond the seam what is left of rounding would never be rest.
+            var x = viewport.center.x == last.placedX ? 0 : viewport.center.x - last.x
             // The short way around a wrapping world.
             if period > 0 { x -= (x / period).rounded() * period }
             sample.x = last.x + x

@@ -59,6 +59,8 @@ package struct Plan: Sendable {
     var needed: [TileKey] = []
     /// Needed tiles that are not worth a load: they will have left before it lands.
     var hopeless: [TileKey] = []
+    /// Whether needed tiles were left out for that reason: should the view stop they have to be planned after all.
+    var leavesNeedsOut = false
     /// What keeping tiles is worth; it counts more than what loading them is.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()

@@ -53,6 +53,7 @@ struct Planner: Sendable {
                 let opinion = late.first { $0.view == view.id && $0.index == index }
                 var hopeless = TileIndex()
                 for key in opinion?.plan.hopeless ?? [] { hopeless.set(key, 0) }
+                plan.leavesNeedsOut = plan.leavesNeedsOut || hopeless.count > 0
                 let order = opinion?.plan.needed ?? []
                 for key in order.isEmpty ? layer.needed : order where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
@@ -74,6 +75,7 @@ struct Planner: Sendable {
     /// Whether another plan for the same views, which stand still, would say what the last one said.
     func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
         views.allSatisfy { view in
+            guard view.snapshot.viewport != nil else { return true }
             guard view.snapshot.destination == nil else { return false }
             return view.snapshot.layers.indices.allSatisfy { index in
                 !view.snapshot.layers[index].hasOwnList && policies[view.id]?[index].isSettled ?? true

@@ -161,7 +161,8 @@ package struct TileCachePolicy: PrefetchPolicy {
             ForesightTrials.horizon.upperBound
         )
         odds.setEffort(context.effort)
-        isSettled = false
+        // Without wishes there is nothing that could change.
+        isSettled = true
         guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
         let outlook = Outlook(
             target: target,

@@ -19,38 +19,27 @@ struct TileIndex: Sendable {
 
     /// The number of a tile, or `nil`.
     func find(_ key: TileKey) -> Int? {
+        let place = place(of: key)
+        return numbers[place] >= 0 ? Int(numbers[place]) : nil
+    }
+
+    /// Where a tile stands, or would.
+    private func place(of key: TileKey) -> Int {
         var place = Int(truncatingIfNeeded: key.hash) & mask
-        while numbers[place] >= 0 {
-            if keys[place] == key { return Int(numbers[place]) }
-            place = (place + 1) & mask
-        }
-        return nil
+        while numbers[place] >= 0, keys[place] != key { place = (place + 1) & mask }
+        return place
     }
 
     /// Gives a tile a number, in the place of the one that it had.
     mutating func set(_ key: TileKey, _ number: Int) {
-        if (count + 1) * 2 > numbers.count { grow() }
-        var place = Int(truncatingIfNeeded: key.hash) & mask
-        while numbers[place] >= 0 {
-            if keys[place] == key {
-                numbers[place] = Int32(number)
-                return
-            }
-            place = (place + 1) & mask
-        }
-        keys[place] = key
-        numbers[place] = Int32(number)
-        count += 1
+        if !insert(key, number) { numbers[place(of: key)] = Int32(number) }
     }
 
     /// Gives a tile a number unless it has one; whether it had none.
     mutating func insert(_ key: TileKey, _ number: Int) -> Bool {
         if (count + 1) * 2 > numbers.count { grow() }
-        var place = Int(truncatingIfNeeded: key.hash) & mask
-        while numbers[place] >= 0 {
-            if keys[place] == key { return false }
-            place = (place + 1) & mask
-        }
+        let place = place(of: key)
+        guard numbers[place] < 0 else { return false }
         keys[place] = key
         numbers[place] = Int32(number)
         count += 1
@@ -59,8 +48,7 @@ struct TileIndex: Sendable {
 
     /// Forgets a tile.
     mutating func remove(_ key: TileKey) {
-        var hole = Int(truncatingIfNeeded: key.hash) & mask
-        while numbers[hole] >= 0, keys[hole] != key { hole = (hole + 1) & mask }
+        var hole = place(of: key)
         guard numbers[hole] >= 0 else { return }
         count -= 1
         var probe = (hole + 1) & mask

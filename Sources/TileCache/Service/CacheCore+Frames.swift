@@ -115,11 +115,14 @@ extension CacheCore {
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
         let plansAgain = perform { state -> Bool in
+            var makesRoom = false
             for token in tokens {
-                state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
+                let mayGo = state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
+                makesRoom = makesRoom || mayGo
             }
             state.pool.settleLimit(now: 0)
-            return state.pool.isShortOfRoom && state.requestPlan()
+            // What is still needed, or in the next frame, cannot go.
+            return makesRoom && state.pool.isShortOfRoom && state.requestPlan()
         }
         if plansAgain { queuePlan() }
     }

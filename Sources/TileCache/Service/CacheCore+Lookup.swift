@@ -41,12 +41,18 @@ extension TileCache {
         }
     }
 
-    /// Ends the lease.
+    /// Ends the lease. A plan follows where a needed tile, or a lowered limit, may have waited for it.
     @usableFromInline
     func letGo(_ held: HeldTile) {
-        core.lock.withLock {
-            $0.pool.release(held.token.entry, slotClass: Int(held.token.slotClass), slot: held.token.slot)
+        let plansAgain = core.lock.withLock { state -> Bool in
+            let makesRoom = state.pool.release(
+                held.token.entry,
+                slotClass: Int(held.token.slotClass),
+                slot: held.token.slot
+            )
+            return makesRoom && (state.pool.lacksRoomForNeeds || state.pool.isOverLimit) && state.requestPlan()
         }
+        if plansAgain { core.queuePlan() }
     }
 
     /// Whether a tile is resident, decoded or compressed. Touches nothing.

@@ -144,6 +144,8 @@ extension CacheCore {
             for key in state.floors where key.layer == layer.index { state.pool.setFloor(false, for: key) }
             state.floors.removeAll { $0.layer == layer.index }
         }
+        // What there was no room for beside them may come now.
+        requestPlan()
     }
 
     func trim(toBytes bytes: Int) {

@@ -291,10 +291,11 @@ extension CacheCore {
         }
         guard let (stored, parts) = stored, let source = block.baseAddress else { return }
         copy(source, to: parts)
-        lock.withLock { state in
-            state.pool.finishStore(stored)
+        let hasComeIntoView = lock.withLock { state in
             state.returnCodec(work.codec)
+            return state.pool.finishStore(stored)
         }
+        if hasComeIntoView { requestPlan() }
     }
 
     /// Decompresses a tile and tells whoever needs it.

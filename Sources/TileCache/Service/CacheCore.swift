@@ -75,8 +75,12 @@ final class CacheCore: Sendable {
 
     /// Asks the system for what the pool's table may need next; whoever found it too small meanwhile is served now.
     private func grantTable() {
-        let sizes = lock.withLock { $0.pool.tableGrantSizes }
-        guard let bytes = sizes.first(where: MemoryRegion.isGranted) else { return }
+        let (sizes, isShort) = lock.withLock { ($0.pool.tableGrantSizes, $0.pool.tableGrant?.wasShort == true) }
+        guard let bytes = sizes.first(where: MemoryRegion.isGranted) else {
+            // Others may give memory back, and nobody would tell.
+            if isShort { planAgain(at: clock() + 100_000_000) }
+            return
+        }
         let wasShort = lock.withLock { state -> Bool in
             defer { state.pool.tableGrant = TableGrant(bytes: bytes, isScarce: bytes != sizes[0]) }
             return state.pool.tableGrant?.wasShort == true
@@ -134,6 +138,7 @@ final class CacheCore: Sendable {
         let input = lock.withLock { state -> PlanInput? in
             state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
+            state.settledCounters = nil
             state.pool.settleLimit(now: clock())
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
@@ -186,6 +191,7 @@ final class CacheCore: Sendable {
         }
         tell(unwanted)
         wake(woken)
+        if plan.leavesNeedsOut { planAgain(at: context.now + Int64(MotionEstimate.staleAfter * 1e9)) }
     }
 
     private struct PlanInput: Sendable {

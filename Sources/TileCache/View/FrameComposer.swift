@@ -103,7 +103,7 @@ struct FrameComposer {
         // Tiles that the renderer names itself lie where it says: nothing is known of what the screen shows of them.
         let shown = layer.hasOwnList ? nil : viewport
         let clip = ViewportClip(shown)
-        let scale2 = shown.map { $0.scale * $0.scale } ?? 1
+        let scale2 = clip.screenPixels
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
         for visible in layer.visible {
             let index = Int(visible.index)
@@ -295,11 +295,19 @@ struct ViewportClip {
     private let halfHeight: Double
     private let isRotated: Bool
     private let isEverything: Bool
+    /// Screen pixels on a square of one world pixel.
+    let screenPixels: Double
 
-    /// - Parameter viewport: `nil` shows everything.
-    init(_ viewport: Viewport?) {
-        isEverything = viewport == nil
-        let viewport = (viewport ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)).withDistinctEdges
+    /// - Parameter shown: `nil` shows everything.
+    init(_ shown: Viewport?) {
+        isEverything = shown == nil
+        let shown = shown ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
+        let viewport = shown.withDistinctEdges
+        // The screen has no more pixels where more of the world is taken than it shows.
+        let pixels =
+            viewport == shown
+            ? shown.scale * shown.scale : (shown.width / viewport.width) * (shown.height / viewport.height)
+        screenPixels = min(pixels, .greatestFiniteMagnitude)
         upright = viewport.uprightRectangle
         center = viewport.center
         isRotated = viewport.rotation != 0

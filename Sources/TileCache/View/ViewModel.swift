@@ -155,9 +155,9 @@ struct ViewModel: Sendable {
         let time = time ?? now
         guard newViewport.isDrawable else { return false }
         endRest()
-        hasMoved = newViewport != viewport
+        hasMoved = newViewport != viewport || layers.contains { $0.hasOwnList }
         if hasMoved { lastMoved = now }
-        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun || $0.hasOwnList }) else {
+        guard hasMoved || layers.contains(where: { !$0.needs.hasBegun }) else {
             for index in layers.indices { layers[index].observe(newViewport, now: time) }
             return true
         }
