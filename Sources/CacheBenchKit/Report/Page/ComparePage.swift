@@ -109,7 +109,7 @@ public enum ComparePage {
         }
         let ahead = atMost(rows, oracle: false)
         var sentence =
-            "With \(Figures.bytes(Int(largest))) \(ahead?.policy ?? Figures.none) hits "
+            "With \(Figures.bytes(ahead?.byteLimit ?? Int(largest))) \(ahead?.policy ?? Figures.none) hits "
             + Figures.percent(ahead?.hitRate)
         if let oracle = atMost(rows, oracle: true) {
             sentence += ", the oracle, which knows the future, \(Figures.percent(oracle.hitRate))"
