@@ -283,6 +283,44 @@ import Testing
         #expect(!late[0].complete { _ in .pixels })
     }
 
+    /// A tile is loaded once for all who want it: a view, and a coarser tile that is made of it.
+    @Test func aChildThatIsOnItsWayIsWaitedFor() throws {
+        let world = try MadeWorld(width: 32, height: 32, depth: 1)
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let (fine, coarse) = (quiet(cache, layer), quiet(cache, layer))
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        fine.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 1, column: 0, row: 0))])
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return !requests.isEmpty
+            }
+        )
+        coarse.update(needing: [NeededTile(layer: layer, tile: top)])
+        #expect(eventually { cache.core.lock.withLock { !$0.synthesis.waiters.isEmpty } })
+        var asked: [TileCoordinate: Int] = [:]
+        let isThere = eventually {
+            requests += source.take()
+            for request in requests {
+                asked[request.tile, default: 0] += 1
+                request.complete { pixels in
+                    let bytes = world.pixels(of: request.tile)
+                    pixels.withMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+                    return .pixels
+                }
+            }
+            requests = []
+            return coarse.frame().missingTileCount == 0
+        }
+        #expect(isThere)
+        expect(top, in: cache, layer, world)
+        #expect(asked.count == 4 && asked.values.allSatisfy { $0 == 1 }, "\(asked)")
+        cache.shutdown()
+    }
+
     /// An invalidation gives up what is under way without a plan's saying so.
     @Test func sourcesHearOfChildrenThatAreGivenUp() throws {
         let world = try MadeWorld(width: 128, height: 128, depth: 3)

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -43,6 +44,22 @@ import Testing
         busy.open(100)
         #expect(eventually { view.frame().missingTileCount == 0 })
         withExtendedLifetime(blocker) {}
+    }
+
+    /// A renderer that looks again only when it is told gets the tiles that workers decompress for it.
+    @Test func whatWorkersDecompressCallsBack() throws {
+        let (cache, view, busy, blocker) = try compressedView()
+        view.promotionBudget = PromotionBudget(maximumTiles: 0, maximumNanoseconds: 1_000_000_000)
+        let told = DispatchSemaphore(value: 0)
+        view.callbackQueue = DispatchQueue(label: "test.callbacks")
+        view.onTilesReady = { told.signal() }
+        view.update(ServiceSetup.viewport(600, 600))
+        var missing = view.frame().missingTileCount
+        #expect(missing == 20)
+        busy.open(100)
+        while missing > 0, told.wait(timeout: .now() + 20) == .success { missing = view.frame().missingTileCount }
+        #expect(missing == 0)
+        withExtendedLifetime((cache, blocker)) {}
     }
 
     @Test func aLayerKeepsToItsShare() throws {

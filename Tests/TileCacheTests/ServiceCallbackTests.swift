@@ -74,6 +74,31 @@ import Testing
         #expect(answers == [[1, 1], [2, 1], [2, 1]])
     }
 
+    /// Without a tile that does not exist a picture is complete; nobody has to look again to find that out.
+    @Test func absentTilesCallBackToo() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let queue = DispatchQueue(label: "test.callbacks")
+        let calls = Lock(0)
+        view.callbackQueue = queue
+        view.onTilesReady = { calls.withLock { $0 += 1 } }
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests = source.take()
+                return !requests.isEmpty
+            }
+        )
+        #expect(view.frame().missingTileCount == 1)
+        for request in requests { request.completeAbsent() }
+        queue.sync {}
+        #expect(calls.withLock { $0 } == 1)
+        #expect(view.frame().missingTileCount == 0)
+    }
+
     @Test func aViewInThePlaceOfAnotherHearsNothingOfIt() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = PlainSource(isGated: true)

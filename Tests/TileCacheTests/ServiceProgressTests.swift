@@ -47,6 +47,43 @@ import Testing
         #expect(eventually(5) { tiles.allSatisfy { cache.isResident($0, of: layer) } })
     }
 
+    /// A source was ready and there was no room: its tile is asked for again, although nobody draws until then.
+    @Test func whatThereWasNoRoomForIsAskedForAgain() throws {
+        var configuration = TileCache.Configuration(byteLimit: .kibibytes(32), workers: 1)
+        configuration.grantsBookkeeping = true
+        configuration.usesCompressedTier = false
+        let cache = try TileCache(configuration)
+        let plain = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let source = QueuedSource(layer: 1)
+        let late = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let other = ServiceSetup.quiet(cache, [plain])
+        other.update(
+            needing: (0..<2).map { NeededTile(layer: plain, tile: TileCoordinate(level: 6, column: $0, row: 0)) }
+        )
+        #expect(eventually { other.frame().missingTileCount == 0 })
+        // Both tiles that the limit allows are held.
+        var held = [other.frame()]
+        #expect(held[0].count == 2)
+        other.update(needing: [])
+        let view = ServiceSetup.quiet(cache, [late])
+        let tile = TileCoordinate(level: 6, column: 9, row: 9)
+        view.update(needing: [NeededTile(layer: late, tile: tile)])
+        var requests: [TileRequest] = []
+        func next() -> Bool {
+            requests = []
+            return eventually {
+                requests += source.take()
+                return !requests.isEmpty
+            }
+        }
+        try #require(next())
+        #expect(!requests[0].complete { _ in .pixels })
+        held = []
+        try #require(next())
+        source.answer(requests[0])
+        #expect(eventually(5) { cache.isResident(tile, of: late) })
+    }
+
     /// The system is asked for tables outside of the lock and ahead of need; a list that needs more at once than it was
     /// asked for is served all the same.
     @Test func moreTilesThanTheTableHadRoomForAreEntered() throws {

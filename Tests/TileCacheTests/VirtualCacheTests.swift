@@ -106,6 +106,34 @@ import Testing
         #expect(strip.cache.zoomDemands.total == 6 && strip.cache.zoomDemands.decodedHits == 4)
     }
 
+    /// What stands in is seen, but it is neither sharp nor a hit.
+    @Test func standInsAreNoHitsAndCoverTheirShare() throws {
+        let strip = try strip()
+        func shares() -> [Int] {
+            let coverage = strip.cache.coverage
+            return [coverage.sharp, coverage.fallback, coverage.blank].map { Int($0.rounded()) }
+        }
+        func lookCoarsely(from x: Double, width: Double, at time: Int64) {
+            let center = WorldPoint(x: x + width, y: 128)
+            let viewport = Viewport(center: center, width: width, height: 100, scale: 0.5)
+            strip.cache.frame(view: 0, viewport, at: time * Self.millisecond)
+        }
+        // Two tiles of 512 world pixels come and stand in for the four of 256 below them.
+        lookCoarsely(from: 12, width: 500, at: 0)
+        #expect(shares() == [0, 0, 50_000])
+        strip.look(at: 0...3, after: 100)
+        #expect(shares() == [0, 204_400, 0])
+        #expect(strip.cache.zoomDemands.total == 4 && strip.cache.zoomDemands.missed == 4)
+        // Two of them have come; nothing stands in for the other two.
+        strip.look(at: 2...5, after: 200)
+        #expect(shares() == [102_200, 0, 102_200])
+        #expect(strip.cache.panDemands.total == 2 && strip.cache.panDemands.missed == 2)
+        // One coarse tile is there, finer ones stand in for the second, and the third is blank.
+        lookCoarsely(from: 770, width: 510, at: 300)
+        #expect(shares() == [12_700, 25_600, 12_700])
+        #expect(strip.cache.zoomDemands.total == 7 && strip.cache.zoomDemands.hits == 1)
+    }
+
     @Test(arguments: [(40.0, 1), (39.999_999, 0)])
     func aLoadThatEndsAtAFramesTimeIsThere(time: Double, hits: Int) throws {
         let strip = try strip()

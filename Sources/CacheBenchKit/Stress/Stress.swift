@@ -79,8 +79,7 @@ public struct Stress {
             lastSlow = now
             let seconds = Double(now - start) / 1e9
             // What is free in the allocator's arenas is nobody's growth.
-            FreeMemory.giveBack()
-            if let bytes = ResidentMemory.current() {
+            if let bytes = FreeMemory.bytesInUse() {
                 watched.memory.add(StressMemory.Sample(seconds: seconds, bytes: bytes))
             }
             progress(seconds, run.operations.sum, run.findings.count)

@@ -11,7 +11,7 @@ public struct StressReport: Encodable, Sendable {
     }
 
     /// The process's resident memory without files and shared memory, sampled twice a second after the allocator has
-    /// given back what is free in its arenas.
+    /// given back what is free in its arenas; under a sanitizer the bytes of its heap.
     public struct Resident: Encodable, Sendable {
         /// One sample.
         public struct Sample: Encodable, Sendable {
