@@ -13,6 +13,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     public let layerOptions: LayerOptions
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
+    /// What the tiles of the first zoom cover; all of the world where they are too many to look through.
+    public let contents: Rectangle
 
     private let rows: TileRowOrder
     private let tileSize: Int
@@ -53,6 +55,40 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
+        let world = Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+        contents = Self.contents(of: "\(path)/\(first)", zoom: first, rows, in: world) ?? world
+    }
+
+    /// What the tiles of a zoom cover; `nil` where there are none, or very many.
+    private static func contents(
+        of folder: String,
+        zoom: Int,
+        _ rows: TileRowOrder,
+        in world: Rectangle
+    ) -> Rectangle? {
+        let most = 4096
+        let numbers = 0...(1 << zoom) - 1
+        guard let columns = Files.names(in: folder, limit: most), columns.count < most else { return nil }
+        let side = world.width / Double(1 << zoom)
+        var covered: Rectangle?
+        var count = 0
+        for name in columns {
+            guard let column = number(name, within: numbers) else { continue }
+            let files = Files.names(in: "\(folder)/\(name)", limit: most) ?? []
+            count += files.count
+            guard count < most else { return nil }
+            for file in files {
+                guard let row = tile(file, within: numbers) else { continue }
+                let (x, y) = (Double(column) * side, Double(rows.number(of: row, zoom: zoom)) * side)
+                covered = Rectangle(
+                    minX: min(covered?.minX ?? x, x),
+                    minY: min(covered?.minY ?? y, y),
+                    maxX: max(covered?.maxX ?? 0, x + side),
+                    maxY: max(covered?.maxY ?? 0, y + side)
+                )
+            }
+        }
+        return covered
     }
 
     /// What has been loaded and what has failed so far.
@@ -88,14 +124,20 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
         return range.contains(number) && text == "\(number)" ? number : nil
     }
 
+    /// The number that a tile's file has for a name.
+    private static func tile(_ file: String, within range: ClosedRange<Int>) -> Int? {
+        guard let dot = file.lastIndex(of: "."), extensions.contains(String(file[file.index(after: dot)...])) else {
+            return nil
+        }
+        return number(String(file[..<dot]), within: range)
+    }
+
     /// Some tile of a zoom.
     private static func sample(in zoom: String) -> (path: String, fileExtension: String)? {
         for column in Files.names(in: zoom, limit: 1000) ?? [] where number(column, within: 0...(1 << 30)) != nil {
             for file in Files.names(in: "\(zoom)/\(column)", limit: 1000) ?? [] {
-                guard let dot = file.lastIndex(of: "."), number(String(file[..<dot]), within: 0...(1 << 30)) != nil
-                else { continue }
-                let fileExtension = String(file[file.index(after: dot)...])
-                if extensions.contains(fileExtension) { return ("\(zoom)/\(column)/\(file)", fileExtension) }
+                guard tile(file, within: 0...(1 << 30)) != nil, let dot = file.lastIndex(of: ".") else { continue }
+                return ("\(zoom)/\(column)/\(file)", String(file[file.index(after: dot)...]))
             }
         }
         return nil

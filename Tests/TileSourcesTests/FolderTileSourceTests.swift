@@ -43,6 +43,19 @@ import TileSources
         #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
     }
 
+    @Test func theFirstZoomSaysWhatIsCovered() throws {
+        writePyramid(2...3) { zoom, column, row in zoom == 2 && !((1...2).contains(column) && row == 1) }
+        folder.write([1], to: "2/3/readme.txt")
+        let world = Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256)
+        let source = try FolderTileSource(path: folder.path)
+        #expect(source.contents == Rectangle(minX: 64, minY: 64, maxX: 192, maxY: 128))
+        let fromBottom = try FolderTileSource(path: folder.path, rows: .fromBottom)
+        #expect(fromBottom.contents == Rectangle(minX: 64, minY: 128, maxX: 192, maxY: 192))
+        // A zoom without tiles says nothing.
+        folder.write([1], to: "1/0/readme.txt")
+        #expect(try FolderTileSource(path: folder.path).contents.width == world.width)
+    }
+
     @Test func failuresAreCountedAndNamed() throws {
         writePyramid(0...1) { _, _, _ in false }
         folder.write([1, 2, 3], to: "1/0/0.png")

@@ -19,6 +19,8 @@ public struct Navigator: Sendable {
     static let copies = 64.0
 
     private let world: ScrollSize
+    /// What there is to see of it.
+    private let contents: Rectangle
     private let wrapsX: Bool
     private var view: ScrollSize
     private var model: ProgrammaticZoomScroll
@@ -32,14 +34,18 @@ public struct Navigator: Sendable {
     /// A finger's number that no touch screen uses.
     private static let mouse = -1
 
-    /// Shows all of a world.
+    /// Shows all that there is of a world.
     ///
     /// - Parameters:
     ///   - pyramid: of the world.
+    ///   - contents: where it has tiles, in world pixels; everywhere unless given.
     ///   - view: the size of the window in pixels.
     /// - Throws: `ScrollError` for worlds and windows that cannot be shown.
-    public init(pyramid: TilePyramid, view: ScrollSize) throws(ScrollError) {
+    public init(pyramid: TilePyramid, contents: Rectangle? = nil, view: ScrollSize) throws(ScrollError) {
         world = ScrollSize(width: pyramid.worldWidth, height: pyramid.worldHeight)
+        let all = Rectangle(minX: 0, minY: 0, maxX: world.width, maxY: world.height)
+        let part = (contents ?? all).intersection(all)
+        self.contents = part.isEmpty ? all : part
         wrapsX = pyramid.wrapsX
         self.view = view
         model = try Self.model(of: world, wrapsX: wrapsX, view: view)
@@ -71,13 +77,16 @@ public struct Navigator: Sendable {
     private var shift: Double { wrapsX ? Self.copies / 2 * world.width : 0 }
     private var middle: ScrollVector { ScrollVector(x: view.width / 2, y: view.height / 2) }
 
-    /// All of the world.
+    /// All that there is to see.
     public var overview: Viewport {
-        Viewport(
-            center: WorldPoint(x: world.width / 2, y: world.height / 2),
+        let isAll = contents.width >= world.width && contents.height >= world.height
+        let bounds = model.scaleBounds
+        let fit = min(view.width / contents.width, view.height / contents.height)
+        return Viewport(
+            center: WorldPoint(x: (contents.minX + contents.maxX) / 2, y: (contents.minY + contents.maxY) / 2),
             width: view.width,
             height: view.height,
-            scale: model.scaleBounds.lowerBound
+            scale: isAll ? bounds.lowerBound : min(max(fit, bounds.lowerBound), bounds.upperBound)
         )
     }
 

@@ -50,9 +50,12 @@ public enum WorldSource: Hashable, Sendable {
             }
         case .tiles(let address):
             let source = try address.open(SourceOptions(alpha: .straight))
-            return OpenWorld(name: source.name, pyramid: source.pyramid, options: source.layerOptions) {
-                cache throws(TileCacheError) in try source.addLayer(to: cache)
-            }
+            return OpenWorld(
+                name: source.name,
+                pyramid: source.pyramid,
+                contents: source.contents,
+                options: source.layerOptions
+            ) { cache throws(TileCacheError) in try source.addLayer(to: cache) }
         }
     }
 }
@@ -63,6 +66,8 @@ public struct OpenWorld: Sendable {
     public let name: String
     /// Its levels.
     public let pyramid: TilePyramid
+    /// Where it is known to have tiles, in world pixels; `nil` for everywhere.
+    public let contents: Rectangle?
     /// What its tiles are like; four bytes a pixel, colours not multiplied by alpha.
     public let options: LayerOptions
     let addLayer: @Sendable (TileCache) throws(TileCacheError) -> LayerID
@@ -70,10 +75,12 @@ public struct OpenWorld: Sendable {
     init(
         name: String,
         pyramid: TilePyramid,
+        contents: Rectangle? = nil,
         options: LayerOptions,
         addLayer: @escaping @Sendable (TileCache) throws(TileCacheError) -> LayerID
     ) {
-        (self.name, self.pyramid, self.options, self.addLayer) = (name, pyramid, options, addLayer)
+        (self.name, self.pyramid, self.contents) = (name, pyramid, contents)
+        (self.options, self.addLayer) = (options, addLayer)
     }
 
     /// The width and the height of a tile in its own pixels, as pan traces name it.

@@ -58,7 +58,7 @@ final class Session {
         view = cache.makeView(layers: [layer])
         Self.pin(world, layer, in: cache)
         let size = ScrollSize(width: settings.size.width, height: settings.size.height)
-        navigator = try Navigator(pyramid: world.pyramid, view: size)
+        navigator = try Navigator(pyramid: world.pyramid, contents: world.contents, view: size)
         clock = FrameClock(pace: script == nil && playback == nil ? .realTime : .everyFrame)
         if let path = settings.record {
             recording = try Recording(path: path, world: world, size: settings.size)

@@ -11,7 +11,7 @@ struct TileViewer: ParsableCommand {
         abstract: "Looks at a world through TileCache.",
         discussion: """
             Drag to move, let go in full swing to throw; wheel, pinch or double click to zoom about the pointer.
-            Arrows move, + and - zoom, 0 is one pixel for one, Home is the whole world. O shows what the cache does, [ \
+            Arrows move, + and - zoom, 0 is one pixel for one, Home is all there is. O shows what the cache does, [ \
             and ] halve and double its memory, P takes a picture, Q ends.
             """
     )

@@ -37,6 +37,24 @@ import TileCache
         }
     }
 
+    @Test func theContentsAreSeenAtFirst() throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536)
+        for (part, scale) in [
+            (Rectangle(minX: 8192, minY: 4096, maxX: 24_576, maxY: 8192), 800.0 / 16_384),
+            (Rectangle(minX: 65_000, minY: 0, maxX: 90_000, maxY: 40_000), 600.0 / 40_000),
+        ] {
+            let viewport = try Navigator(pyramid: pyramid, contents: part, view: view).viewport(at: frame(0))
+            #expect(abs(viewport.scale / scale - 1) < 1e-9)
+            #expect(abs(viewport.center.y - (part.minY + part.maxY) / 2) < 1e-6)
+        }
+        let nothing = try Navigator(
+            pyramid: pyramid,
+            contents: Rectangle(minX: 5, minY: 5, maxX: 5, maxY: 9),
+            view: view
+        )
+        #expect(nothing.viewport(at: frame(0)).scale == 600.0 / 65_536)
+    }
+
     /// A notch is half an octave, done within a third of a second, and what is under the pointer stays there.
     @Test(arguments: [2.0, 5, -1]) func theWheelZoomsAboutThePointer(notches: Double) throws {
         var navigator = try navigator()
