@@ -110,6 +110,7 @@ final class Session {
         spent.thread += end.elapsed.thread
         cost.add(spent.wall)
         ownCost.add(spent.thread)
+        window.paint()
         whole.add(MonotonicTime.now.nanoseconds - began.nanoseconds)
         window.show()
         if rate.frame(at: .now) {

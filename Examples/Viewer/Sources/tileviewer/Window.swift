@@ -130,6 +130,9 @@ final class Window {
         SDL_SetRenderDrawColor(renderer, colour.red, colour.green, colour.blue, colour.alpha)
     }
 
+    /// Does what SDL has put off: without a graphics card that is all of the painting.
+    func paint() { SDL_RenderFlush(renderer) }
+
     func show() { SDL_RenderPresent(renderer) }
 
     /// Writes what has been drawn so far, before it is shown.
