@@ -7,25 +7,43 @@ import TileCache
 @Suite struct FieldCheckTests {
     private func tree(_ fields: [String: JSONTree]) -> JSONTree { .object(fields) }
 
+    /// As a report of one trace was built in schema 1.
+    private var old: JSONTree { .object(fields) }
+
     /// As a report of one trace is built.
-    private var one: JSONTree {
-        tree([
+    private var one: JSONTree { whole(old) }
+
+    private func whole(_ report: JSONTree) -> JSONTree {
+        tree(["schema": .number(2), "traces": .array([report]), "total": report, "sources": .array([report])])
+    }
+
+    private var fields: [String: JSONTree] {
+        [
             "trace": tree(["name": .text("a.csv"), "hash": .text("1")]),
             "demands": tree(["hitRate": .number(0.95), "total": .number(2000), "pan": tree(["hitRate": .null])]),
             "memory": tree(["peakBytes": .number(64 * 1_048_576)]),
             "timeToSharp": tree(["p95": .number(40)]),
             "configuration": tree(["prefetch": .text("ring")]),
+        ]
+    }
+
+    private func part(_ rate: Double, _ name: String, source: String = "touch") -> JSONTree {
+        tree([
+            "trace": tree(["name": .text(name), "source": .text(source), "hash": .text(name)]),
+            "demands": tree(["hitRate": .number(rate), "total": .number(7)]),
+            "configuration": tree(["workers": .number(4)]),
         ])
     }
 
-    private var several: JSONTree {
-        func part(_ rate: Double, _ name: String) -> JSONTree {
-            tree(["trace": tree(["name": .text(name)]), "demands": tree(["hitRate": .number(rate)])])
-        }
+    private func several(_ a: Double, _ b: Double, _ total: Double, isTurned: Bool = false) -> JSONTree {
+        let parts = [part(a, "a"), part(b, "b")]
         return tree([
-            "traces": .array([part(0.9, "a"), part(0.98, "b")]), "total": part(0.95, "total"), "sources": .array([]),
+            "traces": .array(isTurned ? parts.reversed() : parts), "total": part(total, "total"),
+            "sources": .array([part(total, "2 traces")]),
         ])
     }
+
+    private var several: JSONTree { several(0.9, 0.98, 0.95) }
 
     @Test(arguments: [
         ("demands.hitRate>=0.95", true), ("demands.hitRate>0.95", false), ("demands.hitRate <= 95%", true),
@@ -83,13 +101,17 @@ import TileCache
     }
 
     private func changed(_ change: (inout [String: JSONTree]) -> Void) -> JSONTree {
-        guard case .object(var fields) = one else { return one }
+        var fields = fields
         change(&fields)
-        return .object(fields)
+        return whole(.object(fields))
     }
 
     private func compare(_ now: JSONTree, _ tolerances: [String] = []) throws -> Baseline.Outcome {
-        try Baseline(report: one, path: "old.json", tolerances: tolerances.map { try Tolerance($0) }).compare(now)
+        let tolerances = try tolerances.map { try Tolerance($0) }
+        let outcome = try Baseline(report: one, path: "old.json", tolerances: tolerances).compare(now)
+        // A report of schema 1 is as good a baseline.
+        #expect(try Baseline(report: old, path: "old.json", tolerances: tolerances).compare(now) == outcome)
+        return outcome
     }
 
     @Test func whatIsWorseAndWhatIsBetter() throws {
@@ -99,8 +121,8 @@ import TileCache
             $0["memory"] = tree(["peakBytes": .number(60 * 1_048_576)])
         }
         let outcome = try compare(worse)
-        #expect(outcome.worse == ["worse   demands.hitRate: 0.95 -> 0.94 (-1.1 %)"])
-        #expect(outcome.better.count == 1 && outcome.better[0].hasPrefix("better  memory.peakBytes: "))
+        #expect(outcome.worse == ["worse   a.csv demands.hitRate: 0.95 -> 0.94 (-1.1 %)"])
+        #expect(outcome.better.count == 1 && outcome.better[0].hasPrefix("better  a.csv memory.peakBytes: "))
         #expect(outcome.changed == 1)
     }
 
@@ -134,16 +156,17 @@ import TileCache
             "loadLatency": .number(40), "effort": .number(0.5), "factor": .number(16), "hitRate": .number(0.9),
         ]
         change(&row)
-        return tree(["rows": .array([tree(row)]), "totals": .array([tree(row)])])
+        return tree(["rows": .array([tree(row), tree(row)]), "totals": .array([tree(row)])])
     }
 
     @Test(arguments: ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"])
     func rowsOfAnotherBudgetAreNoBaseline(field: String) throws {
         let baseline = Baseline(report: rows(), path: "old.json", tolerances: [])
-        #expect(try baseline.compare(rows { $0["hitRate"] = .number(0.8) }).worse.count == 2)
+        #expect(try baseline.compare(rows { $0["hitRate"] = .number(0.8) }).worse.count == 3)
         for other in [JSONTree.number(3), .null] {
             let error = #expect(throws: CheckError.self) { try baseline.compare(rows { $0[field] = other }) }
-            #expect(error?.description.contains("rows[0].\(field) is") == true)
+            #expect(error?.description.contains(" \(field) is") == true)
+            #expect(error?.description.contains("tilecache ") == true)
         }
     }
 
@@ -164,11 +187,55 @@ import TileCache
         let gone = changed {
             $0["demands"] = tree(["hitRate": .null, "total": .number(2000), "pan": tree(["hitRate": .null])])
         }
-        #expect(try compare(gone, ["100%"]).worse == ["worse   demands.hitRate: 0.95 -> null"])
+        #expect(try compare(gone, ["100%"]).worse == ["worse   a.csv demands.hitRate: 0.95 -> null"])
         // The other way round nothing is known of before.
         #expect(try Baseline(report: gone, path: "old.json", tolerances: []).compare(one).worse.isEmpty)
         // Where all were hits nothing was waited for.
         let prompt = changed { $0["timeToSharp"] = tree(["p95": .null]) }
         #expect(try compare(prompt).worse.isEmpty && compare(prompt).changed == 1)
+    }
+
+    @Test func tracesAreFoundByTheirHashAndNamed() throws {
+        let baseline = Baseline(report: several, path: "old.json", tolerances: [])
+        let outcome = try baseline.compare(several(0.89, 0.49, 0.7, isTurned: true))
+        #expect(
+            outcome.lines == [
+                "worse   touch/b demands.hitRate: 0.98 -> 0.49 (-50.0 %)",
+                "worse   all traces demands.hitRate: 0.95 -> 0.7 (-26.3 %)",
+                "worse   touch/a demands.hitRate: 0.9 -> 0.89 (-1.1 %)",
+                "baseline: 3 worse, 0 better, 6 equal",
+            ]
+        )
+        let error = #expect(throws: CheckError.self) { try baseline.compare(one) }
+        #expect(error?.description.contains("it has touch/a, touch/b, this report has a.csv") == true)
+    }
+
+    @Test func theLastBitsOfANumberAreIgnored() throws {
+        func outcome(_ rate: Double) throws -> Baseline.Outcome {
+            try Baseline(report: several, path: "old.json", tolerances: []).compare(several(rate, 0.98, 0.95))
+        }
+        #expect(try outcome(0.9.nextDown).lines == ["baseline: 0 worse, 0 better, 9 equal"])
+        #expect(try outcome(0.9 - 7 * 0.9.ulp).worse.isEmpty)
+        #expect(try outcome(0.9 - 8 * 0.9.ulp).worse.count == 1)
+        #expect(try outcome(0.9 + 8 * 0.9.ulp).better.count == 1)
+        #expect(Baseline.isSameButForLastBits(0, 0) && !Baseline.isSameButForLastBits(0, Double.leastNonzeroMagnitude))
+    }
+
+    @Test func optionsAreSaidOnceAndLongListsEnd() throws {
+        func report(_ workers: Double, _ rate: Double) -> JSONTree {
+            let traces = (0..<90).map { index in
+                tree([
+                    "trace": tree(["name": .text("t\(index)"), "hash": .text("\(index)")]),
+                    "demands": tree(["hitRate": .number(rate + Double(index) / 1000)]),
+                    "configuration": tree(["workers": .number(workers)]),
+                ])
+            }
+            return tree(["traces": .array(traces), "total": part(rate, "total"), "sources": .array([])])
+        }
+        let outcome = try Baseline(report: report(4, 0.5), path: "old.json", tolerances: []).compare(report(2, 0.4))
+        #expect(outcome.options == ["option  workers: 4 -> 2"])
+        #expect(outcome.worse.count == 91 && outcome.lines.count == 40 + 1 + 1 + 1)
+        #expect(outcome.lines[0].hasPrefix("worse   ") && outcome.lines[0].contains("0.5 -> 0.4 (-20.0 %)"))
+        #expect(outcome.lines[40] == "        and 51 more of this kind")
     }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
 /// The reports of some traces, each for itself and pooled.
-public struct ReplayResult: Codable, Sendable, Hashable {
-    /// The version of these fields.
-    public var schema = 1
+public struct ReplayResult: Encodable, Sendable, Hashable {
+    /// The version of these fields. 1 was a report without `traces` and `total` if there was one trace.
+    public var schema = 2
     /// One report for each trace, in the order given.
     public var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
@@ -17,6 +17,27 @@ public struct ReplayResult: Codable, Sendable, Hashable {
     public var wasStopped = false
 
     private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
+
+    /// Writes the reports, each trace's with its name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(schema, forKey: .schema)
+        try container.encode(traces.map { NamedReport(report: $0) }, forKey: .traces)
+        try container.encode(total, forKey: .total)
+        try container.encode(sources, forKey: .sources)
+    }
+
+    private struct NamedReport: Encodable {
+        var report: ReplayReport
+
+        private enum CodingKeys: String, CodingKey { case name }
+
+        func encode(to encoder: any Encoder) throws {
+            try report.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(report.trace.name, forKey: .name)
+        }
+    }
 }
 
 /// What went wrong with one of several traces.
@@ -178,7 +199,11 @@ public struct Replay: Sendable {
                 sources.append((outcome.trace.source, 1, outcome.tally))
             }
         }
-        let configuration = options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
+        // One trace's options are those of the total too, the trace's viewport and world included.
+        let configuration =
+            finished.count == 1
+            ? finished[0].report.configuration
+            : options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
         func pooledReport(_ tally: ReplayTally, name: String, source: String) -> ReplayReport {
             tally.report(
                 trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),

@@ -185,7 +185,7 @@ public struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// The version of these fields.
-    public var schema = 1
+    public var schema = 2
     /// Which trace.
     public var trace: Trace
     /// Every option as resolved, with the versions of program and definitions.

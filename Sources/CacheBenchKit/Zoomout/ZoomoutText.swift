@@ -9,8 +9,9 @@ public enum ZoomoutText {
             lines.append(
                 [
                     row.factor == row.factor.rounded() ? "\(Int(row.factor))x" : "\(row.factor)x",
-                    bytes(row.bitmapBytes), bytes(row.fullResolutionBytes), bytes(row.neededBytes),
-                    "\(row.neededTiles)", bytes(row.peakBytes), Figures.percent(row.hitRate),
+                    Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
+                    Figures.bytes(row.neededBytes),
+                    "\(row.neededTiles)", Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
                     Figures.percent(row.sharp), Figures.percent(row.blank),
                 ]
             )
@@ -25,22 +26,10 @@ public enum ZoomoutText {
         text += [
             "",
             "needed     at most \(checks.mostNeededTiles) of \(checks.tileBound) tiles in any frame",
-            "peak       at most \(bytes(checks.largestPeakBytes)) of \(bytes(checks.byteLimit)), "
+            "peak       at most \(Figures.bytes(checks.largestPeakBytes)) of \(Figures.bytes(checks.byteLimit)), "
                 + "\(checks.largestToMedianPeak.map { Figures.decimal($0, places: 2) } ?? "-") times the median",
             "checks     \(checks.passed ? "passed" : "FAILED")",
         ]
         return text.joined(separator: "\n") + "\n"
-    }
-
-    /// In powers of ten, three digits: what it is compared with is counted in pixels.
-    private static func bytes(_ bytes: Int) -> String {
-        var value = Double(bytes)
-        var units = ["kB", "MB", "GB", "TB", "PB"][...]
-        var unit = "B"
-        while value >= 999.5, let next = units.popFirst() {
-            value /= 1000
-            unit = next
-        }
-        return Figures.decimal(value, places: value >= 99.95 || unit == "B" ? 0 : value >= 9.995 ? 1 : 2) + " " + unit
     }
 }

@@ -56,22 +56,18 @@ public struct Baseline: Sendable {
     private static let smaller: Set<String> = [
         "blank", "fallback", "blankPixelMilliseconds", "fallbackPixelMilliseconds", "framesWithGap", "p50", "p95",
         "p99", "waste", "peakBytes", "bookkeepingBytes", "peakResidentGrowth", "loadedBytes", "failed",
-        "suggested.byteLimit", "loads.bytes", "neededBytes",
+        "shortfallBytes", "suggested.byteLimit", "loads.bytes", "neededBytes",
     ]
-    /// Null where nothing had to be waited for, which is not worse; where nothing was demanded, the hit rate is null too.
+    /// Null if nothing had to be waited for, which is not worse; if nothing was demanded, the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]
-    /// Parts of reports whose rows depend on the search and are no figures by themselves.
-    private static let ignored = ["rows[", "policies[", "lruCurve["]
-
-    /// Lists whose rows stand for what was replayed with which budget: only rows of the same can be compared.
-    private static let lists = ["rows[", "totals[", "chargedRows[", "chargedTotals["]
+    /// Fields of a row that say which row it is: only rows of the same can be compared.
     private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
 
-    /// What came of a comparison.
+    /// The result of a comparison.
     public struct Outcome: Sendable, Hashable {
-        /// A line for each field that is better.
+        /// A line for each field that is better, the largest change first.
         public var better: [String] = []
-        /// A line for each field that is worse by more than is tolerated.
+        /// A line for each field that is worse by more than is tolerated, the worst first.
         public var worse: [String] = []
         /// A line for each option that differs.
         public var options: [String] = []
@@ -79,28 +75,33 @@ public struct Baseline: Sendable {
         public var tolerated = 0
         /// Fields that are neither better nor worse, and differ.
         public var changed = 0
+        /// Fields that are equal, but for the last bits of a number.
+        public var equal = 0
 
-        /// For people: the worst news first.
+        /// Lines of one kind that are written out.
+        private static let shownLines = 40
+
+        /// For people: the worst first, a summary at the end.
         public var lines: [String] {
-            let rest = [
-                tolerated > 0 ? "\(tolerated) worse within the tolerance" : nil,
-                changed > 0 ? "\(changed) other fields changed" : nil,
-            ].compactMap { $0 }
-            let nothing = better.isEmpty && worse.isEmpty
-            return worse + better + options
-                + (nothing || !rest.isEmpty
-                    ? [
-                        ([nothing ? "nothing better or worse than the baseline" : nil] + rest).compactMap { $0 }
-                            .joined(separator: ", ")
-                    ] : [])
+            func shown(_ lines: [String]) -> [String] {
+                let rest = lines.count - Self.shownLines
+                return Array(lines.prefix(Self.shownLines))
+                    + (rest > 0 ? ["        and \(rest) more of this kind"] : [])
+            }
+            let counts = [
+                "\(worse.count) worse", tolerated > 0 ? "\(tolerated) worse within the tolerance" : nil,
+                "\(better.count) better", changed > 0 ? "\(changed) otherwise changed" : nil, "\(equal) equal",
+            ]
+            return shown(worse) + shown(better) + shown(options)
+                + ["baseline: " + counts.compactMap { $0 }.joined(separator: ", ")]
         }
     }
 
     /// Reads an earlier report.
     ///
     /// - Parameters:
-    ///   - path: a file as `--format json` writes it.
-    ///   - tolerances: how much worse is well; nothing unless given.
+    ///   - path: a file as `--format json` writes it, of schema 1 or 2.
+    ///   - tolerances: how much worse is accepted. Default: nothing.
     public init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
     }
@@ -113,78 +114,110 @@ public struct Baseline: Sendable {
 
     /// Compares a report with the earlier one.
     ///
-    /// - Throws: ``CheckError`` where they are reports of different traces or of different kinds.
+    /// - Throws: ``CheckError`` if they are reports of different traces or of different kinds.
     public func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
-        let before = Dictionary(report.leaves.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
-        let isSearch = before.keys.contains { $0.hasPrefix("lruCurve[") || $0 == "stepBytes" }
+        let pairs: [ReportPair]
+        do { pairs = try ReportPair.pairs(report, now) } catch {
+            throw CheckError("--baseline \(path): \(error.description)")
+        }
+        var comparison = Comparison()
+        for pair in pairs { try compare(pair, &comparison) }
+        guard comparison.common > 1 else { throw CheckError("--baseline \(path): this is a report of another kind") }
+        return comparison.sorted
+    }
+
+    /// The outcome so far; changes are sorted by their size at the end.
+    private struct Comparison {
         var outcome = Outcome()
         var common = 0
-        for (field, value) in now.leaves {
+        var worse: [(share: Double, line: String)] = []
+        var better: [(share: Double, line: String)] = []
+
+        var sorted: Outcome {
+            func lines(_ found: [(share: Double, line: String)]) -> [String] {
+                found.sorted { ($1.share, $0.line) < ($0.share, $1.line) }.map(\.line)
+            }
+            var result = outcome
+            (result.worse, result.better) = (lines(worse), lines(better))
+            return result
+        }
+    }
+
+    private func compare(_ pair: ReportPair, _ comparison: inout Comparison) throws(CheckError) {
+        let before = Dictionary(pair.old.leaves.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
+        for (field, value) in pair.new.leaves {
             guard let old = before[field] else { continue }
-            if isSearch, Self.ignored.contains(where: { field.hasPrefix($0) }) { continue }
-            common += 1
+            comparison.common += 1
             let name = JSONTree.general(field).split(separator: ".").last.map(String.init) ?? field
+            let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
             switch (old, value) {
-            case _ where old == value: break
+            case _ where old == value: comparison.outcome.equal += 1
+            case (.number(let from), .number(let to)) where Self.isSameButForLastBits(from, to):
+                comparison.outcome.equal += 1
             case _ where field.contains("configuration."):
-                outcome.options.append("option  \(field): \(old.shown) -> \(value.shown)")
-            case _ where isIdentity(field, name, in: before):
+                let line = "option  \(name): \(old.shown) -> \(value.shown)"
+                if !comparison.outcome.options.contains(line) { comparison.outcome.options.append(line) }
+            case _ where pair.isRow && Self.identity.contains(field) && !isFound(field, before),
+                (.text, .text) where ["hash", "policy", "source", "trace"].contains(name):
+                let what = name == "hash" ? "traces" : "reports"
                 throw CheckError(
-                    "--baseline \(path): \(field) is \(old.shown) there and \(value.shown) here: "
-                        + "these are different reports"
+                    "--baseline \(path): \(place) is \(old.shown) there and \(value.shown) here: "
+                        + "these are different \(what)"
                 )
-            case (.number(let from), .number(let to)): judge(field, name, from, to, &outcome)
+            case (.number(let from), .number(let to)): judge(pair, field, name, from, to, &comparison)
             case (.number(let from), .null)
-            where isLarger(name) || isSmaller(field, name) && !Self.waits.contains(name):
-                outcome.worse.append("worse   \(field): \(FieldUnit(of: field).shown(.number(from))) -> null")
-            case (.text, .text) where name == "hash" || name == "policy" || name == "source" || name == "trace":
-                throw CheckError(
-                    "--baseline \(path): \(field) is \(old.shown) there and \(value.shown) here: "
-                        + (name == "hash" ? "these are different traces" : "these are different reports")
-                )
-            default: outcome.changed += 1
+            where Self.larger.contains(name) || isSmaller(field, name) && !Self.waits.contains(name):
+                let line = "worse   \(place): \(FieldUnit(of: field).shown(.number(from))) -> null"
+                comparison.worse.append((.infinity, line))
+            default: comparison.outcome.changed += 1
             }
         }
-        guard common > 1 else { throw CheckError("--baseline \(path): this is a report of another kind") }
-        return outcome
     }
 
-    private func isIdentity(_ field: String, _ name: String, in before: [String: JSONTree]) -> Bool {
-        guard Self.identity.contains(name), Self.lists.contains(where: { field.hasPrefix($0) }) else { return false }
-        // Where loads are held equal the effort is what was found, not what was asked for.
-        guard name == "effort", case .number = before[field.dropLast(name.count) + "targetLoads"] else { return true }
-        return false
+    /// Whether numbers differ by no more than sums in another order or other decimals would.
+    static func isSameButForLastBits(_ a: Double, _ b: Double) -> Bool {
+        abs(a - b) <= max(abs(a), abs(b)) * 0x1p-50
     }
 
-    private func isLarger(_ name: String) -> Bool { Self.larger.contains(name) }
+    /// If loads are held equal the effort is what was found, not what was asked for.
+    private func isFound(_ field: String, _ before: [String: JSONTree]) -> Bool {
+        guard field == "effort", case .number? = before["targetLoads"] else { return false }
+        return true
+    }
 
     private func isSmaller(_ field: String, _ name: String) -> Bool {
         let general = JSONTree.general(field)
         return Self.smaller.contains(name) || Self.smaller.contains { $0.contains(".") && general.hasSuffix($0) }
     }
 
-    private func judge(_ field: String, _ name: String, _ from: Double, _ to: Double, _ outcome: inout Outcome) {
-        let isLarger = isLarger(name)
+    private func judge(
+        _ pair: ReportPair,
+        _ field: String,
+        _ name: String,
+        _ from: Double,
+        _ to: Double,
+        _ comparison: inout Comparison
+    ) {
+        let isLarger = Self.larger.contains(name)
         guard isLarger || isSmaller(field, name) else {
-            outcome.changed += 1
+            comparison.outcome.changed += 1
             return
         }
         let unit = FieldUnit(of: field)
-        var change = ""
-        if from != 0 {
-            let percent = Figures.decimal((to / from - 1) * 100)
-            change = " (\(to > from ? "+" : "")\(percent) %)"
-        }
-        let text = "\(field): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
+        let share = from == 0 ? .infinity : abs(to / from - 1)
+        let change = from == 0 ? "" : " (\(to > from ? "+" : "")\(Figures.decimal((to / from - 1) * 100)) %)"
+        let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
+        let text = "\(place): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
         if (to > from) == isLarger {
-            outcome.better.append("better  \(text)")
+            comparison.better.append((share, "better  \(text)"))
             return
         }
-        let rule = tolerances.last { $0.isMeant(for: field) } ?? tolerances.last { $0.isGeneral }
+        let whole = pair.part.isEmpty ? field : "\(pair.part).\(field)"
+        let rule = tolerances.last { $0.isMeant(for: whole) } ?? tolerances.last { $0.isGeneral }
         if let rule, rule.allows(from: from, to: to, at: field) {
-            outcome.tolerated += 1
+            comparison.outcome.tolerated += 1
         } else {
-            outcome.worse.append("worse   \(text)")
+            comparison.worse.append((share, "worse   \(text)"))
         }
     }
 }

@@ -1,6 +1,6 @@
 /// Finds fields of a report by their path.
 enum FieldPath {
-    /// Names of the parts of a report of several traces; a report of one trace is all of them.
+    /// Names of the parts of a replay's report.
     private static let parts: Set<String> = ["traces", "total", "sources"]
 
     /// All values that a path means, with their full paths.
@@ -14,9 +14,7 @@ enum FieldPath {
         guard case .object(let fields) = report else { return [] }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let first = JSONTree.general(names[0])
-        if fields["trace"] != nil, fields["traces"] == nil, Self.parts.contains(first) {
-            names.removeFirst()
-        } else if fields["total"] != nil, fields["traces"] != nil, fields[first] == nil {
+        if fields["total"] != nil, fields["traces"] != nil, fields[first] == nil {
             names.insert("total", at: 0)
         }
         var found: [(path: String, value: JSONTree)] = [("", report)]

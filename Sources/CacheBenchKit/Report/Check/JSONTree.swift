@@ -4,8 +4,16 @@
     import Foundation
 #endif
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A report as the fields of its JSON, whatever kind of report it is.
-public indirect enum JSONTree: Codable, Sendable, Hashable {
+public indirect enum JSONTree: Sendable, Hashable {
     /// Fields by name.
     case object([String: JSONTree])
     /// Elements in their order.
@@ -18,108 +26,60 @@ public indirect enum JSONTree: Codable, Sendable, Hashable {
     case flag(Bool)
     /// A rate over nothing.
     case null
-
-    private struct Name: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    /// Reads whichever it is.
-    public init(from decoder: any Decoder) throws {
-        if let object = try? decoder.container(keyedBy: Name.self) {
-            var fields: [String: JSONTree] = [:]
-            for key in object.allKeys { fields[key.stringValue] = try object.decode(JSONTree.self, forKey: key) }
-            self = .object(fields)
-        } else if var list = try? decoder.unkeyedContainer() {
-            var elements: [JSONTree] = []
-            while !list.isAtEnd { elements.append(try list.decode(JSONTree.self)) }
-            self = .array(elements)
-        } else {
-            let value = try decoder.singleValueContainer()
-            if value.decodeNil() {
-                self = .null
-            } else if let flag = try? value.decode(Bool.self) {
-                self = .flag(flag)
-            } else if let number = try? value.decode(Double.self) {
-                self = .number(number)
-            } else {
-                self = .text(try value.decode(String.self))
-            }
-        }
-    }
-
-    /// Writes the value.
-    public func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .object(let fields):
-            var container = encoder.container(keyedBy: Name.self)
-            for (name, value) in fields { try container.encode(value, forKey: Name(stringValue: name)) }
-        case .array(let elements):
-            var container = encoder.unkeyedContainer()
-            for element in elements { try container.encode(element) }
-        case .number(let number):
-            var container = encoder.singleValueContainer()
-            try container.encode(number)
-        case .text(let text):
-            var container = encoder.singleValueContainer()
-            try container.encode(text)
-        case .flag(let flag):
-            var container = encoder.singleValueContainer()
-            try container.encode(flag)
-        case .null:
-            var container = encoder.singleValueContainer()
-            try container.encodeNil()
-        }
-    }
 }
 
 extension JSONTree {
+    /// The largest file that ``init(reading:)`` takes: parsing takes up to 16 times as much memory.
+    static let maximumFileBytes = 32 << 20
+
     /// The fields of a report.
     public init(encoding report: some Encodable) throws {
-        self = try JSONDecoder().decode(JSONTree.self, from: JSONEncoder().encode(report))
-    }
-
-    /// The fields of a replay as its JSON has them: one trace alone, or several with their sums.
-    public init(encoding result: ReplayResult) throws {
-        self = result.traces.count == 1 ? try JSONTree(encoding: result.traces[0]) : try Self.whole(result)
-    }
-
-    private static func whole(_ result: some Encodable) throws -> JSONTree {
-        try JSONDecoder().decode(JSONTree.self, from: JSONEncoder().encode(result))
-    }
-
-    /// A report of a known kind from its fields.
-    static func decoded<Report: Decodable>(_ type: Report.Type, _ tree: JSONTree) throws -> Report {
-        try JSONDecoder().decode(type, from: JSONEncoder().encode(tree))
+        var parser = JSONParser(Array(try JSONEncoder().encode(report)))
+        self = try parser.parse()
     }
 
     /// Reads a report that was written earlier.
     ///
-    /// - Parameter path: the file.
-    /// - Throws: ``CheckError`` where it cannot be read or is no JSON object.
-    public init(reading path: String) throws(CheckError) {
-        let data: Data
-        do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+    /// - Parameters:
+    ///   - path: a file.
+    ///   - maximumBytes: larger ones are refused.
+    /// - Throws: ``CheckError`` if it cannot be read, is larger or is no JSON object.
+    init(reading path: String, maximumBytes: Int = JSONTree.maximumFileBytes) throws(CheckError) {
+        guard let bytes = Self.bytes(of: path, atMost: maximumBytes + 1) else {
             throw CheckError("\(path): a JSON report is expected, and the file cannot be read")
         }
-        do { self = try JSONDecoder().decode(JSONTree.self, from: data) } catch {
-            throw CheckError("\(path): a report as --format json writes it is expected; this is no JSON")
+        guard bytes.count <= maximumBytes else {
+            throw CheckError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
+        }
+        var parser = JSONParser(bytes)
+        do { self = try parser.parse() } catch {
+            throw CheckError("\(path): a report as --format json writes it is expected; \(error.description)")
         }
         guard case .object = self else { throw CheckError("\(path): a JSON object is expected") }
+    }
+
+    /// The file's bytes, or its first ones: a device may have no end.
+    private static func bytes(of path: String, atMost count: Int) -> [UInt8]? {
+        guard let file = fopen(path, "rb") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < count {
+            let read = fread(&block, 1, block.count, file)
+            bytes += block.prefix(read)
+            if read < block.count { return ferror(file) == 0 ? bytes : nil }
+        }
+        return bytes
     }
 
     /// The fields of a replay of nothing, to look up which there are before a long run.
     public static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
-        return try? JSONTree(
-            encoding: ReplayTally().report(
-                trace: .init(name: "", source: "", hash: "", frames: 0, seconds: 0),
-                configuration: options.resolvedConfiguration(scene: scene, byteLimit: nil)
-            )
+        let report = ReplayTally().report(
+            trace: .init(name: "", source: "", hash: "", frames: 0, seconds: 0),
+            configuration: options.resolvedConfiguration(scene: scene, byteLimit: nil)
         )
+        return try? JSONTree(encoding: ReplayResult(traces: [report], total: report, sources: [report]))
     }
 
     /// Every value that is no object and no list, with its path: `rows[2].hitRate`.

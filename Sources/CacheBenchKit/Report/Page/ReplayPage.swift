@@ -4,7 +4,7 @@ public enum ReplayPage {
     private static let shownTraces = 8
 
     private struct Data: Encodable {
-        var report: JSONTree
+        var report: ReplayResult
         var series: [ReplaySeries]
     }
 
@@ -33,7 +33,7 @@ public enum ReplayPage {
         }
         let shown = Array(result.series.prefix(Self.shownTraces))
         return page.text(
-            data: try JSONText.embedded(Data(report: JSONTree(encoding: result), series: shown)),
+            data: try JSONText.embedded(Data(report: result, series: shown)),
             foot: foot(total.configuration)
         )
     }

@@ -1,0 +1,127 @@
+/// Two parts of two reports that say the same of the same: a trace, a row, or what is left of the whole.
+struct ReportPair {
+    /// The part of the report: `traces`, `rows`; empty for the whole.
+    var part: String
+    /// The trace or the row, for people; empty for the whole.
+    var name: String
+    var old: JSONTree
+    var new: JSONTree
+    /// Whether its fields say which budget and policy it is of.
+    var isRow = false
+
+    /// Lists whose rows stand for what was replayed with which budget.
+    private static let lists = ["rows", "totals", "chargedRows", "chargedTotals"]
+
+    /// The parts that both reports have.
+    ///
+    /// - Throws: ``CheckError`` if they are of different traces.
+    static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
+        let (old, new) = (withTraces(old), withTraces(new))
+        guard (old["total"] == nil) == (new["total"] == nil) else {
+            throw CheckError("this is a report of another kind")
+        }
+        return new["total"] == nil ? rows(old, new) : try traces(old, new)
+    }
+
+    /// A report of schema 1 of one trace, as schema 2 has it.
+    private static func withTraces(_ report: JSONTree) -> JSONTree {
+        guard report["trace"] != nil, report["demands"] != nil, report["traces"] == nil else { return report }
+        return .object(["traces": .array([report]), "total": report, "sources": .array([report])])
+    }
+
+    /// Traces by their hash, whatever their order and their folder; sums only if they are of more than one.
+    private static func traces(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
+        var earlier = Dictionary(grouping: old.list("traces"), by: { $0["trace"]?["hash"] })
+        var pairs: [ReportPair] = []
+        var unknown: [String] = []
+        for trace in new.list("traces") {
+            let hash = trace["trace"]?["hash"]
+            guard let first = earlier[hash]?.first else {
+                unknown.append(name(trace))
+                continue
+            }
+            earlier[hash]?.removeFirst()
+            pairs.append(ReportPair(part: "traces", name: name(trace), old: first.measured, new: trace.measured))
+        }
+        let missing = earlier.values.joined().map { name($0) }.sorted()
+        guard unknown.isEmpty, missing.isEmpty else {
+            func some(_ names: [String]) -> String {
+                names.isEmpty
+                    ? "nothing else" : names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
+            }
+            throw CheckError("these are different traces: it has \(some(missing)), this report has \(some(unknown))")
+        }
+        guard pairs.count > 1 else { return pairs }
+        let folders = new.list("sources")
+        let known = Dictionary(
+            old.list("sources").map { ($0["trace"]?["source"], $0) },
+            uniquingKeysWith: { a, _ in a }
+        )
+        for folder in folders where folders.count > 1 {
+            guard let earlier = known[folder["trace"]?["source"]] else { continue }
+            let name = "folder \(folder["trace"]?["source"]?.shown ?? "")"
+            pairs.append(ReportPair(part: "sources", name: name, old: earlier.measured, new: folder.measured))
+        }
+        guard let before = old["total"], let now = new["total"] else { return pairs }
+        return pairs + [ReportPair(part: "total", name: "all traces", old: before.measured, new: now.measured)]
+    }
+
+    private static func name(_ trace: JSONTree) -> String {
+        let source = trace["trace"]?["source"]?.shown ?? ""
+        let name = trace["trace"]?["name"]?.shown ?? "trace"
+        return source.isEmpty || source == "." ? name : "\(source)/\(name)"
+    }
+
+    /// Rows in their order. Those of a search depend on its way and are no figures by themselves.
+    private static func rows(_ old: JSONTree, _ new: JSONTree) -> [ReportPair] {
+        guard case .object(var before) = old, case .object(var now) = new else { return [] }
+        let isSearch = before["stepBytes"] != nil
+        var pairs: [ReportPair] = []
+        // Totals of one trace each repeat its row.
+        let hasTotals = new.list("totals").count < new.list("rows").count
+        for list in lists where !isSearch && (hasTotals || !list.lowercased().hasSuffix("totals")) {
+            for (earlier, row) in zip(old.list(list), new.list(list)) {
+                pairs.append(ReportPair(part: list, name: label(row), old: earlier, new: row, isRow: true))
+            }
+        }
+        for list in lists + ["policies", "lruCurve"] where isSearch || lists.contains(list) {
+            before[list] = nil
+            now[list] = nil
+        }
+        return pairs + [
+            ReportPair(part: "", name: "", old: JSONTree.object(before).measured, new: JSONTree.object(now).measured)
+        ]
+    }
+
+    /// `touch/drag.csv tilecache 4 screens`, `factor 16`.
+    private static func label(_ row: JSONTree) -> String {
+        let place = [row["source"], row["trace"]].compactMap { $0 == .null ? nil : $0?.shown }.joined(separator: "/")
+        var words = [place.isEmpty ? nil : place, row["policy"]?.shown]
+        if case .number(let screens)? = row["screens"] {
+            words.append("\(Figures.decimal(screens, places: screens == screens.rounded() ? 0 : 2)) screens")
+        } else if case .number(let bytes)? = row["byteLimit"], abs(bytes) < 0x1p62 {
+            words.append(Figures.bytes(Int(bytes)))
+        }
+        if let factor = row["factor"] { words.append("factor \(factor.shown)") }
+        return words.compactMap { $0 }.joined(separator: " ")
+    }
+}
+
+extension JSONTree {
+    /// A field of an object; `nil` if there is none.
+    fileprivate subscript(name: String) -> JSONTree? {
+        if case .object(let fields) = self { fields[name] } else { nil }
+    }
+
+    /// The elements of a list that is a field.
+    fileprivate func list(_ name: String) -> [JSONTree] {
+        if case .array(let elements)? = self[name] { elements } else { [] }
+    }
+
+    /// Without what says which trace it is and which version of the fields.
+    fileprivate var measured: JSONTree {
+        guard case .object(var fields) = self else { return self }
+        for name in ["trace", "name", "schema"] { fields[name] = nil }
+        return .object(fields)
+    }
+}
