@@ -102,19 +102,34 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The C interface, of which Scripts/install makes libtilecache: the attribute that exports its functions came with 6.3.
+// The C interface, of which Scripts/install makes libtilecache and libtilecache_sources: the attribute that exports its
+// functions came with 6.3. No two products differ in case alone, which package tools and file systems may ignore.
 #if compiler(>=6.3)
     package.products += [
-        .library(name: "tilecache", type: .dynamic, targets: ["TileCacheC"]),
+        .library(name: "tilecache-dynamic", type: .dynamic, targets: ["TileCacheC"]),
         .library(name: "tilecache-static", type: .static, targets: ["TileCacheC"]),
+        .library(name: "tilesources-dynamic", type: .dynamic, targets: ["TileSourcesC"]),
+        .library(name: "tilesources-static", type: .static, targets: ["TileSourcesC"]),
     ]
     package.targets += [
         .target(name: "CTileCache"),
         .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache"], swiftSettings: settings),
-        .target(name: "CInterfaceChecks", dependencies: ["CTileCache"], path: "Tests/CInterfaceChecks"),
+        .target(name: "CTileSources", dependencies: ["CTileCache"]),
+        .target(
+            name: "TileSourcesC",
+            dependencies: ["CTileSources", "CTileCache", "TileCacheC", "TileCache", "TileSources"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CInterfaceChecks",
+            dependencies: ["CTileCache", "CTileSources"],
+            path: "Tests/CInterfaceChecks"
+        ),
         .testTarget(
             name: "TileCacheCTests",
-            dependencies: ["TileCache", "TileCacheC", "CTileCache", "CInterfaceChecks"],
+            dependencies: [
+                "TileCache", "TileCacheC", "TileSourcesC", "CTileCache", "CTileSources", "CInterfaceChecks",
+            ],
             swiftSettings: settings
         ),
     ]

@@ -1,19 +1,34 @@
 public import CTileCache
 internal import Synchronization
-internal import TileCache
+package import TileCache
 
 /// What handles of one cache share: its layers by number, and whether it has been shut down.
-final class CacheRecord: Sendable {
+package final class CacheRecord: Sendable {
     private struct State {
         var layers: [tilecache_layer: LayerID] = [:]
+        var sources: [tilecache_layer: any Sendable] = [:]
         var isShutDown = false
     }
 
     private let state = Lock(State())
 
-    func add(_ layer: LayerID) { state.withLock { $0.layers[tilecache_layer(layer.index)] = layer } }
+    /// Keeps a layer under its number.
+    ///
+    /// - Parameter source: The library's own source of the layer, for functions that ask it. Default: nil.
+    /// - Returns: The number.
+    package func add(_ layer: LayerID, source: (any Sendable)? = nil) -> tilecache_layer {
+        let number = tilecache_layer(layer.index)
+        state.withLock {
+            $0.layers[number] = layer
+            $0.sources[number] = source
+        }
+        return number
+    }
 
-    func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
+    /// The source that was kept with a layer.
+    package func source(of layer: tilecache_layer) -> (any Sendable)? { state.withLock { $0.sources[layer] } }
+
+    package func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
         let (layer, count) = state.withLock { ($0.layers[number], $0.layers.count) }
         guard let layer else { throw .argument("layer \(number) is not one of the cache's \(count) layers") }
         return layer
@@ -23,15 +38,15 @@ final class CacheRecord: Sendable {
 
     func noteShutdown() { state.withLock { $0.isShutDown = true } }
 
-    func checkIsRunning() throws(Failure) {
+    package func checkIsRunning() throws(Failure) {
         if state.withLock({ $0.isShutDown }) { throw Failure(.isShutDown) }
     }
 }
 
 /// What `tilecache_cache` stands for.
-final class CacheHandle: Sendable {
-    let cache: TileCache
-    let record = CacheRecord()
+package final class CacheHandle: Sendable {
+    package let cache: TileCache
+    package let record = CacheRecord()
     private let pressure = Lock<MemoryPressure?>(nil)
 
     init(_ cache: TileCache) { self.cache = cache }
@@ -48,12 +63,12 @@ final class CacheHandle: Sendable {
     }
 }
 
-func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandle {
+package func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandle {
     try object(handle, as: CacheHandle.self, "cache")
 }
 
 extension tilecache_configuration: VersionedStructure {
-    static var defaults: tilecache_configuration {
+    package static var defaults: tilecache_configuration {
         let defaults = TileCache.Configuration(byteLimit: .mebibytes(64))
         return tilecache_configuration(
             struct_size: MemoryLayout<tilecache_configuration>.size,
@@ -75,8 +90,8 @@ extension tilecache_configuration: VersionedStructure {
     /// The library checks most of it; what it would clamp is refused here.
     func configuration() throws(Failure) -> TileCache.Configuration {
         guard byte_limit > 0 else { throw .configuration("byte_limit must be 1 or more, not \(byte_limit)") }
-        guard maximum_byte_limit >= 0 else {
-            throw .configuration("maximum_byte_limit must be 0 or more, not \(maximum_byte_limit)")
+        guard (0...1 << 46).contains(maximum_byte_limit) else {
+            throw .configuration("maximum_byte_limit must be 0 to 2^46, not \(maximum_byte_limit)")
         }
         guard reserved_workers >= -1 else {
             throw .configuration("reserved_workers must be -1 or more, not \(reserved_workers)")
@@ -162,6 +177,8 @@ public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> ti
         let handle = try cacheHandle(cache)
         guard bytes > 0 else { throw .argument("bytes must be 1 or more, not \(bytes)") }
         handle.cache.byteLimit = .bytes(Int(clamping: bytes))
+        let limit = handle.cache.byteLimit.bytes
+        if limit < bytes { throw .clamped("the limit is now \(limit) bytes; \(bytes) is more than it may be") }
     }
 }
 

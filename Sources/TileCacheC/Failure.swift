@@ -1,9 +1,9 @@
-internal import CTileCache
-internal import TileCache
+package import CTileCache
+package import TileCache
 
 /// What a call ends with where it cannot do what it says: a status and a sentence for `tilecache_last_error`.
-struct Failure: Error {
-    let status: tilecache_status
+package struct Failure: Error {
+    package let status: tilecache_status
     let message: String
 
     private init(_ status: Int, _ message: String) {
@@ -11,7 +11,7 @@ struct Failure: Error {
         self.message = message
     }
 
-    init(_ error: TileCacheError) {
+    package init(_ error: TileCacheError) {
         let status =
             switch error {
             case .invalidPyramid: TILECACHE_ERROR_INVALID_PYRAMID
@@ -23,11 +23,17 @@ struct Failure: Error {
         self.init(Int(status), error.description)
     }
 
-    static func argument(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_INVALID_ARGUMENT), message) }
-    static func isNull(_ name: String) -> Failure { .argument("\(name) must not be NULL") }
+    package static func argument(_ message: String) -> Failure {
+        Failure(Int(TILECACHE_ERROR_INVALID_ARGUMENT), message)
+    }
+    package static func isNull(_ name: String) -> Failure { .argument("\(name) must not be NULL") }
     static func unsupported(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_UNSUPPORTED), message) }
     static func timedOut(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_TIMED_OUT), message) }
     static func notResident(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NOT_RESIDENT), message) }
+    package static func invalidSource(_ message: String) -> Failure {
+        Failure(Int(TILECACHE_ERROR_INVALID_SOURCE), message)
+    }
+    static func clamped(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_LIMIT_CLAMPED), message) }
     static func noRoom(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NO_ROOM), message) }
     static var alreadyCompleted: Failure {
         Failure(Int(TILECACHE_ERROR_ALREADY_COMPLETED), "the request has been completed before")
@@ -35,7 +41,7 @@ struct Failure: Error {
 }
 
 /// Runs the body of a call, keeps its error's sentence for this thread and returns its status.
-func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
+package func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
     do throws(Failure) {
         try body()
         return tilecache_status(TILECACHE_OK)
@@ -49,7 +55,7 @@ func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
 }
 
 /// Runs a call of the library and says its error in the words of this interface.
-func library<Result>(_ body: () throws(TileCacheError) -> Result) throws(Failure) -> Result {
+package func library<Result>(_ body: () throws(TileCacheError) -> Result) throws(Failure) -> Result {
     do throws(TileCacheError) { return try body() } catch { throw Failure(error) }
 }
 
@@ -60,6 +66,12 @@ func object<Object: AnyObject>(
     _ name: String
 ) throws(Failure) -> Object {
     guard let handle else { throw .isNull(name) }
+    #if !canImport(ObjectiveC)
+        // An object begins with its class. One of another copy of this library has another.
+        guard UnsafeRawPointer(handle).load(as: ObjectIdentifier.self) == ObjectIdentifier(type) else {
+            throw .argument("\(name) is a handle of another kind, or of another library with the same functions")
+        }
+    #endif
     return Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
 }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import TileCache
 
 extension tilecache_frame_info: VersionedStructure {
-    static var defaults: tilecache_frame_info { tilecache_frame_info() }
+    package static var defaults: tilecache_frame_info { tilecache_frame_info() }
 }
 
 /// What `tilecache_frame` stands for: a frame, and the arrays that were asked of it.

@@ -2,7 +2,7 @@ public import CTileCache
 internal import TileCache
 
 extension tilecache_pyramid: VersionedStructure {
-    static var defaults: tilecache_pyramid {
+    package static var defaults: tilecache_pyramid {
         var pyramid = tilecache_pyramid()
         pyramid.tile_size = 256
         pyramid.level_size = MemoryLayout<tilecache_level>.size
@@ -72,7 +72,7 @@ extension Failure {
 }
 
 extension tilecache_layer_options: VersionedStructure {
-    static var defaults: tilecache_layer_options {
+    package static var defaults: tilecache_layer_options {
         let defaults = LayerOptions()
         var options = tilecache_layer_options()
         options.format = tilecache_format(defaults.format)
@@ -132,8 +132,7 @@ public func tileCacheAddLayer(
         let context = CallbackContext(callbacks.context, destroy: callbacks.destroy)
         do throws(Failure) {
             let id = try add(callbacks, context, to: handle.cache, levels, layerOptions)
-            handle.record.add(id)
-            layer.pointee = tilecache_layer(id.index)
+            layer.pointee = handle.record.add(id)
         } catch {
             context.disarm()
             throw error

@@ -77,11 +77,11 @@ func recorderHandle(_ handle: OpaquePointer?) throws(Failure) -> RecorderHandle 
 }
 
 extension tilecache_recorder_counts: VersionedStructure {
-    static var defaults: tilecache_recorder_counts { tilecache_recorder_counts() }
+    package static var defaults: tilecache_recorder_counts { tilecache_recorder_counts() }
 }
 
 extension tilecache_recorder_options: VersionedStructure {
-    static var defaults: tilecache_recorder_options {
+    package static var defaults: tilecache_recorder_options {
         var options = tilecache_recorder_options()
         options.tile_size = 256
         options.file_descriptor = -1

@@ -3,11 +3,11 @@ internal import Synchronization
 internal import TileCache
 
 extension tilecache_source: VersionedStructure {
-    static var defaults: tilecache_source { tilecache_source() }
+    package static var defaults: tilecache_source { tilecache_source() }
 }
 
 extension tilecache_request_info: VersionedStructure {
-    static var defaults: tilecache_request_info { tilecache_request_info() }
+    package static var defaults: tilecache_request_info { tilecache_request_info() }
 }
 
 /// The number of a layer, known only when its source has been added: a blocking source is not told whose tile it loads.

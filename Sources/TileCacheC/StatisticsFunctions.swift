@@ -2,7 +2,7 @@ public import CTileCache
 internal import TileCache
 
 extension tilecache_statistics: VersionedStructure {
-    static var defaults: tilecache_statistics { tilecache_statistics() }
+    package static var defaults: tilecache_statistics { tilecache_statistics() }
 
     init(_ figures: Statistics) {
         self.init()

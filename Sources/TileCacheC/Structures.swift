@@ -1,7 +1,7 @@
-internal import CTileCache
+package import CTileCache
 
 /// A structure of the header that begins with `struct_size` and may grow at its end.
-protocol VersionedStructure {
+package protocol VersionedStructure {
     /// What the _init function fills in, and what fields are that an older program does not have.
     static var defaults: Self { get }
 }
@@ -19,7 +19,7 @@ private func checkSize(_ bytes: Int, of name: String) throws(Failure) {
 }
 
 /// Reads a structure that is as long as its program knows it.
-func read<Structure: VersionedStructure>(
+package func read<Structure: VersionedStructure>(
     _ pointer: UnsafePointer<Structure>?,
     _ name: String
 ) throws(Failure) -> Structure {
@@ -31,7 +31,7 @@ func read<Structure: VersionedStructure>(
 }
 
 /// Reads a structure, or the defaults for NULL.
-func readOrDefaults<Structure: VersionedStructure>(
+package func readOrDefaults<Structure: VersionedStructure>(
     _ pointer: UnsafePointer<Structure>?,
     _ name: String
 ) throws(Failure) -> Structure {
@@ -80,7 +80,7 @@ func readArray<Value>(
 }
 
 /// Fills a structure up to the size that its program gave it, which stays as it is.
-func write<Structure: VersionedStructure>(
+package func write<Structure: VersionedStructure>(
     _ value: Structure,
     to pointer: UnsafeMutablePointer<Structure>?,
     _ name: String
@@ -102,7 +102,7 @@ func writeElement<Value>(_ value: Value, to bytes: UnsafeMutableRawPointer, byte
 }
 
 /// What the _init functions do.
-func initialize<Structure: VersionedStructure>(
+package func initialize<Structure: VersionedStructure>(
     _ pointer: UnsafeMutablePointer<Structure>?,
     size: Int,
     _ name: String
@@ -116,7 +116,7 @@ func initialize<Structure: VersionedStructure>(
 }
 
 /// Writes text with a NUL at its end, cut to what fits, and its whole length.
-func write(
+package func write(
     _ text: String,
     to buffer: UnsafeMutablePointer<CChar>?,
     capacity: Int,

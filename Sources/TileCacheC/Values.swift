@@ -1,5 +1,5 @@
-internal import CTileCache
-internal import TileCache
+package import CTileCache
+package import TileCache
 
 extension TileCoordinate {
     init(_ tile: tilecache_coordinate) {
@@ -14,7 +14,7 @@ extension tilecache_coordinate {
 }
 
 extension tilecache_rectangle {
-    init(_ rectangle: Rectangle) {
+    package init(_ rectangle: Rectangle) {
         self.init(min_x: rectangle.minX, min_y: rectangle.minY, max_x: rectangle.maxX, max_y: rectangle.maxY)
     }
 }
@@ -61,7 +61,7 @@ extension tilecache_format {
     }
 }
 
-func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure) -> PixelFormat {
+package func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure) -> PixelFormat {
     switch Int(format) {
     case Int(TILECACHE_FORMAT_RGBA8): return .rgba8
     case Int(TILECACHE_FORMAT_BGRA8): return .bgra8
@@ -78,7 +78,7 @@ func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure)
     }
 }
 
-func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
+package func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
     switch Int(alpha) {
     case Int(TILECACHE_ALPHA_STRAIGHT): return .straight
     case Int(TILECACHE_ALPHA_PREMULTIPLIED): return .premultiplied
@@ -119,7 +119,7 @@ func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> R
 }
 
 extension tilecache_viewport: VersionedStructure {
-    static var defaults: tilecache_viewport {
+    package static var defaults: tilecache_viewport {
         var viewport = tilecache_viewport()
         viewport.scale = 1
         return viewport

@@ -27,7 +27,7 @@ func checkIsNotWritingTrace() throws(Failure) {
 }
 
 extension tilecache_view_options: VersionedStructure {
-    static var defaults: tilecache_view_options {
+    package static var defaults: tilecache_view_options {
         let selection = LevelSelection()
         let budget = PromotionBudget()
         return tilecache_view_options(
@@ -41,7 +41,7 @@ extension tilecache_view_options: VersionedStructure {
 }
 
 extension tilecache_update_options: VersionedStructure {
-    static var defaults: tilecache_update_options {
+    package static var defaults: tilecache_update_options {
         var options = tilecache_update_options()
         options.time = .min
         return options

@@ -1,6 +1,6 @@
 public import TileCache
 
-/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), as web maps and `gdal2tiles` write them.
+/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or as another ``FolderLayout`` says.
 ///
 /// A file that is not there is a tile that does not exist. One that cannot be decoded or has another size than the
 /// others fails for good, one that cannot be read fails for now; ``statistics`` says which and why.
@@ -16,7 +16,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     /// What the tiles of the first zoom cover; all of the world where they are too many to look through.
     public let contents: Rectangle
 
-    private let rows: TileRowOrder
+    private let layout: FolderLayout
     private let tileSize: Int
     private let fileExtension: String
     private let delivery: TileDelivery
@@ -25,61 +25,68 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     ///
     /// - Parameters:
     ///   - path: the folder.
-    ///   - rows: where row 0 lies; at the top unless given.
+    ///   - layout: How the files are named. Default: `z/x/y`, row 0 at the top.
     ///   - options: of the pixels.
     /// - Throws: ``TileSourceError`` where there is no such folder, or no tile in it.
     public init(
         path: String,
-        rows: TileRowOrder = .fromTop,
+        layout: FolderLayout = FolderLayout(.xyz),
         options: SourceOptions = SourceOptions()
     ) throws(TileSourceError) {
         try options.check(path)
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
         }
-        let found = names.compactMap { Self.number($0, within: MapPyramid.zooms) }.sorted()
+        let found = names.compactMap { FolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
         guard let first = found.first, let last = found.last else {
             throw TileSourceError(
                 path,
                 "folders with the numbers of zooms for names (0, 1, 2, ...) were expected in it"
             )
         }
-        guard let sample = found.lazy.compactMap({ Self.sample(in: "\(path)/\($0)") }).first else {
-            throw TileSourceError(path, "tiles z/x/y.png, .jpg, .jpeg or .webp were expected in it")
+        func sample(_ layout: FolderLayout) -> (path: String, fileExtension: String)? {
+            found.lazy.compactMap { Self.sample(in: "\(path)/\($0)", layout) }.first
+        }
+        guard let sample = sample(layout) else {
+            let other = FolderLayout(layout.order, isDoubled: !layout.isDoubled)
+            let hint = sample(other) == nil ? "" : "; \(other):\(path) has some"
+            let form = "z/\(layout.order == .zyx ? "y/x" : "x/y")\(layout.isDoubled ? "@2x" : "")"
+            throw TileSourceError(path, "tiles \(form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
         }
         name = path
         zooms = first...last
         fileExtension = sample.fileExtension
         if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(of: sample.path) }
-        self.rows = rows
+        self.layout = layout
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         let world = Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
-        contents = Self.contents(of: "\(path)/\(first)", zoom: first, rows, in: world) ?? world
+        contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
     }
 
     /// What the tiles of a zoom cover; `nil` where there are none, or very many.
     private static func contents(
         of folder: String,
         zoom: Int,
-        _ rows: TileRowOrder,
+        _ layout: FolderLayout,
         in world: Rectangle
     ) -> Rectangle? {
         let most = 4096
         let numbers = 0...(1 << zoom) - 1
-        guard let columns = Files.names(in: folder, limit: most), columns.count < most else { return nil }
+        guard let folders = Files.names(in: folder, limit: most), folders.count < most else { return nil }
         let side = world.width / Double(1 << zoom)
         var covered: Rectangle?
         var count = 0
-        for name in columns {
-            guard let column = number(name, within: numbers) else { continue }
+        for name in folders {
+            guard let outer = FolderLayout.number(name, within: numbers) else { continue }
             let files = Files.names(in: "\(folder)/\(name)", limit: most) ?? []
             count += files.count
             guard count < most else { return nil }
             for file in files {
-                guard let row = tile(file, within: numbers) else { continue }
-                let (x, y) = (Double(column) * side, Double(rows.number(of: row, zoom: zoom)) * side)
+                guard let inner = layout.parts(ofFile: file, within: numbers)?.number else { continue }
+                let tile = layout.tile(folder: outer, file: inner, zoom: zoom)
+                let (x, y) = (Double(tile.column) * side, Double(tile.row) * side)
                 covered = Rectangle(
                     minX: min(covered?.minX ?? x, x),
                     minY: min(covered?.minY ?? y, y),
@@ -113,31 +120,17 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
 
     private func path(of tile: TileCoordinate) -> String {
         let zoom = zooms.lowerBound + tile.level
-        let row = rows.number(of: tile.row, zoom: zoom)
-        return "\(name)/\(zoom)/\(tile.column)/\(row).\(fileExtension)"
-    }
-
-    private static let extensions: Set<String> = ["png", "jpg", "jpeg", "webp"]
-
-    private static func number(_ text: String, within range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text) else { return nil }
-        return range.contains(number) && text == "\(number)" ? number : nil
-    }
-
-    /// The number that a tile's file has for a name.
-    private static func tile(_ file: String, within range: ClosedRange<Int>) -> Int? {
-        guard let dot = file.lastIndex(of: "."), extensions.contains(String(file[file.index(after: dot)...])) else {
-            return nil
-        }
-        return number(String(file[..<dot]), within: range)
+        return "\(name)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(fileExtension)"
     }
 
     /// Some tile of a zoom.
-    private static func sample(in zoom: String) -> (path: String, fileExtension: String)? {
-        for column in Files.names(in: zoom, limit: 1000) ?? [] where number(column, within: 0...(1 << 30)) != nil {
-            for file in Files.names(in: "\(zoom)/\(column)", limit: 1000) ?? [] {
-                guard tile(file, within: 0...(1 << 30)) != nil, let dot = file.lastIndex(of: ".") else { continue }
-                return ("\(zoom)/\(column)/\(file)", String(file[file.index(after: dot)...]))
+    private static func sample(in zoom: String, _ layout: FolderLayout) -> (path: String, fileExtension: String)? {
+        let numbers = 0...1 << 30
+        for folder in Files.names(in: zoom, limit: 1000) ?? [] {
+            guard FolderLayout.number(folder, within: numbers) != nil else { continue }
+            for file in Files.names(in: "\(zoom)/\(folder)", limit: 1000) ?? [] {
+                guard let ending = layout.parts(ofFile: file, within: numbers)?.ending else { continue }
+                return ("\(zoom)/\(folder)/\(file)", ending)
             }
         }
         return nil

@@ -2,10 +2,8 @@
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// An MBTiles file.
     case mbtiles(String)
-    /// A folder of files z/x/y, row 0 at the top.
-    case xyz(String)
-    /// A folder of files z/x/y, row 0 at the bottom.
-    case tms(String)
+    /// A folder of files, and how they are named.
+    case folder(String, FolderLayout)
     /// A Deep Zoom descriptor.
     case deepZoom(String)
     /// One large image.
@@ -14,7 +12,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     case http(String)
 
     /// What can be written, for messages.
-    public static let forms = "mbtiles:FILE, xyz:DIR, tms:DIR, dzi:FILE, image:FILE or http:TEMPLATE"
+    public static let forms =
+        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE or http:TEMPLATE"
 
     /// Reads an address; `nil` where it is none of ``forms``.
     public init?(_ text: String) {
@@ -28,12 +27,12 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         guard !rest.isEmpty else { return nil }
         switch text[..<colon] {
         case "mbtiles": self = .mbtiles(rest)
-        case "xyz": self = .xyz(rest)
-        case "tms": self = .tms(rest)
         case "dzi": self = .deepZoom(rest)
         case "image": self = .image(rest)
         case "http": self = .http(rest)
-        default: return nil
+        case let name:
+            guard let layout = FolderLayout(name) else { return nil }
+            self = .folder(rest, layout)
         }
     }
 
@@ -41,8 +40,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .mbtiles(let path): "mbtiles:\(path)"
-        case .xyz(let path): "xyz:\(path)"
-        case .tms(let path): "tms:\(path)"
+        case .folder(let path, let layout): "\(layout):\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
         // What was written after http: need not begin with it.
@@ -62,8 +60,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     ) throws(TileSourceError) -> any PyramidSource {
         switch self {
         case .mbtiles(let path): try MBTilesSource(path: path, options: options)
-        case .xyz(let path): try FolderTileSource(path: path, options: options)
-        case .tms(let path): try FolderTileSource(path: path, rows: .fromBottom, options: options)
+        case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, options: options)
         case .http(let template): try HTTPTileSource(template: template, http: http, options: options)

@@ -29,6 +29,7 @@ const char *check_configuration(void) {
     REFUSED(byte_limit = INT64_MAX);
     TAKEN(byte_limit = 1);
     REFUSED(maximum_byte_limit = -1);
+    REFUSED(maximum_byte_limit = (INT64_C(1) << 46) + 1);
     TAKEN(maximum_byte_limit = 1);
     REFUSED(workers = 0);
     REFUSED(workers = 256);
@@ -66,7 +67,11 @@ const char *check_configuration(void) {
     EXPECT_ARGUMENT(tilecache_set_byte_limit(cache, 0));
     EXPECT_ARGUMENT(tilecache_trim(cache, -1));
     EXPECT_ARGUMENT(tilecache_shutdown(cache, -1));
-    EXPECT_OK(tilecache_set_byte_limit(cache, INT64_MAX));
+    /* Four times the configured one is the most. */
+    EXPECT_OK(tilecache_set_byte_limit(cache, 256 << 20));
+    EXPECT(tilecache_set_byte_limit(cache, (256 << 20) + 1) == TILECACHE_ERROR_LIMIT_CLAMPED);
+    EXPECT(strstr(tilecache_last_error(), "is now 268435456 bytes; 268435457 is") != NULL);
+    EXPECT(tilecache_set_byte_limit(cache, INT64_MAX) == TILECACHE_ERROR_LIMIT_CLAMPED);
     EXPECT_OK(tilecache_get_byte_limit(cache, &limit));
     EXPECT(limit == 256 << 20);
     EXPECT_OK(tilecache_trim(cache, INT64_MAX));

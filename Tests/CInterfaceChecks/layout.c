@@ -206,4 +206,34 @@ FIELD(tilecache_statistics, longest_callback_nanoseconds, 584);
 FIELD(tilecache_statistics, refused_viewports, 592);
 FIELD(tilecache_statistics, floor_tiles, 600);
 FIELD(tilecache_statistics, floor_bytes, 608);
+
+#ifndef CHECKS_CORE_ONLY
+#include <tilecache_sources.h>
+
+SIZE(tilecache_source_layer_options, 48);
+FIELD(tilecache_source_layer_options, tile_size, 24);
+FIELD(tilecache_source_layer_options, minimum_zoom, 32);
+FIELD(tilecache_source_layer_options, headers, 40);
+SIZE(tilecache_source_layer_info, 88);
+FIELD(tilecache_source_layer_info, contents, 24);
+FIELD(tilecache_source_layer_info, level_count, 56);
+FIELD(tilecache_source_layer_info, failures, 80);
 #endif
+#endif
+
+/* What only reads takes its handle as const. */
+#define TAKES(function, ...) _Static_assert(_Generic(&function, tilecache_status (*)(__VA_ARGS__): 1, default: 0), #function)
+TAKES(tilecache_get_byte_limit, const tilecache_cache *, int64_t *);
+TAKES(tilecache_is_resident, const tilecache_cache *, tilecache_layer, tilecache_coordinate, int32_t *);
+TAKES(tilecache_get_statistics, const tilecache_cache *, tilecache_statistics *);
+TAKES(tilecache_describe_statistics, const tilecache_cache *, char *, size_t, size_t *);
+TAKES(tilecache_view_get_shortfall_bytes, const tilecache_view *, int64_t *);
+TAKES(tilecache_frame_get_info, const tilecache_frame *, tilecache_frame_info *);
+TAKES(tilecache_frame_get_placements, const tilecache_frame *, size_t, const tilecache_placement **, size_t *);
+TAKES(tilecache_frame_get_appeared, const tilecache_frame *, const tilecache_identity **, size_t *);
+TAKES(tilecache_frame_get_disappeared, const tilecache_frame *, const tilecache_identity **, size_t *);
+TAKES(tilecache_frame_lease, const tilecache_frame *, size_t, tilecache_lease **);
+TAKES(tilecache_lease_get_tile, const tilecache_lease *, tilecache_tile *);
+TAKES(tilecache_request_get_info, const tilecache_request *, tilecache_request_info *);
+TAKES(tilecache_recorder_get_counts, const tilecache_recorder *, tilecache_recorder_counts *);
+TAKES(tilecache_recorder_get_text, const tilecache_recorder *, char *, size_t, size_t *);

@@ -221,6 +221,12 @@ const char *check_null_arguments(void) {
         tilecache_view_update_needed(scene.view, NULL, 1, sizeof(tilecache_needed_tile), TILECACHE_TIME_NOW));
     EXPECT_ARGUMENT(tilecache_view_get_shortfall_bytes(scene.view, NULL));
     EXPECT_ARGUMENT(tilecache_view_frame(scene.view, NULL));
+#ifndef __APPLE__
+    /* Handles of another kind. */
+    EXPECT_ARGUMENT(tilecache_get_byte_limit((tilecache_cache *)scene.view, &number));
+    EXPECT_ARGUMENT(tilecache_view_frame((tilecache_view *)scene.cache, &frame));
+    EXPECT(strstr(tilecache_last_error(), "view is a handle of another kind") != NULL);
+#endif
     EXPECT_OK(tilecache_view_frame(scene.view, &frame));
     EXPECT_ARGUMENT(tilecache_frame_get_info(frame, NULL));
     EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, sizeof *placements, NULL, &count));

@@ -122,6 +122,9 @@ static const c_check_entry checks[] = {
     {"endings", check_endings},             {"threads", check_threads},
     {"shares", check_shares},               {"synthesis", check_synthesis},
     {"pressure", check_pressure},           {"watchdog", check_watchdog},
+#ifndef CHECKS_CORE_ONLY
+    {"source layers", check_source_layers}, {"source addresses", check_source_addresses},
+#endif
 };
 
 int c_check_count(void) { return sizeof checks / sizeof checks[0]; }

@@ -13,31 +13,45 @@ import TileCacheC
 
     private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
 
-    /// All files of a folder as one text.
-    private static func text(in folder: String, ending: String) throws -> String {
-        let url = root.appendingPathComponent(folder)
-        let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-        return try names.filter { $0.hasSuffix(ending) }.sorted()
-            .map { try String(contentsOf: url.appendingPathComponent($0), encoding: .utf8) }
-            .joined(separator: "\n")
+    /// All files of some folders as one text.
+    private static func text(in folders: String..., ending: String) throws -> String {
+        try folders.flatMap { folder in
+            let url = root.appendingPathComponent(folder)
+            return try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(ending) }
+                .sorted()
+                .map { try String(contentsOf: url.appendingPathComponent($0), encoding: .utf8) }
+        }
+        .joined(separator: "\n")
     }
 
-    /// The functions of the header, its comments left out.
+    /// Both headers that are installed.
+    private static func headers() throws -> String {
+        try text(in: "Sources/CTileCache/include", ending: "tilecache.h")
+            + text(in: "Sources/CTileSources/include", ending: ".h")
+    }
+
+    /// The functions of the headers, comments left out.
     private static func declaredFunctions() throws -> Set<String> {
-        let header = try text(in: "Sources/CTileCache/include", ending: "tilecache.h")
+        let header = try headers()
             .replacing(#/(?s)/\*.*?\*//#, with: "")
         return Set(header.matches(of: #/\b(tilecache_[a-z_]+)\(/#).map { String($0.1) })
     }
 
     @Test func theHeaderDeclaresWhatIsExported() throws {
         let declared = try Self.declaredFunctions()
-        let swift = try Self.text(in: "Sources/TileCacheC", ending: ".swift")
+        let swift = try Self.text(in: "Sources/TileCacheC", "Sources/TileSourcesC", ending: ".swift")
         let c = try Self.text(in: "Sources/CTileCache", ending: ".c")
         let exported = Set(swift.matches(of: #/@c\((tilecache_[a-z_]+)\)/#).map { String($0.1) })
             .union(c.matches(of: #/\b(tilecache_[a-z_]+)\([^;]*?\) \{/#).map { String($0.1) })
         #expect(declared.subtracting(exported) == [])
         #expect(exported.subtracting(declared) == [])
         #expect(declared.count >= 60)
+    }
+
+    /// In a library built with hidden visibility too, a function of the header is one of another library.
+    @Test func everyFunctionIsExportedByItsDeclaration() throws {
+        let exported = try Self.headers().matches(of: #/(?m)^TILECACHE_API .*?\b(tilecache_[a-z_]+)\(/#)
+        #expect(Set(exported.map { String($0.1) }) == (try Self.declaredFunctions()))
     }
 
     @Test func everyFunctionIsChecked() throws {
@@ -47,8 +61,8 @@ import TileCacheC
     }
 
     @Test func everyDeclarationHasADocumentationComment() throws {
-        let lines = try Self.text(in: "Sources/CTileCache/include", ending: "tilecache.h").split(separator: "\n")
-        let start = #/^(tilecache_status|typedef struct \w+ \{|void |const char)/#
+        let lines = try Self.headers().split(separator: "\n")
+        let start = #/^(TILECACHE_API |typedef struct \w+ \{)/#
         for (index, line) in lines.enumerated() where line.contains(start) {
             #expect(lines[index - 1].hasSuffix("*/"), "\(line)")
         }

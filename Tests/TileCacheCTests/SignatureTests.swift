@@ -1,6 +1,8 @@
 import CTileCache
+import CTileSources
 import Testing
 import TileCacheC
+import TileSourcesC
 
 /// A function of the header and the function behind it must be of one type: where they are not, this does not compile.
 @Suite struct SignatureTests {
@@ -69,5 +71,9 @@ import TileCacheC
         same(tilecache_view_set_recorder, tileCacheViewSetRecorder)
         same(tilecache_view_get_shortfall_bytes, tileCacheViewGetShortfallBytes)
         same(tilecache_view_frame, tileCacheViewFrame)
+        same(tilecache_source_layer_options_init, tileCacheSourceLayerOptionsInit)
+        same(tilecache_add_source_layer, tileCacheAddSourceLayer)
+        same(tilecache_source_layer_get_info, tileCacheSourceLayerGetInfo)
+        same(tilecache_source_layer_describe_failure, tileCacheSourceLayerDescribeFailure)
     }
 }

@@ -38,9 +38,50 @@ import TileSources
             }
         }
         #expect(source.statistics.loads == 84 && source.statistics.absent == 2 && source.statistics.failureCount == 0)
-        let fromBottom = try FolderTileSource(path: folder.path, rows: .fromBottom)
+        let fromBottom = try FolderTileSource(path: folder.path, layout: FolderLayout(.tms))
         #expect(try fromBottom.loaded(2, 3, 0).image == image(3, 3, 7))
         #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
+    }
+
+    /// Both densities of all orders in one folder: a layout finds its own files and no others.
+    @Test(arguments: FolderLayout.Order.allCases, [false, true])
+    func everyLayoutFindsItsOwnFiles(order: FolderLayout.Order, isDoubled: Bool) throws {
+        let layout = FolderLayout(order, isDoubled: isDoubled)
+        for side in [16, 32] {
+            for column in 0..<4 {
+                for row in 1..<3 {
+                    let (first, second) = order == .zyx ? (row, column) : (column, order == .tms ? 3 - row : row)
+                    let image = TestImage(width: side, height: side, seed: side * 100 + column * 10 + row)
+                    folder.write(image.png, to: "2/\(first)/\(second)\(side == 32 ? "@2x" : "").png")
+                }
+            }
+        }
+        let source = try FolderTileSource(path: folder.path, layout: layout)
+        let side = isDoubled ? 32 : 16
+        #expect(source.pyramid.worldWidth == Double(4 * side))
+        #expect(
+            source.contents
+                == Rectangle(minX: 0, minY: Double(side), maxX: Double(4 * side), maxY: Double(3 * side))
+        )
+        for column in 0..<4 {
+            for row in 0..<4 {
+                let loaded = try source.loaded(0, column, row)
+                guard (1..<3).contains(row) else {
+                    #expect(loaded.outcome == .absent)
+                    continue
+                }
+                #expect(loaded.image == TestImage(width: side, height: side, seed: side * 100 + column * 10 + row))
+            }
+        }
+    }
+
+    @Test func theOtherDensityIsNamed() throws {
+        folder.write(image(0, 0, 0).png, to: "0/0/0@2x.png")
+        let message =
+            "tiles z/x/y.png, .jpg, .jpeg or .webp were expected in it; xyz@2x:\(folder.path) has some"
+        #expect(throws: TileSourceError(folder.path, message)) { try FolderTileSource(path: folder.path) }
+        let doubled = FolderLayout(.xyz, isDoubled: true)
+        #expect(try FolderTileSource(path: folder.path, layout: doubled).pyramid.worldWidth == 32)
     }
 
     @Test func theFirstZoomSaysWhatIsCovered() throws {
@@ -49,7 +90,7 @@ import TileSources
         let world = Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256)
         let source = try FolderTileSource(path: folder.path)
         #expect(source.contents == Rectangle(minX: 64, minY: 64, maxX: 192, maxY: 128))
-        let fromBottom = try FolderTileSource(path: folder.path, rows: .fromBottom)
+        let fromBottom = try FolderTileSource(path: folder.path, layout: FolderLayout(.tms))
         #expect(fromBottom.contents == Rectangle(minX: 64, minY: 128, maxX: 192, maxY: 192))
         // A zoom without tiles says nothing.
         folder.write([1], to: "1/0/readme.txt")

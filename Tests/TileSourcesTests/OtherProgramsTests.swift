@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    /// The `google` layout, whose rows are folders; the picture lies at the top left of the world.
+    @Test(.enabled(if: OtherPrograms.vips, "libvips-tools is not installed"), arguments: [false, true])
+    func foldersOfVips(isDoubled: Bool) throws {
+        let (tiles, suffix) = ("\(folder.path)/tiles", isDoubled ? "@2x.png" : ".png")
+        let side = isDoubled ? 512 : 256
+        let command = "vips dzsave '\(picture())' '\(tiles)' --layout google --tile-size \(side) --suffix \(suffix)"
+        #expect(OtherPrograms.run(command))
+        let layout = FolderLayout(.zyx, isDoubled: isDoubled)
+        let source = try FolderTileSource(path: tiles, layout: layout, options: straight)
+        #expect(source.pyramid.worldWidth == 1024)
+        let level = source.pyramid.maximumLevel
+        for column in 0..<1024 / side {
+            for row in 0..<(500 - 1) / side + 1 where column * side < 700 {
+                let path = "\(tiles)/\(level)/\(row)/\(column)\(suffix)"
+                let decoded = OtherPrograms.decodedByVips(path, in: folder, width: side, height: side)
+                #expect(try source.loaded(level, column, row).image == #require(decoded))
+            }
+        }
+    }
+
     /// GDAL's MBTiles of each format, with its overviews; GDAL reads its own file zoom by zoom.
     @Test(
         .enabled(if: OtherPrograms.gdal, "gdal-bin is not installed"),
@@ -142,7 +162,7 @@ import Testing
         #expect(
             OtherPrograms.run("gdal2tiles.py -q \(fromTop ? "--xyz" : "") -z 6-8 '\(folder.path)/geo.tif' '\(tiles)'")
         )
-        let source = try FolderTileSource(path: tiles, rows: fromTop ? .fromTop : .fromBottom, options: straight)
+        let source = try FolderTileSource(path: tiles, layout: FolderLayout(fromTop ? .xyz : .tms), options: straight)
         #expect(source.zooms == 6...8)
         var compared = 0
         for zoom in 6...8 {

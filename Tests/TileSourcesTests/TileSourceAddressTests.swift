@@ -6,7 +6,9 @@ import Testing
 @Suite struct TileSourceAddressTests {
     @Test(
         arguments: [
-            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .xyz("a/b:c")), ("tms:/t", .tms("/t")),
+            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", FolderLayout(.xyz))),
+            ("tms:/t", .folder("/t", FolderLayout(.tms))),
+            ("zyx@2x:t@2x", .folder("t@2x", FolderLayout(.zyx, isDoubled: true))),
             ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
             ("http://h/{z}/{x}/{y}", .http("http://h/{z}/{x}/{y}")), ("HTTPS://h", .http("HTTPS://h")),
             ("http:https://h", .http("https://h")), ("http:/#", .http("/#")), ("http:xyz:a", .http("xyz:a")),
@@ -16,7 +18,9 @@ import Testing
         #expect(TileSourceAddress(address.description) == address)
     }
 
-    @Test(arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a"]) func otherWordsAreNone(text: String) {
+    @Test(
+        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a"]
+    ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)
     }
 

@@ -42,6 +42,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/**
+ * Stands before each function of the library: it is visible to other libraries whatever the compiler's flags
+ * (-fvisibility) or pragmas hide. A program may define it before it includes this header.
+ */
+#ifndef TILECACHE_API
+#if defined(__GNUC__)
+#define TILECACHE_API __attribute__((visibility("default")))
+#else
+#define TILECACHE_API
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,10 +69,10 @@ extern "C" {
     (TILECACHE_VERSION_MAJOR * 1000000 + TILECACHE_VERSION_MINOR * 1000 + TILECACHE_VERSION_PATCH)
 
 /** The version of the library that runs, as text ("0.1.0"); never NULL, valid for good. */
-const char *tilecache_version(void);
+TILECACHE_API const char *tilecache_version(void);
 
 /** The version of the library that runs, to compare with TILECACHE_VERSION_NUMBER. */
-int32_t tilecache_version_number(void);
+TILECACHE_API int32_t tilecache_version_number(void);
 
 /** What became of a call. */
 typedef int32_t tilecache_status;
@@ -88,20 +100,24 @@ enum {
     /** It had not ended within the time given. */
     TILECACHE_ERROR_TIMED_OUT = 10,
     /** The tile is not decoded now. */
-    TILECACHE_ERROR_NOT_RESIDENT = 11
+    TILECACHE_ERROR_NOT_RESIDENT = 11,
+    /** The limit that was asked for is too high; the highest possible one has been set. */
+    TILECACHE_ERROR_LIMIT_CLAMPED = 12,
+    /** An address names no tiles that can be opened (tilecache_sources.h). */
+    TILECACHE_ERROR_INVALID_SOURCE = 13
 };
 
 /** A short text for a status, of any value ("invalid argument"); never NULL, valid for good. */
-const char *tilecache_status_message(tilecache_status status);
+TILECACHE_API const char *tilecache_status_message(tilecache_status status);
 
 /**
  * A sentence about the last call on this thread that failed: what was expected and what was given. Never NULL; empty
  * where none has failed. Valid until the next failing call on the same thread; calls that succeed leave it alone.
  */
-const char *tilecache_last_error(void);
+TILECACHE_API const char *tilecache_last_error(void);
 
 /** The system's monotonic clock, in nanoseconds: the clock of every time in this interface. */
-int64_t tilecache_now(void);
+TILECACHE_API int64_t tilecache_now(void);
 
 /** Stands for the time of the call, wherever a time is taken. */
 #define TILECACHE_TIME_NOW INT64_MIN
@@ -201,8 +217,8 @@ typedef struct tilecache_configuration {
     size_t struct_size;
     /** Bytes of everything: decoded and compressed tiles, loads in flight, tables. 1 to 2^46; 64 MiB by default. */
     int64_t byte_limit;
-    /** What the limit may be raised to while the cache runs; 0, the default, is four times byte_limit. Costs addresses,
-     *  no memory. */
+    /** What the limit may be raised to while the cache runs, 0 to 2^46; 0, the default, is four times byte_limit. Costs
+     *  addresses, no memory. */
     int64_t maximum_byte_limit;
     /** Loads at the same time, 1 to 255; 4 by default. */
     int32_t workers;
@@ -237,7 +253,7 @@ typedef struct tilecache_configuration {
  * @param struct_size sizeof(tilecache_configuration).
  * @return TILECACHE_ERROR_INVALID_ARGUMENT where the pointer is NULL or the size cannot be one.
  */
-tilecache_status tilecache_configuration_init(tilecache_configuration *configuration, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_configuration_init(tilecache_configuration *configuration, size_t struct_size);
 
 /**
  * Makes a cache and its workers; nothing runs until a view is updated.
@@ -247,14 +263,14 @@ tilecache_status tilecache_configuration_init(tilecache_configuration *configura
  * @return TILECACHE_ERROR_INVALID_CONFIGURATION where a setting is out of its range, TILECACHE_ERROR_OUT_OF_MEMORY where
  *         the system denies the addresses.
  */
-tilecache_status tilecache_create(const tilecache_configuration *configuration, tilecache_cache **cache);
+TILECACHE_API tilecache_status tilecache_create(const tilecache_configuration *configuration, tilecache_cache **cache);
 
 /**
  * Shuts the cache down without waiting and gives the handle back. Memory goes when its last view, frame, lease and
  * request has gone too. Sources are destroyed when no load uses them any more; call tilecache_shutdown() before to wait
  * for that.
  */
-void tilecache_destroy(tilecache_cache *cache);
+TILECACHE_API void tilecache_destroy(tilecache_cache *cache);
 
 /**
  * Ends all work. Sources are told that nobody wants their tiles, no tiles-ready callback begins afterwards, frames and
@@ -263,29 +279,32 @@ void tilecache_destroy(tilecache_cache *cache);
  * @param timeout how long to wait for loads and callbacks that are under way, in nanoseconds, 0 or more.
  * @return TILECACHE_ERROR_TIMED_OUT where they had not ended by then; the cache is shut down all the same.
  */
-tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_t timeout);
+TILECACHE_API tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_t timeout);
 
 /**
- * Sets the limit, 1 byte or more. A lower one takes effect at once for everything that nobody holds; what is held goes
- * when it is released. A higher one is clamped to the configuration's maximum_byte_limit.
+ * Sets the limit, 1 byte or more. A lower one takes effect at once for everything that is not held; what is held goes
+ * when it is released.
+ *
+ * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, or the system
+ *         denies memory for larger tables. The highest possible limit is set; tilecache_last_error() names it.
  */
-tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
+TILECACHE_API tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
 /** Reads the limit, in bytes: the one that was set, of which a part is in force while the system is short of memory
  *  (tilecache_statistics.byte_limit tells). */
-tilecache_status tilecache_get_byte_limit(tilecache_cache *cache, int64_t *bytes);
+TILECACHE_API tilecache_status tilecache_get_byte_limit(const tilecache_cache *cache, int64_t *bytes);
 
 /**
  * Gives tiles up, coldest first, until no more than this many bytes are in use, 0 or more, and returns memory to the
  * system. Tiles that are held stay.
  */
-tilecache_status tilecache_trim(tilecache_cache *cache, int64_t bytes);
+TILECACHE_API tilecache_status tilecache_trim(tilecache_cache *cache, int64_t bytes);
 
 /**
  * A byte limit for those who choose none: an eighth of the memory that the machine or the process's control group has,
  * 16 to 512 MiB. For tilecache_configuration.byte_limit.
  */
-int64_t tilecache_automatic_byte_limit(void);
+TILECACHE_API int64_t tilecache_automatic_byte_limit(void);
 
 /** How short of memory the system is. */
 typedef int32_t tilecache_pressure;
@@ -306,7 +325,7 @@ enum {
  * @param watches false ends it: the whole limit is back soon.
  * @return TILECACHE_ERROR_SHUT_DOWN where it is to begin after the end.
  */
-tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t watches);
+TILECACHE_API tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t watches);
 
 /**
  * Says how short of memory the system is, for programs that learn of it in another way than
@@ -315,7 +334,7 @@ tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t
  *
  * @param pressure a TILECACHE_PRESSURE; others are TILECACHE_ERROR_INVALID_ARGUMENT.
  */
-tilecache_status tilecache_note_memory_pressure(tilecache_cache *cache, tilecache_pressure pressure);
+TILECACHE_API tilecache_status tilecache_note_memory_pressure(tilecache_cache *cache, tilecache_pressure pressure);
 
 /* --------------------------------------------------------------------------------------------------------- Sources */
 
@@ -360,7 +379,7 @@ typedef struct tilecache_pixels {
  *        they are hardly smaller than the pixels or far larger than what compression makes of such tiles, there is no
  *        room, or some were handed over for this tile already. May be NULL.
  */
-tilecache_status tilecache_pixels_keep_encoded(
+TILECACHE_API tilecache_status tilecache_pixels_keep_encoded(
     tilecache_pixels *pixels, const void *encoded, size_t byte_count, int32_t *is_kept);
 
 /** What a source says of a tile. Other values count as TILECACHE_OUTCOME_FAILED. */
@@ -414,7 +433,7 @@ typedef struct tilecache_source {
 } tilecache_source;
 
 /** Sets everything to nothing. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_source_init(tilecache_source *source, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_source_init(tilecache_source *source, size_t struct_size);
 
 /** What a request asks for. */
 typedef struct tilecache_request_info {
@@ -428,10 +447,11 @@ typedef struct tilecache_request_info {
 } tilecache_request_info;
 
 /** Reads what a request asks for; `info->struct_size` is to be set. */
-tilecache_status tilecache_request_get_info(tilecache_request *request, tilecache_request_info *info);
+TILECACHE_API tilecache_status tilecache_request_get_info(
+    const tilecache_request *request, tilecache_request_info *info);
 
 /** Whether anybody still wants the tile; a source that fetches in steps may look between them. False for NULL. */
-int32_t tilecache_request_is_wanted(tilecache_request *request);
+TILECACHE_API int32_t tilecache_request_is_wanted(const tilecache_request *request);
 
 /**
  * Names a function that is called once when nobody wants the tile any more: at once, on this thread, where that is so
@@ -442,7 +462,7 @@ int32_t tilecache_request_is_wanted(tilecache_request *request);
  * @param destroy called when the function has been called, has been replaced, or will never be called because the request
  *        has been completed or released.
  */
-tilecache_status tilecache_request_on_cancel(
+TILECACHE_API tilecache_status tilecache_request_on_cancel(
     tilecache_request *request, tilecache_function function, void *context, tilecache_function destroy);
 
 /**
@@ -453,7 +473,7 @@ tilecache_status tilecache_request_on_cancel(
  * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM where there is no room for the tile; the request
  *         is over then.
  */
-tilecache_status tilecache_request_complete(
+TILECACHE_API tilecache_status tilecache_request_complete(
     tilecache_request *request, tilecache_write_function write, void *context);
 
 /**
@@ -465,11 +485,11 @@ tilecache_status tilecache_request_complete(
  * @return TILECACHE_ERROR_INVALID_ARGUMENT where the pixels are NULL or too few, and the request has failed for now;
  *         TILECACHE_ERROR_ALREADY_COMPLETED and TILECACHE_ERROR_NO_ROOM as tilecache_request_complete().
  */
-tilecache_status tilecache_request_complete_copying(
+TILECACHE_API tilecache_status tilecache_request_complete_copying(
     tilecache_request *request, const void *pixels, size_t byte_count, size_t bytes_per_row);
 
 /** Completes a request: the tile does not exist. TILECACHE_ERROR_ALREADY_COMPLETED where it was completed before. */
-tilecache_status tilecache_request_complete_absent(tilecache_request *request);
+TILECACHE_API tilecache_status tilecache_request_complete_absent(tilecache_request *request);
 
 /**
  * Completes a request: it failed.
@@ -478,10 +498,11 @@ tilecache_status tilecache_request_complete_absent(tilecache_request *request);
  * @param retry_after else nanoseconds until it may be asked again, 0 or more.
  * @return TILECACHE_ERROR_ALREADY_COMPLETED where it was completed before.
  */
-tilecache_status tilecache_request_fail(tilecache_request *request, int32_t is_permanent, int64_t retry_after);
+TILECACHE_API tilecache_status tilecache_request_fail(
+    tilecache_request *request, int32_t is_permanent, int64_t retry_after);
 
 /** Completes a request: it was given up because nobody wanted it. TILECACHE_ERROR_ALREADY_COMPLETED as above. */
-tilecache_status tilecache_request_cancel(tilecache_request *request);
+TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *request);
 
 /**
  * Says how many encoded bytes the source holds for a request in memory of its own, so that they count against the limit
@@ -491,10 +512,10 @@ tilecache_status tilecache_request_cancel(tilecache_request *request);
  * @return TILECACHE_ERROR_NO_ROOM where there is none for them: nothing is counted anew, and the source should hold no more
  *         than before. TILECACHE_ERROR_ALREADY_COMPLETED.
  */
-tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
+TILECACHE_API tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
 
 /** Gives a request back. One that has not been completed counts as failed for now. */
-void tilecache_request_release(tilecache_request *request);
+TILECACHE_API void tilecache_request_release(tilecache_request *request);
 
 /* ---------------------------------------------------------------------------------------------------------- Layers */
 
@@ -534,7 +555,7 @@ typedef struct tilecache_pyramid {
 } tilecache_pyramid;
 
 /** Fills in the defaults; the world's size is to be set. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_pyramid_init(tilecache_pyramid *pyramid, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_pyramid_init(tilecache_pyramid *pyramid, size_t struct_size);
 
 /** How four pixels become one where the cache makes coarser levels itself; whole numbers are rounded to the nearest. */
 typedef int32_t tilecache_downsampling;
@@ -573,7 +594,7 @@ typedef struct tilecache_layer_options {
 } tilecache_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, size_t struct_size);
 
 /**
  * Adds a layer; it stays for as long as the cache does. At most 65,536 layers.
@@ -585,7 +606,7 @@ tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, 
  * @return TILECACHE_ERROR_INVALID_PYRAMID, TILECACHE_ERROR_INVALID_LAYER where a tile is larger than the limit or than can
  *         be addressed, TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
  */
-tilecache_status tilecache_add_layer(
+TILECACHE_API tilecache_status tilecache_add_layer(
     tilecache_cache *cache,
     const tilecache_source *source,
     const tilecache_pyramid *pyramid,
@@ -599,7 +620,7 @@ tilecache_status tilecache_add_layer(
  * @param region in world pixels; NULL for all of the layer.
  * @param keeps_stale false drops the old pixels at once, except where they are held.
  */
-tilecache_status tilecache_invalidate(
+TILECACHE_API tilecache_status tilecache_invalidate(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_rectangle *region, int32_t keeps_stale);
 
 /**
@@ -611,7 +632,7 @@ tilecache_status tilecache_invalidate(
  * @return TILECACHE_ERROR_INVALID_CONFIGURATION where all floors together would take more than half of the limit, or the
  *         layer has none of the levels.
  */
-tilecache_status tilecache_add_floor(
+TILECACHE_API tilecache_status tilecache_add_floor(
     tilecache_cache *cache,
     tilecache_layer layer,
     int64_t first_level,
@@ -619,11 +640,11 @@ tilecache_status tilecache_add_floor(
     const tilecache_rectangle *region);
 
 /** Unpins all tiles of a layer. */
-tilecache_status tilecache_remove_floors(tilecache_cache *cache, tilecache_layer layer);
+TILECACHE_API tilecache_status tilecache_remove_floors(tilecache_cache *cache, tilecache_layer layer);
 
 /** Whether a tile is resident, decoded or compressed; touches nothing. False for tiles that do not exist. */
-tilecache_status tilecache_is_resident(
-    tilecache_cache *cache, tilecache_layer layer, tilecache_coordinate tile, int32_t *is_resident);
+TILECACHE_API tilecache_status tilecache_is_resident(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_coordinate tile, int32_t *is_resident);
 
 /** Reads a tile that is lent for the time of the call. */
 typedef void (*tilecache_read_function)(void *context, const void *pixels, size_t byte_count);
@@ -634,7 +655,7 @@ typedef void (*tilecache_read_function)(void *context, const void *pixels, size_
  * @param read called before this returns, and only where it returns TILECACHE_OK.
  * @return TILECACHE_ERROR_NOT_RESIDENT where the tile is not decoded now.
  */
-tilecache_status tilecache_read_tile(
+TILECACHE_API tilecache_status tilecache_read_tile(
     tilecache_cache *cache,
     tilecache_layer layer,
     tilecache_coordinate tile,
@@ -657,7 +678,7 @@ typedef struct tilecache_viewport {
 } tilecache_viewport;
 
 /** Fills in the defaults; centre and size are to be set. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_viewport_init(tilecache_viewport *viewport, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_viewport_init(tilecache_viewport *viewport, size_t struct_size);
 
 /** How a view chooses levels, and what its frames may spend. */
 typedef struct tilecache_view_options {
@@ -674,7 +695,7 @@ typedef struct tilecache_view_options {
 } tilecache_view_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_view_options_init(tilecache_view_options *options, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_view_options_init(tilecache_view_options *options, size_t struct_size);
 
 /**
  * Makes a view of some layers.
@@ -685,7 +706,7 @@ tilecache_status tilecache_view_options_init(tilecache_view_options *options, si
  * @param view receives the handle, to be given back with tilecache_view_destroy().
  * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers that are not the cache's, TILECACHE_ERROR_SHUT_DOWN.
  */
-tilecache_status tilecache_view_create(
+TILECACHE_API tilecache_status tilecache_view_create(
     tilecache_cache *cache,
     const tilecache_layer *layers,
     size_t layer_count,
@@ -693,7 +714,7 @@ tilecache_status tilecache_view_create(
     tilecache_view **view);
 
 /** Ends a view: what only it needed may go. Its frames stay valid. */
-void tilecache_view_destroy(tilecache_view *view);
+TILECACHE_API void tilecache_view_destroy(tilecache_view *view);
 
 /** More about an update. */
 typedef struct tilecache_update_options {
@@ -707,7 +728,7 @@ typedef struct tilecache_update_options {
 } tilecache_update_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_update_options_init(tilecache_update_options *options, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_update_options_init(tilecache_update_options *options, size_t struct_size);
 
 /**
  * Says where the viewport is now; waits for no load, no compression and nobody's copy.
@@ -715,7 +736,7 @@ tilecache_status tilecache_update_options_init(tilecache_update_options *options
  * @param options NULL for now and no destination.
  * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; the view keeps the one it had.
  */
-tilecache_status tilecache_view_update(
+TILECACHE_API tilecache_status tilecache_view_update(
     tilecache_view *view, const tilecache_viewport *viewport, const tilecache_update_options *options);
 
 /** A tile that a renderer with perspective, a globe or a feedback buffer needs. */
@@ -735,7 +756,7 @@ typedef struct tilecache_needed_tile {
  * @param tile_size sizeof(tilecache_needed_tile).
  * @param time when, or TILECACHE_TIME_NOW.
  */
-tilecache_status tilecache_view_update_needed(
+TILECACHE_API tilecache_status tilecache_view_update_needed(
     tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size, int64_t time);
 
 /**
@@ -744,18 +765,18 @@ tilecache_status tilecache_view_update_needed(
  *
  * @param function NULL for none; then context and destroy are ignored.
  */
-tilecache_status tilecache_view_set_tiles_ready(
+TILECACHE_API tilecache_status tilecache_view_set_tiles_ready(
     tilecache_view *view, tilecache_function function, void *context, tilecache_function destroy);
 
 /** Sets how much each frame may spend on decompression; as tilecache_view_options. */
-tilecache_status tilecache_view_set_promotion_budget(
+TILECACHE_API tilecache_status tilecache_view_set_promotion_budget(
     tilecache_view *view, int64_t promotion_tiles, int64_t promotion_nanoseconds);
 
 /** Records every viewport of tilecache_view_update(); NULL ends it. The view holds the recorder meanwhile. */
-tilecache_status tilecache_view_set_recorder(tilecache_view *view, tilecache_recorder *recorder);
+TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view, tilecache_recorder *recorder);
 
 /** Reads the bytes that the needed tiles would take where the limit is too small for them; 0 where they fit. */
-tilecache_status tilecache_view_get_shortfall_bytes(tilecache_view *view, int64_t *bytes);
+TILECACHE_API tilecache_status tilecache_view_get_shortfall_bytes(const tilecache_view *view, int64_t *bytes);
 
 /* ---------------------------------------------------------------------------------------------------------- Frames */
 
@@ -790,13 +811,13 @@ typedef struct tilecache_frame_info {
  *
  * @param frame receives the handle, to be given back with tilecache_frame_release() soon: its tiles are held until then.
  */
-tilecache_status tilecache_view_frame(tilecache_view *view, tilecache_frame **frame);
+TILECACHE_API tilecache_status tilecache_view_frame(tilecache_view *view, tilecache_frame **frame);
 
 /** Gives a frame back; its placements and identities are gone. */
-void tilecache_frame_release(tilecache_frame *frame);
+TILECACHE_API void tilecache_frame_release(tilecache_frame *frame);
 
 /** Reads the numbers of a frame; `info->struct_size` is to be set. */
-tilecache_status tilecache_frame_get_info(tilecache_frame *frame, tilecache_frame_info *info);
+TILECACHE_API tilecache_status tilecache_frame_get_info(const tilecache_frame *frame, tilecache_frame_info *info);
 
 /**
  * The placements, in the order of drawing: layers in their order, stand-ins where they stand in.
@@ -805,16 +826,16 @@ tilecache_status tilecache_frame_get_info(tilecache_frame *frame, tilecache_fram
  * @param placements receives the array, valid until the frame is released; NULL where it is empty.
  * @param count receives their number.
  */
-tilecache_status tilecache_frame_get_placements(
-    tilecache_frame *frame, size_t placement_size, const tilecache_placement **placements, size_t *count);
+TILECACHE_API tilecache_status tilecache_frame_get_placements(
+    const tilecache_frame *frame, size_t placement_size, const tilecache_placement **placements, size_t *count);
 
 /** Tiles that the frame before did not draw: upload them. The array is valid until the frame is released. */
-tilecache_status tilecache_frame_get_appeared(
-    tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
+TILECACHE_API tilecache_status tilecache_frame_get_appeared(
+    const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
 
 /** Tiles that the frame before drew and this one does not: their textures may go. Valid as above. */
-tilecache_status tilecache_frame_get_disappeared(
-    tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
+TILECACHE_API tilecache_status tilecache_frame_get_disappeared(
+    const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
 
 /**
  * Holds the tile of one placement for longer than its frame.
@@ -822,13 +843,14 @@ tilecache_status tilecache_frame_get_disappeared(
  * @param index of the placement, from 0.
  * @param lease receives the handle, to be given back with tilecache_lease_release().
  */
-tilecache_status tilecache_frame_lease(tilecache_frame *frame, size_t index, tilecache_lease **lease);
+TILECACHE_API tilecache_status tilecache_frame_lease(
+    const tilecache_frame *frame, size_t index, tilecache_lease **lease);
 
 /** Reads which tile is held and where its pixels are: good until the lease is released. */
-tilecache_status tilecache_lease_get_tile(tilecache_lease *lease, tilecache_tile *tile);
+TILECACHE_API tilecache_status tilecache_lease_get_tile(const tilecache_lease *lease, tilecache_tile *tile);
 
 /** Gives a lease back. */
-void tilecache_lease_release(tilecache_lease *lease);
+TILECACHE_API void tilecache_lease_release(tilecache_lease *lease);
 
 /* ------------------------------------------------------------------------------------------------------ Statistics */
 
@@ -902,7 +924,7 @@ typedef struct tilecache_statistics {
 } tilecache_statistics;
 
 /** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */
-tilecache_status tilecache_get_statistics(tilecache_cache *cache, tilecache_statistics *statistics);
+TILECACHE_API tilecache_status tilecache_get_statistics(const tilecache_cache *cache, tilecache_statistics *statistics);
 
 /**
  * The statistics as one line for a log.
@@ -911,7 +933,8 @@ tilecache_status tilecache_get_statistics(tilecache_cache *cache, tilecache_stat
  * @param capacity bytes at text.
  * @param length receives the bytes of the whole line without the NUL; may be NULL.
  */
-tilecache_status tilecache_describe_statistics(tilecache_cache *cache, char *text, size_t capacity, size_t *length);
+TILECACHE_API tilecache_status tilecache_describe_statistics(
+    const tilecache_cache *cache, char *text, size_t capacity, size_t *length);
 
 /* ------------------------------------------------------------------------------------------------------- Recording */
 
@@ -947,7 +970,7 @@ typedef struct tilecache_recorder_options {
 } tilecache_recorder_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
-tilecache_status tilecache_recorder_options_init(tilecache_recorder_options *options, size_t struct_size);
+TILECACHE_API tilecache_status tilecache_recorder_options_init(tilecache_recorder_options *options, size_t struct_size);
 
 /**
  * Makes a recorder. One that keeps samples in memory (40 bytes each) writes the column `rotation` only where a sample was
@@ -956,11 +979,11 @@ tilecache_status tilecache_recorder_options_init(tilecache_recorder_options *opt
  * @param options NULL for the defaults.
  * @param recorder receives the handle, to be given back with tilecache_recorder_release().
  */
-tilecache_status tilecache_recorder_create(
+TILECACHE_API tilecache_status tilecache_recorder_create(
     const tilecache_recorder_options *options, tilecache_recorder **recorder);
 
 /** Gives a recorder back; views that record with it go on. */
-void tilecache_recorder_release(tilecache_recorder *recorder);
+TILECACHE_API void tilecache_recorder_release(tilecache_recorder *recorder);
 
 /**
  * Records where a view looks, for renderers that have no tilecache_view to do it.
@@ -969,7 +992,7 @@ void tilecache_recorder_release(tilecache_recorder *recorder);
  * @return TILECACHE_ERROR_INVALID_ARGUMENT where the viewport cannot be drawn or the time is not later than the last; it
  *         is counted and not recorded.
  */
-tilecache_status tilecache_recorder_record(
+TILECACHE_API tilecache_status tilecache_recorder_record(
     tilecache_recorder *recorder, const tilecache_viewport *viewport, int64_t time);
 
 /** What became of the viewports that a recorder was given. */
@@ -989,14 +1012,15 @@ typedef struct tilecache_recorder_counts {
 } tilecache_recorder_counts;
 
 /** Reads the counts; `counts->struct_size` is to be set. */
-tilecache_status tilecache_recorder_get_counts(tilecache_recorder *recorder, tilecache_recorder_counts *counts);
+TILECACHE_API tilecache_status tilecache_recorder_get_counts(
+    const tilecache_recorder *recorder, tilecache_recorder_counts *counts);
 
 /**
  * The trace so far as text: a header without samples in a recorder that writes as it goes. Parameters as
  * tilecache_describe_statistics(); the trace may have grown when it is asked for a second time.
  */
-tilecache_status tilecache_recorder_get_text(
-    tilecache_recorder *recorder, char *text, size_t capacity, size_t *length);
+TILECACHE_API tilecache_status tilecache_recorder_get_text(
+    const tilecache_recorder *recorder, char *text, size_t capacity, size_t *length);
 
 #ifdef __cplusplus
 }

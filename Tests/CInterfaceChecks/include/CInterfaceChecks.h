@@ -33,5 +33,7 @@ const char *check_watchdog(void);
 const char *check_recorder(void);
 const char *check_endings(void);
 const char *check_threads(void);
+const char *check_source_layers(void);
+const char *check_source_addresses(void);
 
 #endif

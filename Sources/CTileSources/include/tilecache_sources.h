@@ -1,0 +1,89 @@
+/**
+ * tilecache_sources.h: layers of a TileCache whose tiles come from files and servers, by address.
+ *
+ * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It has all functions of tilecache.h
+ * besides these, and takes the place of libtilecache: a program that links both gets TILECACHE_ERROR_INVALID_ARGUMENT
+ * from the functions below. The rules of tilecache.h hold here, too. Docs/Sources.md describes the sources.
+ */
+#ifndef TILECACHE_SOURCES_H
+#define TILECACHE_SOURCES_H
+
+#include <tilecache.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How the tiles of an address are read; tilecache_source_layer_options_init() fills in the defaults. */
+typedef struct tilecache_source_layer_options {
+    size_t struct_size;
+    /** TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8. Default: TILECACHE_FORMAT_RGBA8. */
+    tilecache_format format;
+    /** Default: TILECACHE_ALPHA_PREMULTIPLIED. */
+    tilecache_alpha alpha;
+    /** Whether a tile's own bytes may be kept as its compressed form if they are smaller. Default: true. */
+    int32_t keeps_encoded;
+    /** Whether the world repeats horizontally. Default: false. */
+    int32_t wraps_x;
+    /** Pixels a side of a tile, 16 to 4096. Default: 0, what the source says; 256 for servers and images. */
+    int64_t tile_size;
+    /** The zooms that a server has, 0 to 30; the first is level 0. Other sources know theirs. Default: 0 and 9. */
+    int32_t minimum_zoom, maximum_zoom;
+    /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
+    const char *headers;
+} tilecache_source_layer_options;
+
+/** Fills in the defaults. Errors as tilecache_configuration_init(). */
+TILECACHE_API tilecache_status tilecache_source_layer_options_init(
+    tilecache_source_layer_options *options, size_t struct_size);
+
+/**
+ * Opens tiles by their address and adds them as a layer with their own pyramid.
+ *
+ * Blocks while files are opened; an image is decoded and cut before this returns.
+ *
+ * @param address UTF-8: mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon), dzi:FILE,
+ *        image:FILE, or the address of a server with {z}, {x} and {y}.
+ * @param options NULL for the defaults.
+ * @param layer receives the number, for all functions of tilecache.h.
+ * @return TILECACHE_ERROR_INVALID_SOURCE if the address has no such form or cannot be opened; tilecache_last_error() says
+ *         what was expected. Others as tilecache_add_layer().
+ */
+TILECACHE_API tilecache_status tilecache_add_source_layer(
+    tilecache_cache *cache,
+    const char *address,
+    const tilecache_source_layer_options *options,
+    tilecache_layer *layer);
+
+/** What a layer of tilecache_add_source_layer() covers, and what its source has done so far. */
+typedef struct tilecache_source_layer_info {
+    size_t struct_size;
+    /** In world pixels, which are those of the finest level. */
+    double world_width, world_height;
+    /** The part of the world that is known to have tiles; all of it if nothing is known. */
+    tilecache_rectangle contents;
+    /** Levels. */
+    int64_t level_count;
+    /** Tiles that the source was asked for; those of them that do not exist. */
+    int64_t loads, absent;
+    /** Failures. Of a server each failed attempt counts. */
+    int64_t failures;
+} tilecache_source_layer_info;
+
+/** Reads what is known of a layer of tilecache_add_source_layer(); `info->struct_size` is to be set. */
+TILECACHE_API tilecache_status tilecache_source_layer_get_info(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_source_layer_info *info);
+
+/**
+ * Describes the last failure of such a layer's source: which tile, and what was expected. Empty if none has failed.
+ *
+ * Parameters as tilecache_describe_statistics().
+ */
+TILECACHE_API tilecache_status tilecache_source_layer_describe_failure(
+    const tilecache_cache *cache, tilecache_layer layer, char *text, size_t capacity, size_t *length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

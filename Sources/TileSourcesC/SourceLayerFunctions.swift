@@ -1,0 +1,135 @@
+public import CTileCache
+public import CTileSources
+internal import TileCache
+internal import TileCacheC
+internal import TileSources
+
+extension tilecache_source_layer_options: VersionedStructure {
+    package static var defaults: tilecache_source_layer_options {
+        let (pixels, http) = (SourceOptions(), HTTPOptions())
+        var options = tilecache_source_layer_options()
+        options.format = tilecache_format(TILECACHE_FORMAT_RGBA8)
+        options.alpha = tilecache_alpha(TILECACHE_ALPHA_PREMULTIPLIED)
+        options.keeps_encoded = pixels.keepsEncoded ? 1 : 0
+        options.wraps_x = pixels.wrapsX ? 1 : 0
+        options.minimum_zoom = Int32(http.zooms.lowerBound)
+        options.maximum_zoom = Int32(http.zooms.upperBound)
+        return options
+    }
+
+    fileprivate func pixels() throws(Failure) -> SourceOptions {
+        guard Int(format) != Int(TILECACHE_FORMAT_OPAQUE) else {
+            throw .argument("options->format must be TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8")
+        }
+        return SourceOptions(
+            format: try pixelFormat(format, opaqueBytes: 0),
+            alpha: try alphaMode(alpha),
+            keepsEncoded: keeps_encoded != 0,
+            tileSize: tile_size == 0 ? nil : Int(clamping: tile_size),
+            wrapsX: wraps_x != 0
+        )
+    }
+
+    fileprivate func http() throws(Failure) -> HTTPOptions {
+        guard minimum_zoom <= maximum_zoom else {
+            throw .argument(
+                "options->minimum_zoom must not be above maximum_zoom, not \(minimum_zoom) and \(maximum_zoom)"
+            )
+        }
+        var http = HTTPOptions(zooms: Int(minimum_zoom)...Int(maximum_zoom))
+        if let headers { http.headers = String(cString: headers).split(separator: "\n").map(String.init) }
+        return http
+    }
+}
+
+extension tilecache_source_layer_info: VersionedStructure {
+    package static var defaults: tilecache_source_layer_info { tilecache_source_layer_info() }
+}
+
+private func source(
+    of layer: tilecache_layer,
+    in cache: OpaquePointer?
+) throws(Failure) -> any PyramidSource {
+    let record = try cacheHandle(cache).record
+    _ = try record.layer(layer)
+    guard let source = record.source(of: layer) as? any PyramidSource else {
+        throw .argument("layer \(layer) was not added by tilecache_add_source_layer()")
+    }
+    return source
+}
+
+/// See `tilecache_sources.h`, as for all functions of this module.
+@c(tilecache_source_layer_options_init)
+public func tileCacheSourceLayerOptionsInit(
+    _ options: UnsafeMutablePointer<tilecache_source_layer_options>?,
+    _ structSize: Int
+) -> tilecache_status {
+    initialize(options, size: structSize, "options")
+}
+
+/// See `tilecache_sources.h`.
+@c(tilecache_add_source_layer)
+public func tileCacheAddSourceLayer(
+    _ cache: OpaquePointer?,
+    _ address: UnsafePointer<CChar>?,
+    _ options: UnsafePointer<tilecache_source_layer_options>?,
+    _ layer: UnsafeMutablePointer<tilecache_layer>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        guard let address else { throw .isNull("address") }
+        guard let layer else { throw .isNull("layer") }
+        let fields = try readOrDefaults(options, "options")
+        let (pixels, http) = (try fields.pixels(), try fields.http())
+        let text = String(cString: address)
+        guard let place = TileSourceAddress(text) else {
+            throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
+        }
+        try handle.record.checkIsRunning()
+        let source: any PyramidSource
+        do throws(TileSourceError) {
+            source = try place.open(pixels, http: http)
+        } catch {
+            throw .invalidSource(error.description)
+        }
+        let id = try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache) }
+        layer.pointee = handle.record.add(id, source: source)
+    }
+}
+
+/// See `tilecache_sources.h`.
+@c(tilecache_source_layer_get_info)
+public func tileCacheSourceLayerGetInfo(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ info: UnsafeMutablePointer<tilecache_source_layer_info>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let source = try source(of: layer, in: cache)
+        let statistics = source.statistics
+        var known = tilecache_source_layer_info()
+        known.world_width = source.pyramid.worldWidth
+        known.world_height = source.pyramid.worldHeight
+        known.contents = tilecache_rectangle(source.contents)
+        known.level_count = Int64(source.pyramid.levels.count)
+        known.loads = Int64(statistics.loads)
+        known.absent = Int64(statistics.absent)
+        known.failures = Int64(statistics.failureCount)
+        try write(known, to: info, "info")
+    }
+}
+
+/// See `tilecache_sources.h`.
+@c(tilecache_source_layer_describe_failure)
+public func tileCacheSourceLayerDescribeFailure(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ text: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let failure = try source(of: layer, in: cache).statistics.lastFailure ?? ""
+        try write(failure, to: text, capacity: capacity, length: length)
+    }
+}
