@@ -7,8 +7,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-// A progressive file of a few bytes may ask for as many passes over the image as it likes; real ones have some ten.
-enum { largest_scan_count = 500, input_bytes = 1 << 14 };
+// A progressive file of a few bytes may ask for any number of passes over the image; real ones have about ten.
+enum { largest_scan_count = 100, input_bytes = 1 << 14 };
 
 typedef struct {
     struct jpeg_decompress_struct jpeg;
@@ -68,6 +68,7 @@ static boolean source_fill(j_decompress_ptr jpeg) {
     static const JOCTET end[2] = {0xff, JPEG_EOI};
     jpeg_state *state = jpeg->client_data;
     size_t count = ti_take(state->reader, state->input, input_bytes);
+    if (!count && state->reader->is_exhausted) longjmp(state->jump, 1);
     if (!count) {
         WARNMS(jpeg, JWRN_JPEG_EOF);
         state->source.next_input_byte = end;
@@ -133,7 +134,8 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
 static ti_status end(ti_reader *reader, ti_error *error) {
     jpeg_state *state = reader->state;
     state->error = error;
-    if (setjmp(state->jump)) return error->status;
+    reader->allowance = ti_trailer_bytes;
+    if (setjmp(state->jump)) return reader->is_exhausted ? ti_ok : error->status;
     if (state->is_begun) jpeg_finish_decompress(&state->jpeg);
     return ti_ok;
 }

@@ -35,9 +35,17 @@ static void on_warning(png_structp png, png_const_charp message) {
 
 static void on_read(png_structp png, png_bytep target, size_t count) {
     ti_reader *reader = png_get_io_ptr(png);
+    png_state *state = reader->state;
     if (ti_take(reader, target, count) == count) return;
-    ((png_state *)reader->state)->has_ended_early = 1;
+    if (reader->is_exhausted) png_error(png, "the data continue after the last row");
+    state->has_ended_early = 1;
     png_error(png, "the end of the data");
+}
+
+// libpng reads the rest of the compressed data with the last row, however far they inflate: a thousandfold.
+static void begin_last_row(ti_reader *reader) {
+    // Two bytes a channel, and what deflate adds to data that it cannot compress.
+    reader->allowance = (uint64_t)reader->info.width * 9 + (8 << 10);
 }
 
 static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
@@ -59,8 +67,10 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         return ti_fail(error, ti_damaged, "the PNG's pixels are of a kind that is not known");
     if (state->is_interlaced) {
         for (int pass = 0; pass < 7; pass++)
-            for (uint32_t row = 0; row < reader->info.height; row++)
+            for (uint32_t row = 0; row < reader->info.height; row++) {
+                if (pass == 6 && row + 1 == reader->info.height) begin_last_row(reader);
                 png_read_row(state->png, state->whole + (size_t)row * reader->info.width * 4, NULL);
+            }
     }
     return ti_ok;
 }
@@ -75,6 +85,7 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
         return ti_ok;
     }
     if (setjmp(png_jmpbuf(state->png))) return error->status;
+    if (state->next + 1 == reader->info.height) begin_last_row(reader);
     png_read_row(state->png, target, NULL);
     state->next++;
     return ti_ok;
@@ -83,7 +94,8 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
 static ti_status end(ti_reader *reader, ti_error *error) {
     png_state *state = reader->state;
     state->error = error;
-    if (setjmp(png_jmpbuf(state->png))) return error->status;
+    reader->allowance = ti_trailer_bytes;
+    if (setjmp(png_jmpbuf(state->png))) return reader->is_exhausted ? ti_ok : error->status;
     png_read_end(state->png, NULL);
     return ti_ok;
 }
@@ -113,8 +125,8 @@ ti_status ti_open_png(ti_reader *reader, ti_error *error) {
     png_set_user_limits(state->png, largest_side, largest_side);
     png_set_chunk_malloc_max(state->png, largest_chunk);
     png_set_chunk_cache_max(state->png, 100);
-    // What nobody looks at need not be read: comments, profiles, times.
-    png_set_keep_unknown_chunks(state->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
+    // Skips all chunks but those of pixels: profiles and comments may inflate a thousandfold.
+    png_set_keep_unknown_chunks(state->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_read_fn(state->png, reader, on_read);
     png_read_info(state->png, state->info);
     reader->info.width = png_get_image_width(state->png, state->info);

@@ -22,6 +22,11 @@ ti_format ti_format_of(const uint8_t *bytes, size_t count) {
 }
 
 size_t ti_take(ti_reader *reader, uint8_t *target, size_t count) {
+    if (count > reader->allowance) {
+        count = (size_t)reader->allowance;
+        reader->is_exhausted = 1;
+    }
+    reader->allowance -= count;
     if (reader->file) return fread(target, 1, count, reader->file);
     size_t left = reader->count - reader->position;
     if (count > left) count = left;
@@ -32,6 +37,7 @@ size_t ti_take(ti_reader *reader, uint8_t *target, size_t count) {
 
 static ti_reader *open_reader(ti_reader *reader, ti_info *info, ti_error *error) {
     uint8_t magic[12];
+    reader->allowance = UINT64_MAX;
     size_t count = ti_take(reader, magic, sizeof magic);
     reader->position = 0;
     error->status = ti_ok;

@@ -10,6 +10,9 @@ struct ti_reader {
     FILE *file;
     const uint8_t *bytes;
     size_t count, position;
+    // Bytes that may still be read; whether more were asked for.
+    uint64_t allowance;
+    int is_exhausted;
     ti_status (*start)(ti_reader *reader, uint64_t limit, ti_error *error);
     ti_status (*row)(ti_reader *reader, uint8_t *row, ti_error *error);
     ti_status (*end)(ti_reader *reader, ti_error *error);
@@ -18,10 +21,13 @@ struct ti_reader {
     void *state;
 };
 
+// The most that is read after the last row, to see that an image ends as it should: comments may stand there.
+enum { ti_trailer_bytes = 1 << 20 };
+
 // Writes the message and returns the status.
 ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// Reads up to `count` bytes; fewer only at the end.
+// Reads up to `count` bytes; fewer only at the end, or of the allowance.
 size_t ti_take(ti_reader *reader, uint8_t *target, size_t count);
 
 // Reads the header; the status of a failure is in `error`.

@@ -17,7 +17,12 @@ typedef struct {
 static ti_status read_all(ti_reader *reader, uint64_t limit, uint8_t **data, size_t *count, ti_error *error) {
     if (fseek(reader->file, 0, SEEK_END)) return ti_fail(error, ti_unreadable, "it cannot be read");
     long size = ftell(reader->file);
-    if (size < 0 || fseek(reader->file, 0, SEEK_SET)) return ti_fail(error, ti_unreadable, "it cannot be read");
+    uint8_t head[8];
+    if (size < 0 || fseek(reader->file, 0, SEEK_SET) || ti_take(reader, head, 8) < 8 || fseek(reader->file, 0, SEEK_SET))
+        return ti_fail(error, ti_unreadable, "it cannot be read");
+    // What the header counts; anything may follow.
+    uint64_t riff = 8 + (head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
+    if ((uint64_t)size > riff) size = (long)riff;
     if (size > largest_file || (uint64_t)size > limit)
         return ti_fail(error, ti_too_large, "a WebP file of %ld bytes has to be read as a whole, and is too large", size);
     *data = malloc((size_t)size + 1);

@@ -22,17 +22,20 @@ enum SQLValue {
     }
 }
 
-/// One connection to an SQLite file that anybody may have made: read only, and nothing in it can run away.
+/// One connection to an SQLite file that anybody may have made: read only, with limits on time and memory.
 final class Database {
     private let handle: OpaquePointer
-    /// Steps of SQLite's machine that a query may take, in thousands: seconds, where a tile takes a few dozen steps.
-    private var budget = 0
+    private let limits: DatabaseLimits
+    private var deadline: Int64
+    private var budget: QueryBudget
+    private var refused: String?
 
-    private static let stepsPerCall: Int32 = 1000
-    private static let largestBudget = 50_000
+    private static let stepsPerCall: Int32 = 100
+    /// No value is larger than the file, but for short ones that are computed.
+    private let largestValue: Int
 
     /// Opens a file; it has to exist.
-    init(path: String) throws(TileSourceError) {
+    init(path: String, limits: DatabaseLimits = DatabaseLimits()) throws(TileSourceError) {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
         guard status == SQLITE_OK, let opened else {
@@ -41,7 +44,11 @@ final class Database {
             throw TileSourceError(path, "an SQLite database was expected: \(message)")
         }
         handle = opened
-        tile_sqlite_harden(handle, Int32(Files.largestTile))
+        self.limits = limits
+        largestValue = min(max(Files.size(path) + Files.size(path + "-wal"), limits.text), Files.largestTile)
+        deadline = limits.now() + limits.opening
+        budget = QueryBudget(steps: limits.steps, deadline: deadline, heap: .max)
+        tile_sqlite_harden(handle, Int32(largestValue))
         sqlite3_busy_timeout(handle, 2000)
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
@@ -49,17 +56,25 @@ final class Database {
             Self.stepsPerCall,
             { context in
                 guard let context else { return 1 }
-                let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
-                database.budget -= 1
-                return database.budget < 0 ? 1 : 0
+                return Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().mayContinue() ? 0 : 1
             },
             context
         )
+        sqlite3_set_authorizer(
+            handle,
+            { context, action, _, name, _, _ in
+                guard let context else { return SQLITE_DENY }
+                let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
+                return database.allows(action, name) ? SQLITE_OK : SQLITE_DENY
+            },
+            context
+        )
+        refill()
     }
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Prepares a query; `nil` where it does not fit the schema.
+    /// Prepares a query; `nil` if it does not fit the schema, or ``refusal`` says why it is not run.
     func query(_ text: String) -> Query? {
         refill()
         var statement: OpaquePointer?
@@ -68,10 +83,63 @@ final class Database {
         return Query(statement: statement, database: self)
     }
 
-    /// What SQLite said last.
-    var message: String { String(cString: sqlite3_errmsg(handle)) }
+    /// Begins the time of one tile, after that of opening.
+    func beginTile() { deadline = limits.now() + limits.tile }
 
-    fileprivate func refill() { budget = Self.largestBudget }
+    /// Reads two columns within the limits of short text.
+    ///
+    /// - Returns: whether all rows were read; `nil` if the query does not fit the schema.
+    func readPairs(_ text: String, _ row: (SQLValue, SQLValue) -> Void) -> Bool? {
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(limits.text))
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(largestValue)) }
+        guard let query = query(text) else { return nil }
+        query.bind()
+        var bytes = 0
+        for _ in 0..<limits.rows {
+            guard case .row = query.step() else { return query.isDone }
+            bytes += query.byteCount(0) + query.byteCount(1)
+            guard bytes <= limits.text else { return false }
+            row(query[0], query[1])
+        }
+        return false
+    }
+
+    /// What SQLite said last, or the limit that was exceeded.
+    var message: String { refusal ?? String(cString: sqlite3_errmsg(handle)) }
+
+    /// What the database asked for that a tile set does not need, or the limit that ended the last query.
+    var refusal: String? { refused ?? budget.excess?.rawValue }
+
+    fileprivate var excess: QueryBudget.Excess? { budget.excess }
+
+    fileprivate func refill() {
+        let heap = Int(sqlite3_memory_used()) + limits.heap + DatabaseLimits.valuesInHeap * largestValue
+        budget = QueryBudget(steps: limits.steps, deadline: deadline, heap: heap)
+        refused = nil
+    }
+
+    private func mayContinue() -> Bool {
+        budget.take(Int(Self.stepsPerCall), now: limits.now(), heap: Int(sqlite3_memory_used()))
+    }
+
+    /// Functions whose cost and result are no larger than their arguments.
+    private static let functions: Set<String> = [
+        "abs", "coalesce", "count", "ifnull", "iif", "length", "lower", "max", "min", "nullif", "round", "substr",
+        "substring", "typeof", "upper",
+    ]
+
+    private func allows(_ action: Int32, _ name: UnsafePointer<CChar>?) -> Bool {
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ: return true
+        case SQLITE_FUNCTION:
+            let function = name.map { String(cString: $0).lowercased() } ?? ""
+            if Self.functions.contains(function) { return true }
+            refused = "it calls the function \(function.prefix(40)), which tile sets do not need"
+        case SQLITE_RECURSIVE: refused = "it uses a recursive query, which tile sets do not need"
+        default: refused = "it asks for more than reading its tables"
+        }
+        return false
+    }
 }
 
 /// A prepared statement.
@@ -108,12 +176,18 @@ final class Query {
         case SQLITE_TOOBIG: .failed(TileLoadFailure(.tooLarge, database.message))
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM:
             .failed(TileLoadFailure(.unreadable, database.message))
-        case SQLITE_INTERRUPT: .failed(TileLoadFailure(.undecodable, "the database's own views take too long"))
+        case SQLITE_INTERRUPT: .failed(TileLoadFailure(database.excess?.cause ?? .unreadable, database.message))
         default: .failed(TileLoadFailure(.undecodable, database.message))
         }
     }
 
-    /// Lets go of what the last row held.
+    /// Whether the last step found no further row.
+    var isDone: Bool { sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_DONE }
+
+    /// Bytes of a column of the row, as it is stored; of text and blobs.
+    func byteCount(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
+
+    /// Releases what the last row held.
     func reset() { sqlite3_reset(statement) }
 
     subscript(column: Int32) -> SQLValue {

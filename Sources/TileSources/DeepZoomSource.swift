@@ -29,11 +29,8 @@ public final class DeepZoomSource: BlockingTileSource, TileDecoder, PyramidSourc
     /// - Throws: ``TileSourceError`` where the file is no descriptor, or there is no folder of tiles beside it.
     public init(path: String, options: SourceOptions = SourceOptions()) throws(TileSourceError) {
         try options.check(path)
-        switch Files.read(path, limit: DeepZoomDescriptor.largestFile) {
-        case .missing: throw TileSourceError(path, "there is no such file; a Deep Zoom descriptor (.dzi) was expected")
-        case .failed(let failure): throw TileSourceError(path, failure.message)
-        case .bytes(let bytes): descriptor = try DeepZoomDescriptor(bytes, path: path)
-        }
+        let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
+        descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
         let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
         folder = stem + "_files"
         guard let names = Files.names(in: folder) else {

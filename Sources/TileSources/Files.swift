@@ -12,6 +12,15 @@ enum FileContents {
     /// There is no such file.
     case missing
     case failed(TileLoadFailure)
+
+    /// The bytes of a file that has to exist.
+    func required(_ path: String, _ expected: String) throws(TileSourceError) -> [UInt8] {
+        switch self {
+        case .bytes(let bytes): return bytes
+        case .missing: throw TileSourceError(path, "there is no such file; \(expected) was expected")
+        case .failed(let failure): throw TileSourceError(path, failure.message)
+        }
+    }
 }
 
 /// The few things that sources ask of files.
@@ -59,6 +68,12 @@ enum Files {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
+    }
+
+    /// Bytes of a file; 0 if it does not exist.
+    static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     static func isFolder(_ path: String) -> Bool {

@@ -137,10 +137,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     }
 
     private static func tileSize(of path: String) throws(TileSourceError) -> Int {
-        guard case .bytes(let bytes) = Files.read(path) else {
-            throw TileSourceError(path, "it cannot be read: \(Files.lastError)")
-        }
-        return try TileSize.of(bytes, path)
+        try TileSize.of(Files.read(path).required(path, "a tile"), path)
     }
 }
 

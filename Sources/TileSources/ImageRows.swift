@@ -39,9 +39,9 @@ final class ImageRows {
 
     /// Reads the header.
     init(_ path: String) throws(TileSourceError) {
-        guard !Files.isFolder(path), let file = fopen(path, "rb") else {
-            throw TileSourceError(path, "a PNG, JPEG or WebP file was expected: \(Files.lastError)")
-        }
+        let expected = "a PNG, JPEG or WebP file was expected"
+        guard !Files.isFolder(path) else { throw TileSourceError(path, "\(expected), and this is a folder") }
+        guard let file = fopen(path, "rb") else { throw TileSourceError(path, "\(expected): \(Files.lastError)") }
         var (info, error) = (ti_info(), ti_error())
         guard let reader = ti_open_file(file, &info, &error) else { throw TileSourceError(path, error.text) }
         self.reader = reader

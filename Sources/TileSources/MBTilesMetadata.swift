@@ -4,19 +4,20 @@ import TileCache
 struct MBTilesMetadata {
     var values: [String: String] = [:]
 
-    /// Reads what is text under names that are text, as far as it goes: files without the table are common enough.
-    init(_ database: Database) {
-        guard let query = database.query("SELECT name, value FROM metadata LIMIT 1000") else { return }
-        query.bind()
-        while case .row = query.step() {
-            guard case .text(let name) = query[0] else { continue }
-            switch query[1] {
+    /// Reads text under names that are text, up to 1,000 rows and 1 MiB; files without the table are common.
+    ///
+    /// - Throws: ``TileSourceError`` if the table is a view that may not be run, or that takes too long.
+    init(_ database: Database, _ path: String) throws(TileSourceError) {
+        let isAll = database.readPairs("SELECT name, value FROM metadata") { name, value in
+            guard case .text(let name) = name else { return }
+            switch value {
             case .text(let value): values[name] = value
             case .integer(let value): values[name] = "\(value)"
             case .real(let value): values[name] = "\(value)"
             case .null, .blob: break
             }
         }
+        if isAll != true, let refusal = database.refusal { throw TileSourceError(path, "its metadata: \(refusal)") }
     }
 
     /// A zoom, where it is a number that can be one.

@@ -25,6 +25,7 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
     private let rows: TileRowOrder
     private let tileSize: Int
     private let delivery: TileDelivery
+    private let limits: DatabaseLimits
     private let connections: Lock<[Connection]>
 
     /// Opens a file: reads its metadata and the header of one tile.
@@ -34,14 +35,18 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
     ///   - rows: where row 0 lies; at the bottom unless given, as the format says. Some programs write it otherwise.
     ///   - options: of the pixels.
     /// - Throws: ``TileSourceError`` where it is no MBTiles file, or one of vector tiles.
-    public init(
+    public convenience init(
         path: String,
         rows: TileRowOrder = .fromBottom,
         options: SourceOptions = SourceOptions()
     ) throws(TileSourceError) {
+        try self.init(path: path, rows: rows, options: options, limits: DatabaseLimits())
+    }
+
+    init(path: String, rows: TileRowOrder, options: SourceOptions, limits: DatabaseLimits) throws(TileSourceError) {
         try options.check(path)
-        let connection = try Connection(path)
-        let metadata = MBTilesMetadata(connection.database)
+        let connection = try Connection(path, limits)
+        let metadata = try MBTilesMetadata(connection.database, path)
         if let format = metadata.values["format"], ["pbf", "mvt"].contains(format) {
             throw TileSourceError(
                 path,
@@ -68,6 +73,7 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
         self.rows = rows
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
+        self.limits = limits
         connections = Lock([connection])
     }
 
@@ -81,7 +87,7 @@ public final class MBTilesSource: BlockingTileSource, TileDecoder, PyramidSource
 
     private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            let connection = try connections.withLock { $0.popLast() } ?? Connection(name)
+            let connection = try connections.withLock { $0.popLast() } ?? Connection(name, limits)
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             return connection.contents(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
@@ -113,8 +119,11 @@ private final class Connection: @unchecked Sendable {
     let database: Database
     let tile: Query
 
-    init(_ path: String) throws(TileSourceError) {
-        database = try Database(path: path)
+    init(_ path: String, _ limits: DatabaseLimits) throws(TileSourceError) {
+        database = try Database(path: path, limits: limits)
+        if let refusal = Self.refusal(database) {
+            throw TileSourceError(path, "tables of tiles were expected: \(refusal)")
+        }
         let text = "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?"
         guard let query = database.query(text) else {
             throw TileSourceError(
@@ -125,8 +134,24 @@ private final class Connection: @unchecked Sendable {
         tile = query
     }
 
+    /// Why the schema is not one of a tile set.
+    private static func refusal(_ database: Database) -> String? {
+        var schema = DatabaseSchema()
+        var isKnown = true
+        let isAll = database.readPairs("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL") { name, sql in
+            guard case (.text(let name), .text(let sql)) = (name, sql), schema.add(name, sql) else {
+                isKnown = false
+                return
+            }
+        }
+        guard isAll == true else { return isAll == nil ? database.message : "its schema is too large" }
+        guard isKnown else { return "its schema is damaged" }
+        return schema.refusal(of: "tiles") ?? schema.refusal(of: "metadata")
+    }
+
     /// A tile's bytes: a copy, so that the connection is free while they are decoded.
     func contents(_ zoom: Int, _ column: Int, _ row: Int) -> FileContents {
+        database.beginTile()
         tile.bind(zoom, column, row)
         defer { tile.reset() }
         switch tile.step() {

@@ -13,7 +13,7 @@ public enum LoadFailureCause: String, CaseIterable, Hashable, Sendable {
     case wrongSize
     /// There are more bytes than a tile may have.
     case tooLarge
-    /// The server took longer than it may.
+    /// The server or the database took longer than it may.
     case timeOut
     /// There was no connection, or it broke.
     case connection

@@ -27,7 +27,8 @@ struct TileDelivery: Sendable {
             return .absent
         case .failed(let failure):
             counter.count(failure, of: subject)
-            throw failure.cause == .unreadable ? .transient(retryAfterNanoseconds: 0) : .permanent
+            let isTransient = failure.cause == .unreadable || failure.cause == .timeOut
+            throw isTransient ? .transient(retryAfterNanoseconds: 0) : .permanent
         case .bytes(let bytes):
             // A closure that throws what it says it does makes the compiler crash here.
             let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }

@@ -1,0 +1,88 @@
+/// The tables and views of an untrusted database, checked before SQLite compiles a query of them.
+///
+/// SQLite copies a view's text for each reference to it: twenty views that name each other twice take all memory, before
+/// any step is counted. Generated columns call functions that no authorizer sees.
+struct DatabaseSchema {
+    private struct Statement {
+        var isView: Bool
+        /// The words after the name, in lower case; of a table none that counts.
+        var words: [String]
+        var isUnsafe: Bool
+    }
+
+    /// The largest number of words of a query with all of its views in place of their names.
+    static let largestExpansion = 10_000
+
+    private var statements: [String: Statement] = [:]
+
+    /// Takes a row of `sqlite_master`; returns `false` if the statement is not as SQLite writes it.
+    mutating func add(_ name: String, _ sql: String) -> Bool {
+        let harmless = ["CREATE INDEX ", "CREATE UNIQUE INDEX ", "CREATE TRIGGER ", "CREATE VIRTUAL TABLE "]
+        if harmless.contains(where: sql.hasPrefix) { return true }
+        let isView = sql.hasPrefix("CREATE VIEW ")
+        guard isView || sql.hasPrefix("CREATE TABLE ") else { return false }
+        var rest = sql.utf8.dropFirst(isView ? 12 : 13)
+        if let quote = rest.first, "\"'`[".utf8.contains(quote) { rest = rest.dropFirst() }
+        guard let key = Self.words(name.utf8[...]).first?.text,
+            rest.lazy.map(Self.lower).starts(with: name.utf8.lazy.map(Self.lower))
+        else { return false }
+        rest = rest.dropFirst(name.utf8.count)
+        guard let next = rest.first, !Self.isWord(next) else { return false }
+        let words = Self.words(rest)
+        // Common table expressions expand like views; `AS (` begins the expression of a generated column.
+        let isUnsafe = words.contains { isView ? $0.text == "with" : $0.text == "as" && $0.opens }
+        // Names of several words that begin with the same one count together.
+        let other = statements[key]
+        statements[key] = Statement(
+            isView: isView || other?.isView == true,
+            words: (other?.words ?? []) + words.map(\.text),
+            isUnsafe: isUnsafe || other?.isUnsafe == true
+        )
+        return true
+    }
+
+    /// Explains why queries of a table or view would be unsafe; `nil` if they are not.
+    func refusal(of root: String) -> String? {
+        var sizes: [String: Int] = [:]
+        var isUnsafe = false
+        /// The words of a statement, those of views in it included; those being counted name themselves in a circle.
+        func size(_ name: String) -> Int {
+            if let known = sizes[name] { return known }
+            guard let statement = statements[name] else { return 0 }
+            isUnsafe = isUnsafe || statement.isUnsafe
+            guard statement.isView else { return 0 }
+            sizes[name] = Self.largestExpansion + 1
+            var sum = 0
+            for word in statement.words where sum <= Self.largestExpansion { sum += 1 + size(word) }
+            sizes[name] = sum
+            return sum
+        }
+        if size(root) > Self.largestExpansion { return "its views refer to each other too often" }
+        return isUnsafe ? "it uses generated columns or common table expressions" : nil
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 128...: true
+        default: (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lower(byte))
+        }
+    }
+
+    private static func lower(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// The words of a text in lower case, and whether a parenthesis or a comment follows each.
+    private static func words(_ text: Substring.UTF8View) -> [(text: String, opens: Bool)] {
+        var words: [(text: String, opens: Bool)] = []
+        var rest = text
+        while let start = rest.firstIndex(where: isWord) {
+            let end = rest[start...].firstIndex { !isWord($0) } ?? rest.endIndex
+            rest = rest[start...]
+            let word = String(decoding: rest[..<end], as: UTF8.self).lowercased()
+            rest = rest[end...].drop { $0 <= 32 }
+            words.append((word, rest.first.map { "(/-".utf8.contains($0) } ?? false))
+        }
+        return words
+    }
+}

@@ -1,0 +1,64 @@
+import TileCache
+
+/// Limits of what an untrusted database may cost.
+struct DatabaseLimits: Sendable {
+    /// Nanoseconds for opening a set: its schema, metadata, zooms and first tile.
+    var opening: Int64 = 10_000_000_000
+    /// Nanoseconds for one tile.
+    var tile: Int64 = 5_000_000_000
+    /// Steps of SQLite's machine for one query; a tile takes a few dozen.
+    var steps = 50_000_000
+    /// Bytes by which SQLite's heap may grow during one query, besides ``valuesInHeap`` values of the largest size.
+    var heap = 64 << 20
+    /// Rows read of the metadata or of the schema.
+    var rows = 1000
+    /// Bytes read of the metadata or of the schema, in one value and in all.
+    var text = 1 << 20
+    /// Nanoseconds of a monotonic clock.
+    var now: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
+
+    static let valuesInHeap = 16
+}
+
+/// What a query has left of its limits: a pure function of the figures that it is given.
+struct QueryBudget {
+    /// A limit that a query has exceeded.
+    enum Excess: String {
+        case steps = "the database's own views take too long: more steps than a tile set needs"
+        case time = "the database took too long to answer"
+        case heap = "the database's own views take too much memory"
+
+        /// Steps are the file's fault; time and memory may be another program's.
+        var cause: LoadFailureCause {
+            switch self {
+            case .steps: .undecodable
+            case .time: .timeOut
+            case .heap: .unreadable
+            }
+        }
+    }
+
+    private var steps: Int
+    private let deadline: Int64
+    private let heap: Int
+    /// The limit that ended the query.
+    private(set) var excess: Excess?
+
+    /// Begins a budget.
+    ///
+    /// - Parameters:
+    ///   - deadline: the latest time, in nanoseconds.
+    ///   - heap: the largest size of SQLite's heap, in bytes.
+    init(steps: Int, deadline: Int64, heap: Int) {
+        (self.steps, self.deadline, self.heap) = (steps, deadline, heap)
+    }
+
+    /// Takes steps off; returns whether the query may continue.
+    mutating func take(_ count: Int, now: Int64, heap used: Int) -> Bool {
+        steps -= count
+        if steps < 0 { excess = .steps }
+        if used > heap { excess = .heap }
+        if now > deadline { excess = .time }
+        return excess == nil
+    }
+}

@@ -1,0 +1,243 @@
+import CTileSQLite
+import Synchronization
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Databases that are made to take all memory or time, and the layouts of real ones, which are not refused with them.
+@Suite(.serialized) struct HostileDatabaseTests {
+    private let folder = ScratchFolder()
+    private let image = TestImage(width: 32, height: 32)
+    private var path: String { "\(folder.path)/map.mbtiles" }
+    /// The image's bytes in SQL.
+    private var literal: String {
+        "x'\(image.png.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
+    }
+
+    private static let columns = "1 AS zoom_level, 0 AS tile_column, 0 AS tile_row"
+    /// A thousand rows without recursion.
+    private static let thousand = """
+        CREATE TABLE n (x); INSERT INTO n VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+        INSERT INTO n SELECT a.x * 100 + b.x * 10 + c.x + 10 FROM n a, n b, n c;
+        """
+    private static let counting = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+
+    private func make(_ tiles: String, metadata: String? = nil) -> MadeMBTiles {
+        let made = MadeMBTiles(path, table: tiles)
+        if let metadata { made.run("DROP TABLE metadata; \(metadata)") }
+        return made
+    }
+
+    /// Twenty views or expressions, each of which names the one before twice.
+    private static func doubled(_ first: String, _ step: (String) -> String, _ join: String) -> String {
+        (1...20).map { "\(first)\($0)\(step($0 == 1 ? "n" : "\(first.split(separator: " ").last ?? "")\($0 - 1)"))" }
+            .joined(separator: join)
+    }
+
+    private static let hostile: [(tiles: String, metadata: String?, message: String)] = [
+        (
+            MadeMBTiles.usualTable + ";" + thousand,
+            "CREATE VIEW metadata AS SELECT 'k' || x AS name, printf('%60000000d', x) AS value FROM n",
+            "it calls the function printf"
+        ),
+        (
+            "CREATE VIEW tiles AS \(counting) SELECT \(columns), hex(zeroblob(15000000)) AS tile_data FROM c",
+            nil, "common table expressions"
+        ),
+        (
+            "CREATE TABLE t(a); CREATE VIEW tiles AS SELECT \(columns), hex(zeroblob(15000000)) AS tile_data FROM t",
+            nil, "it calls the function hex"
+        ),
+        ("CREATE TABLE t(a); CREATE VIEW tiles AS SELECT * FROM t WHERE a LIKE '%a%a%a%a%b'", nil, "function like"),
+        (
+            thousand + doubled("CREATE VIEW v", { " AS SELECT a.* FROM \($0) a, \($0) b" }, ";")
+                + "; CREATE VIEW tiles AS SELECT \(columns), x AS tile_data FROM v20",
+            nil, "refer to each other too often"
+        ),
+        (
+            thousand + "CREATE VIEW tiles AS WITH " + doubled("v", { " AS (SELECT a.* FROM \($0) a, \($0) b)" }, ",")
+                + " SELECT \(columns), x AS tile_data FROM v20",
+            nil, "common table expressions"
+        ),
+        (
+            """
+            CREATE TABLE tiles (zoom_level, tile_column, tile_row, a TEXT,
+            tile_data AS/**/(replace(a, a || 'b', 'c')))
+            """, nil, "generated columns"
+        ),
+        ("CREATE VIRTUAL TABLE tiles USING fts5(zoom_level, tile_column, tile_row, tile_data)", nil, "no such module"),
+        ("CREATE VIEW tiles AS SELECT \(columns), value AS tile_data FROM json_each('[1, 2]')", nil, "was expected"),
+        ("CREATE VIEW tiles AS SELECT \(columns), name AS tile_data FROM pragma_database_list", nil, "was expected"),
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: hostile.indices) func whatTileSetsNeverNeedIsRefused(index: Int) throws {
+        let (tiles, metadata, expected) = Self.hostile[index]
+        make(tiles, metadata: metadata).close()
+        sqlite3_memory_highwater(1)
+        let refusal = message { _ = try MBTilesSource(path: path) }
+        #expect(refusal.contains(expected), "\(refusal)")
+        #expect(sqlite3_memory_highwater(0) < 64 << 20)
+    }
+
+    /// Steps, time and memory, each of which ends what the others would let go on.
+    @Test(arguments: ["more steps", "too long to answer", "too much memory"])
+    func eachLimitEndsAQuery(expected: String) throws {
+        let value = String(repeating: "t.a || ", count: 12) + "n.x"
+        make(
+            Self.thousand + """
+                CREATE TABLE t (a); INSERT INTO t VALUES (hex(zeroblob(10000)));
+                CREATE VIEW tiles AS SELECT DISTINCT \(Self.columns), \(value) AS tile_data FROM n, n b, t
+                """
+        ).close()
+        var limits = DatabaseLimits()
+        let calls = Lock<Int64>(0)
+        limits.now = {
+            calls.withLock {
+                $0 += 1; return expected.contains("long") ? $0 : 0
+            }
+        }
+        limits.opening = expected.contains("long") ? 20 : 1
+        if expected.contains("steps") { limits.steps = 2000 }
+        if expected.contains("memory") { limits.heap = 1 << 20 }
+        sqlite3_memory_highwater(1)
+        let refusal = message {
+            _ = try MBTilesSource(path: path, rows: .fromBottom, options: SourceOptions(), limits: limits)
+        }
+        #expect(refusal.contains(expected), "\(refusal)")
+        // Sixteen values of a megabyte, what the limit allows besides, and what 100 steps may add.
+        #expect(sqlite3_memory_highwater(0) < 128 << 20)
+    }
+
+    /// The time of a tile is over: it fails for now, and the next one has its own time.
+    @Test func aTileHasItsOwnTime() throws {
+        let made = make(
+            Self.thousand + """
+                CREATE TABLE t (z, a); CREATE VIEW tiles AS
+                SELECT z AS zoom_level, 0 AS tile_column, n.x * 5 AS tile_row, a AS tile_data FROM t, n
+                """
+        )
+        made.run("INSERT INTO t VALUES (1, \(literal))")
+        made.close()
+        var limits = DatabaseLimits()
+        let now = Lock<Int64>(0)
+        let step = Lock<Int64>(0)
+        limits.now = {
+            now.withLock { now in
+                step.withLock { now += $0 }; return now
+            }
+        }
+        let options = SourceOptions(tileSize: 32)
+        let source = try MBTilesSource(path: path, rows: .fromTop, options: options, limits: limits)
+        #expect(try source.loaded(0, 0, 0).image == image)
+        step.withLock { $0 = limits.tile + 1 }
+        // A tile that does not exist is looked for in all rows.
+        #expect(throws: TileFailure.transient(retryAfterNanoseconds: 0)) { _ = try source.loaded(0, 0, 1) }
+        #expect(source.statistics.failures == [.timeOut: 1])
+        step.withLock { $0 = 0 }
+        #expect(try source.loaded(0, 0, 1).outcome == .absent)
+    }
+
+    /// Metadata in any quantity: what is within the limits is kept.
+    @Test func metadataIsBounded() throws {
+        let made = make(MadeMBTiles.usualTable)
+        made.add(3, 0, rowFromBottom: 0, image.png)
+        made.set("name", "a map")
+        made.run("BEGIN")
+        for number in 0..<2000 { made.set("key \(number)", "value") }
+        made.run("COMMIT")
+        let many = try MBTilesSource(path: path).metadata
+        #expect(many.count == 1000 && many["name"] == "a map" && many["key 998"] == "value" && many["key 999"] == nil)
+        made.run("DELETE FROM metadata WHERE name != 'name'")
+        for number in 0..<30 { made.run("INSERT INTO metadata VALUES ('key \(number)', hex(zeroblob(50000)))") }
+        let long = try MBTilesSource(path: path).metadata
+        #expect(long.count == 11 && long["name"] == "a map" && long["key 9"]?.utf8.count == 100_000)
+        made.run("UPDATE metadata SET value = hex(zeroblob(600000)) WHERE name = 'key 0'")
+        #expect(try MBTilesSource(path: path).metadata == ["name": "a map"])
+        made.run("DELETE FROM metadata; INSERT INTO metadata SELECT 'x' || rowid, hex(zeroblob(300)) FROM tiles")
+        made.close()
+        #expect(try MBTilesSource(path: path).metadata.count == 1)
+    }
+
+    /// How mb-util, tippecanoe, planetiler, GDAL and others lay out their tables, and views that people write.
+    private static let layouts = [
+        MadeMBTiles.usualTable,
+        """
+        CREATE TABLE tiles (id INTEGER PRIMARY KEY AUTOINCREMENT, zoom_level INTEGER NOT NULL,
+        tile_column INTEGER NOT NULL, tile_row INTEGER NOT NULL, tile_data BLOB NOT NULL, UNIQUE (zoom_level,
+        tile_column, tile_row)); CREATE TABLE [a table](x)
+        """,
+        """
+        CREATE TABLE map (zoom_level INTEGER, tile_column INTEGER, tile_row INTEGER, tile_id TEXT, grid_id TEXT);
+        CREATE TABLE images (tile_data blob, tile_id text); CREATE UNIQUE INDEX images_id ON images (tile_id);
+        CREATE VIEW tiles AS SELECT map.zoom_level AS zoom_level, map.tile_column AS tile_column,
+        map.tile_row AS tile_row, images.tile_data AS tile_data FROM map JOIN images ON images.tile_id = map.tile_id
+        """,
+        """
+        CREATE TABLE tiles_shallow (zoom_level integer, tile_column integer, tile_row integer, tile_data_id integer,
+        primary key (zoom_level, tile_column, tile_row)) without rowid;
+        CREATE TABLE tiles_data (tile_data_id integer primary key, tile_data blob);
+        CREATE VIEW tiles AS SELECT tiles_shallow.zoom_level as zoom_level, tiles_shallow.tile_column as tile_column,
+        tiles_shallow.tile_row as tile_row, tiles_data.tile_data as tile_data
+        FROM tiles_shallow JOIN tiles_data ON tiles_shallow.tile_data_id = tiles_data.tile_data_id
+        """,
+        """
+        CREATE TABLE tiles_with_hash (zoom_level integer NOT NULL, tile_column integer NOT NULL,
+        tile_row integer NOT NULL, tile_data blob, tile_hash text); CREATE VIEW "half" AS SELECT * FROM tiles_with_hash;
+        CREATE VIEW tiles AS SELECT zoom_level, tile_column, tile_row, tile_data FROM half
+        """,
+        """
+        CREATE TABLE a (z, x, y, d); CREATE TABLE b (z, x, y, d); CREATE VIEW tiles AS
+        SELECT CAST(17 - z AS INTEGER) AS zoom_level, x AS tile_column, (1 << (17 - z)) - 1 - y AS tile_row,
+        coalesce(d, x'') AS tile_data FROM a UNION SELECT z, x, y, d FROM b ORDER BY 1
+        """,
+    ]
+
+    @Test(arguments: layouts.indices) func layoutsOfRealSetsOpen(index: Int) throws {
+        let made = make(Self.layouts[index])
+        made.set("minzoom", "1")
+        made.set("maxzoom", "1")
+        switch index {
+        case 2: made.run("INSERT INTO map VALUES (1, 1, 0, 'i', NULL); INSERT INTO images VALUES (\(literal), 'i')")
+        case 3: made.run("INSERT INTO tiles_shallow VALUES (1, 1, 0, 7); INSERT INTO tiles_data VALUES (7, \(literal))")
+        case 4: made.run("INSERT INTO tiles_with_hash VALUES (1, 1, 0, \(literal), 'h')")
+        case 5: made.run("INSERT INTO a VALUES (16, 1, 1, \(literal))")
+        default:
+            made.run(
+                "INSERT INTO tiles (zoom_level, tile_column, tile_row, tile_data) VALUES (1, 1, 0, \(literal))"
+            )
+        }
+        made.close()
+        let source = try MBTilesSource(path: path)
+        #expect(source.zooms == 1...1)
+        #expect(try source.loaded(0, 1, 1).image == image)
+        #expect(try source.loaded(0, 0, 0).outcome == .absent)
+    }
+
+    private func expectAdded(_ schema: inout DatabaseSchema, _ name: String, _ sql: String, _ isAdded: Bool = true) {
+        let added = schema.add(name, sql)
+        #expect(added == isAdded, "\(sql)")
+    }
+
+    /// Names are found again however they are written, and what hides one is damage.
+    @Test func schemasAreReadAsSQLiteWritesThem() {
+        var schema = DatabaseSchema()
+        expectAdded(&schema, "Tiles", #"CREATE VIEW "Tiles"(a) AS SELECT * FROM [Part one]"#)
+        #expect(schema.refusal(of: "tiles") == nil && schema.refusal(of: "metadata") == nil)
+        expectAdded(&schema, "Part one", "CREATE TABLE [Part one](a, b AS (a + 1))")
+        #expect(schema.refusal(of: "tiles") == "it uses generated columns or common table expressions")
+        for (name, sql) in [
+            ("tiles", "CREATE VIEW/**/tiles AS SELECT 1"), ("x", "CREATE VIEW tiles AS SELECT 1"),
+            ("", "CREATE TABLE x(y)"),
+            ("tiles", "CREATE VIEW tiles2 AS SELECT 1"), ("!", "CREATE VIEW \"!\" AS SELECT 1"), ("t", "SELECT 1"),
+        ] { expectAdded(&schema, name, sql, false) }
+        expectAdded(&schema, "x_index", "CREATE UNIQUE INDEX x_index ON tiles (a)")
+        // A hundred words in the tenth power of two are too many, in the sixth they are not.
+        var views = DatabaseSchema()
+        for level in 0...10 {
+            let words = String(repeating: "w ", count: 98) + (level == 0 ? "" : "v\(level - 1), v\(level - 1)")
+            expectAdded(&views, "v\(level)", "CREATE VIEW v\(level) AS \(words)")
+        }
+        #expect(views.refusal(of: "v5") == nil && views.refusal(of: "v10") != nil)
+    }
+}
