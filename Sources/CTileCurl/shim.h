@@ -19,7 +19,7 @@ typedef size_t (*tile_curl_data)(char *data, size_t size, size_t count, void *co
 static inline CURLcode tile_curl_set_function(CURL *easy, CURLoption option, tile_curl_data value) {
     return curl_easy_setopt(easy, option, value);
 }
-// Nothing but HTTP, whatever a redirection says.
+// Nothing but HTTP.
 static inline void tile_curl_only_http(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -33,6 +33,12 @@ static inline long tile_curl_status(CURL *easy) {
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
+}
+// The address that the answer redirects to; NULL if it does not. It lives as long as the transfer.
+static inline const char *tile_curl_redirection(CURL *easy) {
+    char *address = (char *)0;
+    curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &address);
+    return address;
 }
 // Seconds that the server asks to wait; 0 where it says nothing.
 static inline long tile_curl_retry_after(CURL *easy) {

@@ -118,13 +118,16 @@ final class HTTPEngine: @unchecked Sendable {
                 $0.attempts += 1
                 if fetch.attempts > 0 { $0.retries += 1 }
             }
-            guard let easy = fetch.begin(options), curl_multi_add_handle(multi, easy) == CURLM_OK else {
-                fetch.endTransfer()
-                end(fetch, .failed(.connection, message: "libcurl cannot begin", mayPass: true))
-                continue
-            }
-            active[easy] = fetch
+            start(fetch, fetch.begin(options, now: now))
         }
+    }
+
+    private func start(_ fetch: HTTPFetch, _ transfer: UnsafeMutableRawPointer?) {
+        guard let transfer, curl_multi_add_handle(multi, transfer) == CURLM_OK else {
+            fetch.endTransfer()
+            return end(fetch, .failed(.connection, message: "libcurl cannot begin", mayPass: true))
+        }
+        active[transfer] = fetch
     }
 
     private func finishTransfers() {
@@ -133,6 +136,10 @@ final class HTTPEngine: @unchecked Sendable {
             curl_multi_remove_handle(multi, easy)
             guard let fetch = active.removeValue(forKey: easy) else { continue }
             let outcome = fetch.end(result, options)
+            if case .redirected(let target) = outcome {
+                start(fetch, fetch.follow(target, options, now: Self.now))
+                continue
+            }
             fetch.endTransfer()
             end(fetch, outcome)
         }
@@ -142,11 +149,17 @@ final class HTTPEngine: @unchecked Sendable {
         let request = fetch.request
         switch outcome {
         case .delivered:
-            let answer = KeptAnswer(entityTag: fetch.entityTag, lastModified: fetch.lastModified, bytes: fetch.body)
+            let answer = KeptAnswer(
+                entityTag: fetch.entityTag,
+                lastModified: fetch.lastModified,
+                bytes: fetch.body,
+                address: fetch.current
+            )
             delivery.deliver(answer, to: request, from: fetch.address)
         case .notModified:
             counter.count { $0.notModified += 1 }
             if let kept = fetch.kept { delivery.deliver(kept, to: request, from: fetch.address) }
+        case .redirected: break
         case .absent:
             counter.count { $0.absent += 1 }
             delivery.kept.forget(request.tile)

@@ -10,6 +10,14 @@ final class HTTPFetch {
     let kept: KeptAnswer?
     private(set) var body: [UInt8] = []
     private(set) var attempts = 0
+    /// The address that the transfer asks: the tile's, or one that a redirection named.
+    private(set) var current = ""
+    private var redirections = 0
+    /// Milliseconds at which the attempt ends.
+    private var deadline: Int64 = 0
+    private var isConditional = false
+    /// Bytes of headers, and of bodies that are not a tile's.
+    private var otherBytes = 0
     /// Milliseconds at which the next attempt may begin.
     var earliest: Int64 = 0
     private(set) var transfer: OpaqueCurl?
@@ -34,24 +42,38 @@ final class HTTPFetch {
     deinit { endTransfer() }
 
     /// Makes the transfer of the next attempt.
-    func begin(_ options: HTTPOptions) -> OpaqueCurl? {
+    func begin(_ options: HTTPOptions, now: Int64) -> OpaqueCurl? {
+        attempts += 1
+        redirections = 0
+        deadline = now + Int64(options.timeout)
+        return request(address, options, now)
+    }
+
+    /// Makes the transfer of the same attempt at the address that a redirection named.
+    func follow(_ target: String, _ options: HTTPOptions, now: Int64) -> OpaqueCurl? {
+        redirections += 1
+        return request(target, options, now)
+    }
+
+    private func request(_ target: String, _ options: HTTPOptions, _ now: Int64) -> OpaqueCurl? {
         endTransfer()
         guard let easy = curl_easy_init() else { return nil }
-        attempts += 1
+        current = target
         body = []
+        otherBytes = 0
         (entityTag, lastModified, refusal) = (nil, nil, nil)
+        let mayHaveSecrets = authorize(easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         tile_curl_only_http(easy)
-        tile_curl_set_text(easy, CURLOPT_URL, address)
+        tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        tile_curl_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
-        tile_curl_set_long(easy, CURLOPT_MAXREDIRS, 5)
         tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout)
-        tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, options.timeout)
-        var lines = options.headers
-        if let tag = kept?.entityTag { lines.append("If-None-Match: \(tag)") }
-        if let date = kept?.lastModified { lines.append("If-Modified-Since: \(date)") }
+        tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(deadline - now, 1)))
+        var lines = mayHaveSecrets || options.sendsHeadersToOtherOrigins ? options.headers : []
+        isConditional = kept?.address == target
+        if isConditional, let tag = kept?.entityTag { lines.append("If-None-Match: \(tag)") }
+        if isConditional, let date = kept?.lastModified { lines.append("If-Modified-Since: \(date)") }
         for line in lines { headers = curl_slist_append(headers, line) ?? headers }
         tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
@@ -64,11 +86,23 @@ final class HTTPFetch {
         tile_curl_set_function(easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
             guard let context else { return 0 }
             let fetch = Unmanaged<HTTPFetch>.fromOpaque(context).takeUnretainedValue()
-            fetch.note(UnsafeRawBufferPointer(start: data, count: size * count))
-            return size * count
+            return fetch.note(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
         }
         transfer = easy
         return easy
+    }
+
+    /// Whether the target has the tile's own scheme, host and port; then it gets the user and password, too.
+    private func authorize(_ easy: OpaqueCurl) -> Bool {
+        guard current != address else { return true }
+        guard let own = HTTPAddress(address), let target = HTTPAddress(current), own.origin == target.origin else {
+            return false
+        }
+        if target.user == nil, let user = own.user {
+            tile_curl_set_text(easy, CURLOPT_USERNAME, user)
+            tile_curl_set_text(easy, CURLOPT_PASSWORD, own.password ?? "")
+        }
+        return true
     }
 
     /// Lets the attempt's transfer go; its connection stays with the engine.
@@ -85,14 +119,21 @@ final class HTTPFetch {
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
         let reason = String(cString: curl_easy_strerror(result))
         switch result {
-        case CURLE_OK:
+        // What was not read of an answer that is no tile does not matter.
+        case CURLE_OK, CURLE_WRITE_ERROR:
+            let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
+            if let target, [301, 302, 303, 307, 308].contains(status), !options.absentStatuses.contains(status) {
+                return RetryRule.end(redirectedTo: target, number: redirections + 1)
+            }
             let end = RetryRule.end(
                 status: status,
                 absentStatuses: options.absentStatuses,
                 retryAfterSeconds: retryAfter
             )
-            guard end == .notModified, kept == nil else { return end }
+            guard end == .notModified, !isConditional else { return end }
             return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
+            return .failed(.connection, message: reason, mayPass: false)
         case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
         case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
         // The connection ended between two chunks, or while a byte was expected: in the middle, if there was any.
@@ -114,8 +155,8 @@ final class HTTPFetch {
     }
 
     private func take(_ data: UnsafeRawBufferPointer) -> Bool {
-        // What an error says is for people, and nobody reads it here.
-        guard let transfer, tile_curl_status(transfer) == 200 else { return true }
+        // What an error says is for people; a short one is read so that the connection can be used again.
+        guard let transfer, tile_curl_status(transfer) == 200 else { return takeOther(data.count) }
         let needed = body.count + data.count
         guard needed <= limit else {
             refusal = .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
@@ -133,14 +174,27 @@ final class HTTPFetch {
         return true
     }
 
-    private func note(_ line: UnsafeRawBufferPointer) {
-        // A new status line: after a redirection the headers begin anew.
+    /// More bytes of headers, or of a body that is not a tile's, than any server needs.
+    private static let otherLimit = 65_536
+
+    private func takeOther(_ count: Int) -> Bool {
+        otherBytes += count
+        return otherBytes <= Self.otherLimit
+    }
+
+    private func note(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard takeOther(line.count) else {
+            refusal = .failed(.tooLarge, message: "more than \(Self.otherLimit) bytes of headers came", mayPass: false)
+            return false
+        }
+        // A new status line: after an interim answer the headers begin anew.
         if line.starts(with: "HTTP/".utf8) { (entityTag, lastModified) = (nil, nil) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        guard name == "etag" || name == "last-modified", line.count <= 1024 else { return }
+        guard name == "etag" || name == "last-modified", line.count <= 1024 else { return true }
         let text = String(decoding: line[(colon + 1)...].filter { $0 >= 32 && $0 < 127 }, as: UTF8.self)
         let value = String(text.drop { $0 == " " })
         if name == "etag" { entityTag = value } else { lastModified = value }
+        return true
     }
 }

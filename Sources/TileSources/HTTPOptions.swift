@@ -24,8 +24,12 @@ public struct HTTPOptions: Hashable, Sendable {
     public var keptBytes: Int
     /// Statuses that mean that there is no such tile; 204, 404 and 410 unless given.
     public var absentStatuses: Set<Int>
-    /// Header lines of every request, `Name: value`, such as a key; none unless given.
+    /// Header lines of requests, `Name: value`, such as a key. Default: none.
+    ///
+    /// They are sent to the template's scheme, host and port, and to no other that a redirection names.
     public var headers: [String]
+    /// Whether ``headers`` are also sent to other schemes, hosts and ports that redirections name. Default: `false`.
+    public var sendsHeadersToOtherOrigins: Bool
 
     /// Makes options.
     public init(
@@ -38,7 +42,8 @@ public struct HTTPOptions: Hashable, Sendable {
         largestTile: Int = 16 << 20,
         keptBytes: Int = 4 << 20,
         absentStatuses: Set<Int> = [204, 404, 410],
-        headers: [String] = []
+        headers: [String] = [],
+        sendsHeadersToOtherOrigins: Bool = false
     ) {
         self.zooms = zooms
         self.connections = connections
@@ -50,6 +55,7 @@ public struct HTTPOptions: Hashable, Sendable {
         self.keptBytes = keptBytes
         self.absentStatuses = absentStatuses
         self.headers = headers
+        self.sendsHeadersToOtherOrigins = sendsHeadersToOtherOrigins
     }
 
     func check(_ subject: String) throws(TileSourceError) {

@@ -103,15 +103,17 @@ final class HTTPDelivery: Sendable {
 
     private func write(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
         let tile = request.tile
-        var isGood = false
         request.complete { pixels in
             let place = ImagePlacement(tileSize: tileSize)
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
-            // What came was broken, perhaps on the way: another time it may be whole.
-            if failure != nil { throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000) }
-            isGood = true
+            guard failure == nil else {
+                kept.forget(tile)
+                // What came was broken, perhaps on the way: another time it may be whole.
+                throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000)
+            }
+            // An answer without a name supersedes one that had one.
+            if answer.isNamed { kept.keep(answer, for: tile) } else { kept.forget(tile) }
             return .pixels
         }
-        if isGood, answer.isNamed { kept.keep(answer, for: tile) } else if !isGood { kept.forget(tile) }
     }
 }

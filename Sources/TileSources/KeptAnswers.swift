@@ -6,9 +6,13 @@ struct KeptAnswer {
     var entityTag: String?
     var lastModified: String?
     var bytes: [UInt8]
+    /// Where it came from: only there do its names mean anything.
+    var address = ""
 
     /// The bytes that keeping it takes, about.
-    var cost: Int { bytes.count + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0) + 200 }
+    var cost: Int {
+        bytes.count + address.utf8.count + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0) + 200
+    }
 
     /// Whether there is anything to ask the server by.
     var isNamed: Bool { entityTag != nil || lastModified != nil }

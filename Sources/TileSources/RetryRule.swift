@@ -7,6 +7,8 @@ enum FetchEnd: Equatable {
     /// What was kept is still good.
     case notModified
     case absent
+    /// The answer is at another address.
+    case redirected(to: String)
     case failed(LoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
 }
 
@@ -14,6 +16,21 @@ enum FetchEnd: Equatable {
 struct RetryRule {
     let retries: Int
     let backOff: Int
+
+    /// Redirections that are followed in one attempt.
+    static let redirections = 5
+
+    /// What a redirection comes to; one that is refused once always is.
+    ///
+    /// - Parameter number: counts those of the attempt, this one included.
+    static func end(redirectedTo address: String, number: Int) -> FetchEnd {
+        func refused(_ message: String) -> FetchEnd { .failed(.status, message: message, mayPass: false) }
+        guard number <= redirections else { return refused("more than \(redirections) redirections") }
+        guard HTTPAddress(address) != nil else {
+            return refused("a redirection to an address of http or https was expected, not to \(address.prefix(200))")
+        }
+        return .redirected(to: address)
+    }
 
     /// The longest wait, in milliseconds.
     static let longest = 30_000

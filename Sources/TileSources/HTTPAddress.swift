@@ -1,0 +1,28 @@
+import CTileCurl
+
+/// An http or https address, taken apart by libcurl's own rules.
+struct HTTPAddress {
+    /// Scheme, host and port: secrets that were meant for one are not sent to another.
+    let origin: [String]
+    let user: String?
+    let password: String?
+
+    /// Reads an address; `nil` if it is not one of http or https.
+    init?(_ text: String) {
+        guard let handle = curl_url() else { return nil }
+        defer { curl_url_cleanup(handle) }
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
+        func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+            var value: UnsafeMutablePointer<CChar>?
+            guard curl_url_get(handle, part, &value, UInt32(flags)) == CURLUE_OK, let value else { return nil }
+            defer { curl_free(value) }
+            return String(cString: value)
+        }
+        guard let scheme = part(CURLUPART_SCHEME)?.lowercased(), ["http", "https"].contains(scheme),
+            let host = part(CURLUPART_HOST)?.lowercased(), let port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT)
+        else { return nil }
+        origin = [scheme, host, port]
+        user = part(CURLUPART_USER, CURLU_URLDECODE)
+        password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
+    }
+}
