@@ -18,8 +18,13 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CSDL2",
-            pkgConfig: "sdl2",
-            providers: [.apt(["libsdl2-dev"]), .brew(["sdl2"]), .yum(["SDL2-devel"])]
+            pkgConfig: "SDL2_ttf",  // which names SDL 2 itself
+            providers: [.apt(["libsdl2-ttf-dev"]), .brew(["sdl2_ttf"]), .yum(["SDL2_ttf-devel"])]
+        ),
+        .systemLibrary(
+            name: "CFontconfig",
+            pkgConfig: "fontconfig",
+            providers: [.apt(["libfontconfig-dev"]), .brew(["fontconfig"]), .yum(["fontconfig-devel"])]
         ),
         .target(
             name: "ViewerKit",
@@ -34,7 +39,7 @@ let package = Package(
         .executableTarget(
             name: "tileviewer",
             dependencies: [
-                "CSDL2", "ViewerKit",
+                "CSDL2", "CFontconfig", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -35,12 +35,11 @@ public struct Overlay: Sendable {
     static let numbered = 99
 
     /// The width of the panel at the left, in pixels.
-    static let panelWidth = 368.0
-    private static let lineHeight = 12.0
+    static let panelWidth = 384.0
 
     /// The shapes, from the lowest to the uppermost.
     public static func shapes(_ facts: Facts) -> [Shape] {
-        tilesOnScreen(facts) + inset(facts) + panel(facts)
+        tilesOnScreen(facts) + inset(facts) + insetLegend(facts) + panel(facts)
     }
 
     // MARK: Over the tiles
@@ -61,7 +60,7 @@ public struct Overlay: Sendable {
             shapes.append(.outline(place, colour.with(alpha: 200)))
             var text = "\(tile.tile)"
             if let number = order[tile.tile], number <= numbered { text = "#\(number) \(text)" }
-            if place.width >= Double(text.utf8.count) * Shape.letter + 8 {
+            if place.width >= Shape.width(of: text) + 8 {
                 shapes.append(.text(text, x: place.minX + 5, y: place.minY + 5, Colour(0x000000, alpha: 200)))
                 shapes.append(.text(text, x: place.minX + 4, y: place.minY + 4, .white))
             }
@@ -73,12 +72,12 @@ public struct Overlay: Sendable {
 
     /// A small map of three viewports a side: states, the plan's order, the view and where it is expected to go.
     static func inset(_ facts: Facts) -> [Shape] {
-        let (width, height) = (facts.viewport.width, facts.viewport.height)
+        let (width, height) = (facts.viewport.width, facts.viewport.height - legendHeight)
         let span = 1 + 2 * margin
-        let factor = min(360 / (width * span), 300 / (height * span))
+        let factor = min(360 / (width * span), 300 / (facts.viewport.height * span))
         let box = Rectangle(
             minX: (width - width * span * factor - 12).rounded(),
-            minY: (height - height * span * factor - 12).rounded(),
+            minY: (height - facts.viewport.height * span * factor - 12).rounded(),
             maxX: (width - 12).rounded(),
             maxY: (height - 12).rounded()
         )
@@ -106,55 +105,76 @@ public struct Overlay: Sendable {
             let text = "\(index + 1)"
             // Coarser and finer tiles lie over these; their numbers would hide each other.
             guard tile.tile.level == level else { continue }
-            if area.width >= Double(text.utf8.count) * Shape.letter + 3, area.height >= Shape.letter + 3 {
-                let x = ((area.minX + area.maxX - Double(text.utf8.count) * Shape.letter) / 2).rounded()
-                shapes.append(.text(text, x: x, y: ((area.minY + area.maxY - Shape.letter) / 2).rounded(), .yellow))
+            if area.width >= Shape.width(of: text) + 3, area.height >= Shape.lineHeight {
+                let x = ((area.minX + area.maxX - Shape.width(of: text)) / 2).rounded()
+                shapes.append(.text(text, x: x, y: ((area.minY + area.maxY - Shape.lineHeight) / 2).rounded(), .yellow))
             }
         }
         shapes.append(.outline(place(facts.viewport.worldRectangle), .white))
         if let expected = facts.diagnostics.expectedRectangle {
             let area = place(expected)
-            if !area.isEmpty { shapes.append(.outline(area, Colour(0x00E5FF))) }
+            if !area.isEmpty { shapes.append(.outline(area, .cyan)) }
         }
         shapes.append(.outline(box, .grey))
         return shapes
     }
 
-    // MARK: Figures
+    /// The frames of the small map, below it.
+    private static let legendHeight = Shape.lineHeight + 7
 
-    static func panel(_ facts: Facts) -> [Shape] {
-        let lines = text(facts)
-        let legend = TileViewDiagnostics.TileState.allCases
-        let rows = Double(lines.count) + 3.5 + (Double(legend.count) / 3).rounded(.up)
-        let box = Rectangle(minX: 12, minY: 12, maxX: 12 + panelWidth, maxY: 12 + rows * lineHeight + 16)
-        var shapes: [Shape] = [.fill(box, .panel), .outline(box, .grey)]
-        var y = box.minY + 8
-        for line in lines {
-            shapes.append(.text(line, x: box.minX + 8, y: y, .white))
-            y += lineHeight
-        }
-        shapes += memory(
-            facts.statistics,
-            in: Rectangle(minX: box.minX + 8, minY: y + 2, maxX: box.maxX - 8, maxY: y + 16)
-        )
-        y += 22
-        for (index, part) in MemoryPart.allCases.enumerated() {
-            shapes += key(part.colour, part.rawValue, x: box.minX + 8 + Double(index) * 88, y: y)
-        }
-        y += lineHeight + 6
-        for (index, state) in legend.enumerated() {
-            let x = box.minX + 8 + Double(index % 3) * 118
-            shapes += key(Colour.of(state), "\(state)", x: x, y: y + Double(index / 3) * lineHeight)
+    static func insetLegend(_ facts: Facts) -> [Shape] {
+        let frames = [("view", Colour.white), ("expected", .cyan), ("planned, in order", .yellow)]
+        let width = frames.reduce(0) { $0 + keyWidth($1.0) } + 8
+        let (right, bottom) = (facts.viewport.width - 12, facts.viewport.height - 12)
+        let box = Rectangle(minX: right - width, minY: bottom - legendHeight + 3, maxX: right, maxY: bottom)
+        var shapes: [Shape] = [.fill(box, .panel)]
+        var x = box.minX + 8
+        for (name, colour) in frames {
+            shapes += key(colour, isFrame: true, name, x: x, y: box.minY + 2)
+            x += keyWidth(name)
         }
         return shapes
     }
 
-    private static func key(_ colour: Colour, _ name: String, x: Double, y: Double) -> [Shape] {
-        [
-            .fill(Rectangle(minX: x, minY: y, maxX: x + 8, maxY: y + 8), colour),
-            .text(name, x: x + 12, y: y, .grey),
+    // MARK: Figures
+
+    /// The states of tiles, in the colours of the tiles, the small map and the bar; then what only the bar has.
+    static let legend =
+        TileViewDiagnostics.TileState.allCases.map { ("\($0)", Colour.of($0)) }
+        + [(MemoryPart.tables.rawValue, MemoryPart.tables.colour)]
+    private static let columns = 3
+
+    static func panel(_ facts: Facts) -> [Shape] {
+        let lines = text(facts)
+        let rows = Double(lines.count + (legend.count + columns - 1) / columns)
+        let box = Rectangle(minX: 12, minY: 12, maxX: 12 + panelWidth, maxY: 12 + rows * Shape.lineHeight + 36)
+        var shapes: [Shape] = [.fill(box, .panel), .outline(box, .grey)]
+        var y = box.minY + 6
+        for line in lines {
+            shapes.append(.text(line, x: box.minX + 8, y: y, .white))
+            y += Shape.lineHeight
+        }
+        shapes += memory(
+            facts.statistics,
+            in: Rectangle(minX: box.minX + 8, minY: y + 4, maxX: box.maxX - 8, maxY: y + 18)
+        )
+        y += 24
+        for (index, (name, colour)) in legend.enumerated() {
+            let x = box.minX + 8 + Double(index % columns) * ((panelWidth - 16) / Double(columns)).rounded(.down)
+            shapes += key(colour, isFrame: false, name, x: x, y: y + Double(index / columns) * Shape.lineHeight)
+        }
+        return shapes
+    }
+
+    private static func key(_ colour: Colour, isFrame: Bool, _ name: String, x: Double, y: Double) -> [Shape] {
+        let swatch = Rectangle(minX: x, minY: y + 3, maxX: x + 11, maxY: y + 14)
+        return [
+            isFrame ? .outline(swatch, colour) : .fill(swatch, colour),
+            .text(name, x: x + 17, y: y, .white),
         ]
     }
+
+    private static func keyWidth(_ name: String) -> Double { 17 + Shape.width(of: name) + 14 }
 
     static func text(_ facts: Facts) -> [String] {
         let statistics = facts.statistics
@@ -172,15 +192,15 @@ public struct Overlay: Sendable {
         ]
     }
 
-    /// What memory is used for.
+    /// What memory is used for, with the names and colours of the tiles' states.
     enum MemoryPart: String, CaseIterable {
-        case decoded, loading, packed, tables
+        case decoded, loading, compressed, tables
 
         var colour: Colour {
             switch self {
-            case .decoded: Colour(0x43A047)
-            case .loading: Colour(0xFB8C00)
-            case .packed: Colour(0x1E88E5)
+            case .decoded: Colour.of(.decoded)
+            case .loading: Colour.of(.loading)
+            case .compressed: Colour.of(.compressed)
             case .tables: Colour(0x8D6E63)
             }
         }
@@ -189,7 +209,7 @@ public struct Overlay: Sendable {
             switch self {
             case .decoded: max(statistics.decodedBytes - statistics.inFlightBytes, 0)
             case .loading: statistics.inFlightBytes
-            case .packed: statistics.compressedBytes
+            case .compressed: statistics.compressedBytes
             case .tables: statistics.bookkeepingBytes
             }
         }
@@ -230,11 +250,11 @@ public struct FrameText: Hashable, Sendable {
         let line = "\(rate), \(cost)"
         let box = Rectangle(
             minX: 12,
-            minY: height - 30,
-            maxX: 28 + Double(line.utf8.count) * Shape.letter,
+            minY: height - 35,
+            maxX: 28 + Shape.width(of: line),
             maxY: height - 12
         )
-        return [.fill(box, .panel), .text(line, x: 20, y: height - 25, .white)]
+        return [.fill(box, .panel), .text(line, x: 20, y: height - 32, .white)]
     }
 }
 

@@ -32,11 +32,16 @@ public enum Shape: Hashable, Sendable {
     case fill(Rectangle, Colour)
     /// The edge of an area, one pixel wide, within it.
     case outline(Rectangle, Colour)
-    /// A line of text whose upper left corner is named, in letters of 8 x 8 pixels.
+    /// A line of text whose upper left corner is named, each letter in a cell of ``letterWidth`` by ``lineHeight``.
     case text(String, x: Double, y: Double, Colour)
 
-    /// The width and the height of a letter, in pixels.
-    public static let letter = 8.0
+    /// The width of a letter, in pixels.
+    public static let letterWidth = 8.0
+    /// From one line to the next, in pixels.
+    public static let lineHeight = 17.0
+
+    /// The width of a line of text, in pixels.
+    static func width(of text: String) -> Double { Double(text.unicodeScalars.count) * letterWidth }
 }
 
 extension Colour {
@@ -49,10 +54,12 @@ extension Colour {
         case .decoded: Colour(0x43A047)
         case .stale: Colour(0x8E24AA)
         case .absent: Colour(0x757575)
-        case .failed: Colour(0x212121)
+        case .failed: Colour(0xFF6EC7)
         }
     }
 
+    /// Where the view is expected to go.
+    static let cyan = Colour(0x00E5FF)
     static let white = Colour(0xFFFFFF)
     static let grey = Colour(0xB0B0B0)
     static let yellow = Colour(0xFFEB3B)

@@ -210,6 +210,7 @@ final class Session {
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
         )
         print("loads     \(statistics.loadsStarted), peak memory \(ByteCount.bytes(statistics.peakBytes))")
+        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, beside the limit")
         print("TileCache \(statistics)")
     }
 

@@ -8,7 +8,11 @@ final class Window {
     private let window: OpaquePointer
     private let renderer: OpaquePointer
     private var textures: [TileIdentity: OpaquePointer] = [:]
-    private var ledger = TextureLedger<TileIdentity>(capacity: 384)
+    /// `nil` only while the window closes.
+    private var letters: Letters?
+    /// Bytes of the tiles' textures, and the most that they have been.
+    private var textureBytes = 0
+    private(set) var peakTextureBytes = 0
     private let isPaced: Bool
     /// Whether tiles have alpha.
     private let blends: Bool
@@ -20,7 +24,13 @@ final class Window {
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
         // A person's Ctrl-C ends the program as always.
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
+        // Without this, SDL shows what it painted by OpenGL: 70 MiB of Mesa where there is no card.
+        if usesSoftware { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
         guard SDL_Init(SDL_INIT_VIDEO) == 0 else { throw Self.failure("no display could be opened") }
+        try Display.check(
+            driver: String(cString: SDL_GetCurrentVideoDriver()),
+            requested: SDL_GetHint(SDL_HINT_VIDEODRIVER).map { String(cString: $0) }
+        )
         guard
             let window = SDL_CreateWindow(
                 title,
@@ -38,18 +48,19 @@ final class Window {
         if made == nil { made = SDL_CreateRenderer(window, -1, SDL_RENDERER_SOFTWARE.rawValue) }
         guard let renderer = made else { throw Self.failure("nothing can draw into the window") }
         self.renderer = renderer
+        letters = try Letters(renderer)
         SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
     }
 
     deinit {
-        SDLTest_CleanupTextDrawing()
+        letters = nil
         for texture in textures.values { SDL_DestroyTexture(texture) }
         SDL_DestroyRenderer(renderer)
         SDL_DestroyWindow(window)
         SDL_Quit()
     }
 
-    private static func failure(_ text: String) -> ViewerError {
+    static func failure(_ text: String) -> ViewerError {
         ViewerError("\(text): \(String(cString: SDL_GetError()))")
     }
 
@@ -84,13 +95,16 @@ final class Window {
             SDL_RenderCopyF(renderer, texture, &source, &destination)
             if draw.clip != nil { SDL_RenderSetClipRect(renderer, nil) }
         }
-        for identity in ledger.endFrame() {
-            if let texture = textures.removeValue(forKey: identity) { SDL_DestroyTexture(texture) }
+        // Textures count against no limit: only what is drawn has one.
+        for identity in frame.disappeared {
+            guard let texture = textures.removeValue(forKey: identity) else { continue }
+            textureBytes -= bytes(of: texture)
+            SDL_DestroyTexture(texture)
         }
     }
 
     private func texture(of tile: LeasedTile) -> OpaquePointer? {
-        if ledger.draw(tile.identity), let texture = textures[tile.identity] { return texture }
+        if let texture = textures[tile.identity] { return texture }
         guard
             let texture = SDL_CreateTexture(
                 renderer,
@@ -105,7 +119,15 @@ final class Window {
             _ = SDL_UpdateTexture(texture, nil, bytes.baseAddress, Int32(tile.bytesPerRow))
         }
         textures[tile.identity] = texture
+        textureBytes += bytes(of: texture)
+        peakTextureBytes = max(peakTextureBytes, textureBytes)
         return texture
+    }
+
+    private func bytes(of texture: OpaquePointer) -> Int {
+        var (width, height): (Int32, Int32) = (0, 0)
+        SDL_QueryTexture(texture, nil, nil, &width, &height)
+        return Int(width) * Int(height) * 4
     }
 
     func draw(_ shapes: [Shape]) {
@@ -120,8 +142,7 @@ final class Window {
                 var place = SDL_FRect(area)
                 SDL_RenderDrawRectF(renderer, &place)
             case .text(let text, let x, let y, let colour):
-                setColour(colour)
-                SDLTest_DrawString(renderer, Int32(clamping: Int(x)), Int32(clamping: Int(y)), text)
+                letters?.draw(text, x: x, y: y, colour)
             }
         }
     }
@@ -175,7 +196,8 @@ final class Window {
             if event.type == SDL_RENDER_TARGETS_RESET.rawValue || event.type == SDL_RENDER_DEVICE_RESET.rawValue {
                 for texture in textures.values { SDL_DestroyTexture(texture) }
                 textures.removeAll()
-                ledger.removeAll()
+                textureBytes = 0
+                letters = (try? Letters(renderer)) ?? letters
             } else if let input = SDLInput.event(event, in: window) {
                 events.append(input)
             }

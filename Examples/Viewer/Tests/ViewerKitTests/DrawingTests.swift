@@ -59,22 +59,6 @@ import TileCache
         #expect(draw.clip == PixelRectangle(x: 200, y: 150, width: 100, height: 100))
     }
 
-    @Test func texturesThatWereNotDrawnForLongestGo() {
-        var ledger = TextureLedger<Int>(capacity: 3)
-        /// Which of some tiles are there already.
-        func draw(_ tiles: Int...) -> [Bool] { tiles.map { ledger.draw($0) } }
-        func end() -> [Int] { ledger.endFrame().sorted() }
-        #expect(draw(1, 2, 2) == [false, false, true])
-        #expect(end() == [])
-        #expect(draw(2, 3, 4) == [true, false, false])
-        #expect(end() == [1])
-        // All that a frame draws stays, however many.
-        #expect(draw(10, 11, 12, 13, 14, 15).allSatisfy { !$0 })
-        #expect(end() == [2, 3, 4])
-        #expect(ledger.count == 6)
-        #expect(draw(2) == [false])
-    }
-
     /// A known checksum, and a picture whose parts add up.
     @Test func picturesArePNG() {
         #expect(PNG.checksum(Array("123456789".utf8)) == 0xCBF4_3926)

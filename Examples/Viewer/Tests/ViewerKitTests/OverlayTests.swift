@@ -57,18 +57,66 @@ import TileCache
         let facts = try facts()
         let shapes = Overlay.inset(facts)
         guard case .fill(let box, _) = try #require(shapes.first) else { return }
-        #expect(box.maxX == 628 && box.maxY == 388 && box.width == 360 && box.height == 225)
+        #expect(box.maxX == 628 && box.maxY == 364 && box.width == 360 && box.height == 225)
         let view = shapes.compactMap { shape -> Rectangle? in
             guard case .outline(let area, .white) = shape else { return nil }
             return area
         }
-        #expect(view == [Rectangle(minX: 388, minY: 238, maxX: 508, maxY: 313)])
+        #expect(view == [Rectangle(minX: 388, minY: 214, maxX: 508, maxY: 289)])
         for shape in shapes {
             if case .fill(let area, _) = shape { #expect(area.intersection(box) == area) }
             if case .outline(let area, _) = shape { #expect(area.intersection(box) == area) }
         }
         // The view rests: it is expected where it is.
-        #expect(shapes.contains(.outline(view[0], Colour(0x00E5FF))))
+        #expect(shapes.contains(.outline(view[0], .cyan)))
+    }
+
+    /// One name for each state; the bar has no other name for what is a state too.
+    @Test func theLegendNamesEachStateOnce() throws {
+        let names = Overlay.legend.map(\.0)
+        #expect(Set(names).count == names.count)
+        #expect(names == ["missing", "loading", "compressed", "decoded", "stale", "absent", "failed", "tables"])
+        for part in Overlay.MemoryPart.allCases {
+            #expect(Overlay.legend.contains { $0.0 == part.rawValue && $0.1 == part.colour })
+        }
+        let colours = Overlay.legend.map(\.1)
+        for (index, colour) in colours.enumerated() {
+            #expect(contrast(colour, .panel) >= 2, "\(names[index])")
+            for other in colours[..<index] { #expect(distance(colour, other) > 60, "\(names[index])") }
+        }
+        let shapes = Overlay.panel(try facts()) + Overlay.insetLegend(try facts())
+        for name in names + ["view", "expected", "planned, in order"] {
+            #expect(shapes.filter { if case .text(name, _, _, _) = $0 { true } else { false } }.count == 1, "\(name)")
+        }
+    }
+
+    /// Letters stay within the panel that is below them.
+    @Test func textFitsItsPanel() throws {
+        for shapes in [Overlay.panel(try facts()), Overlay.insetLegend(try facts())] {
+            guard case .fill(let box, _) = try #require(shapes.first) else { return }
+            for case .text(let text, let x, let y, _) in shapes {
+                #expect(x >= box.minX && x + Shape.width(of: text) <= box.maxX, "\(text)")
+                #expect(y >= box.minY && y + Shape.lineHeight <= box.maxY, "\(text)")
+            }
+        }
+    }
+
+    /// The ratio that WCAG defines, 1 to 21.
+    private func contrast(_ one: Colour, _ other: Colour) -> Double {
+        func light(_ colour: Colour) -> Double {
+            let parts = [colour.red, colour.green, colour.blue].map { value -> Double in
+                let part = Double(value) / 255
+                return part <= 0.03928 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+            }
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] + 0.05
+        }
+        let (a, b) = (light(one), light(other))
+        return max(a, b) / min(a, b)
+    }
+
+    private func distance(_ one: Colour, _ other: Colour) -> Double {
+        func square(_ a: UInt8, _ b: UInt8) -> Double { (Double(a) - Double(b)) * (Double(a) - Double(b)) }
+        return (square(one.red, other.red) + square(one.green, other.green) + square(one.blue, other.blue)).squareRoot()
     }
 
     /// A bar of 1000 pixels for the limit: what lies side by side on it is what the cache says it uses.

@@ -1,0 +1,15 @@
+import Testing
+import ViewerKit
+
+/// Drivers that draw where it cannot be seen.
+@Suite struct DisplayTests {
+    @Test(arguments: [("x11", nil), ("wayland", nil), ("dummy", "dummy"), ("offscreen", "x11,offscreen")])
+    func whatIsSeenOrAskedForIsTaken(driver: String, requested: String?) {
+        #expect(throws: Never.self) { try Display.check(driver: driver, requested: requested) }
+    }
+
+    @Test(arguments: [("offscreen", nil), ("dummy", nil), ("offscreen", "x11"), ("dummy", "dummyx"), ("offscreen", "")])
+    func theRestIsRefused(driver: String, requested: String?) {
+        #expect(throws: ViewerError.self) { try Display.check(driver: driver, requested: requested) }
+    }
+}
