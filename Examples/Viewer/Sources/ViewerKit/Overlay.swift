@@ -201,7 +201,7 @@ public struct Overlay: Sendable {
             case .decoded: Colour.of(.decoded)
             case .loading: Colour.of(.loading)
             case .compressed: Colour.of(.compressed)
-            case .tables: Colour(0x8D6E63)
+            case .tables: Colour(0xBCAAA4)
             }
         }
 
