@@ -7,22 +7,44 @@ package final class CacheRecord: Sendable {
     private struct State {
         var layers: [tilecache_layer: LayerID] = [:]
         var sources: [tilecache_layer: any Sendable] = [:]
+        /// Layers, and those that are being added.
+        var reservedLayers = 0
         var isShutDown = false
     }
 
     private let state = Lock(State())
 
-    /// Keeps a layer under its number.
+    /// The most layers of a cache: a tile's key has 16 bits for its layer.
+    package static let maximumLayerCount = 65_536
+
+    /// Adds a layer and keeps it under its number.
     ///
-    /// - Parameter source: The library's own source of the layer, for functions that ask it. Default: nil.
+    /// - Parameters:
+    ///   - source: The library's own source of the layer, for functions that ask it. Default: nil.
+    ///   - add: Adds the layer to the cache. Not called if the cache has ``maximumLayerCount`` layers.
     /// - Returns: The number.
-    package func add(_ layer: LayerID, source: (any Sendable)? = nil) -> tilecache_layer {
-        let number = tilecache_layer(layer.index)
-        state.withLock {
-            $0.layers[number] = layer
-            $0.sources[number] = source
+    package func addLayer(
+        source: (any Sendable)? = nil,
+        _ add: () throws(Failure) -> LayerID
+    ) throws(Failure) -> tilecache_layer {
+        let isFree = state.withLock { state in
+            guard state.reservedLayers < Self.maximumLayerCount else { return false }
+            state.reservedLayers += 1
+            return true
         }
-        return number
+        guard isFree else { throw .argument("a cache has at most \(Self.maximumLayerCount) layers") }
+        do throws(Failure) {
+            let layer = try add()
+            let number = tilecache_layer(layer.index)
+            state.withLock {
+                $0.layers[number] = layer
+                $0.sources[number] = source
+            }
+            return number
+        } catch {
+            state.withLock { $0.reservedLayers -= 1 }
+            throw error
+        }
     }
 
     /// The source that was kept with a layer.

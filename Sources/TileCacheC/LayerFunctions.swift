@@ -128,11 +128,11 @@ public func tileCacheAddLayer(
             downsampling: try downsampling(fields.downsampling)
         )
         try handle.record.checkIsRunning()
-        guard handle.record.layerCount < 65_536 else { throw .argument("a cache has at most 65,536 layers") }
         let context = CallbackContext(callbacks.context, destroy: callbacks.destroy)
         do throws(Failure) {
-            let id = try add(callbacks, context, to: handle.cache, levels, layerOptions)
-            layer.pointee = handle.record.add(id)
+            layer.pointee = try handle.record.addLayer { () throws(Failure) in
+                try add(callbacks, context, to: handle.cache, levels, layerOptions)
+            }
         } catch {
             context.disarm()
             throw error

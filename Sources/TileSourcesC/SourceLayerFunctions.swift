@@ -92,8 +92,9 @@ public func tileCacheAddSourceLayer(
         } catch {
             throw .invalidSource(error.description)
         }
-        let id = try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache) }
-        layer.pointee = handle.record.add(id, source: source)
+        layer.pointee = try handle.record.addLayer(source: source) { () throws(Failure) in
+            try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache) }
+        }
     }
 }
 

@@ -101,7 +101,7 @@ enum {
     TILECACHE_ERROR_TIMED_OUT = 10,
     /** The tile is not decoded now. */
     TILECACHE_ERROR_NOT_RESIDENT = 11,
-    /** The limit that was asked for is too high; the highest possible one has been set. */
+    /** The limit that was asked for is too high; a lower one is in force. */
     TILECACHE_ERROR_LIMIT_CLAMPED = 12,
     /** An address names no tiles that can be opened (tilecache_sources.h). */
     TILECACHE_ERROR_INVALID_SOURCE = 13
@@ -285,8 +285,8 @@ TILECACHE_API tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_
  * Sets the limit, 1 byte or more. A lower one takes effect at once for everything that is not held; what is held goes
  * when it is released.
  *
- * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, or the system
- *         denies memory for larger tables. The highest possible limit is set; tilecache_last_error() names it.
+ * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, which is set then,
+ *         or if the system denies memory for larger tables: the limit stays. tilecache_last_error() names it.
  */
 TILECACHE_API tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
@@ -597,7 +597,8 @@ typedef struct tilecache_layer_options {
 TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, size_t struct_size);
 
 /**
- * Adds a layer; it stays for as long as the cache does. At most 65,536 layers.
+ * Adds a layer; it stays for as long as the cache does. A cache has at most 65,536 layers; one more is
+ * TILECACHE_ERROR_INVALID_ARGUMENT.
  *
  * @param source copied; its context belongs to the layer from now on, unless this fails.
  * @param pyramid the levels and the world.
