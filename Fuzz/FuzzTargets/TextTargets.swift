@@ -55,7 +55,10 @@ func fuzzReports(_ bytes: UnsafeRawBufferPointer) {
     let tolerance = try? Tolerance(String(decoding: lines[1], as: UTF8.self))
     var parser = JSONParser(Array(lines[2]))
     let parsed = try? parser.parse()
-    expect(parser.steps <= JSONParser.stepsPerByte * lines[2].count, "\(parser.steps) steps for \(lines[2].count) bytes")
+    expect(
+        parser.steps <= JSONParser.stepsPerByte * lines[2].count,
+        "\(parser.steps) steps for \(lines[2].count) bytes"
+    )
     guard let report = parsed, case .object = report else { return }
     _ = try? check?.failures(in: report)
     _ = try? check?.validate(against: report)

@@ -64,6 +64,42 @@ import Testing
         }
     }
 
+    /// Each gap from the rates of its neighbours, which policies beyond both of them are not kept within.
+    @Test func gapsArePlacesBetweenTheOwnBaselineAndOracle() throws {
+        try Self.withTraces { paths in
+            let report = try Compare(
+                options: Self.options(),
+                policies: [.none, .ring, .tilecache, .oracle],
+                budgets: [.screens(1), .screens(3)]
+            ).run(paths: paths)
+            for rows in [report.rows, report.totals] {
+                for row in rows {
+                    func rate(_ policy: String) throws -> Double {
+                        let same = rows.first {
+                            $0.policy == policy && $0.trace == row.trace && $0.screens == row.screens
+                        }
+                        return try #require(same?.hitRate)
+                    }
+                    let (none, oracle) = (try rate("none"), try rate("oracle"))
+                    guard oracle - none >= 0.02 else {
+                        #expect(row.gapClosed == nil)
+                        continue
+                    }
+                    let gap = try #require(row.gapClosed)
+                    #expect(abs(none + gap * (oracle - none) - (row.hitRate ?? -1)) < 1e-9)
+                    #expect(row.policy != "none" || gap == 0)
+                    #expect(row.policy != "oracle" || gap == 1)
+                }
+            }
+            // One screen is 11 tiles, and such a view across tiles' edges needs up to 3 x 3: none is too small.
+            #expect(report.totals.allSatisfy { $0.shortfallBytes == 0 && $0.screenBytes > 0 })
+            let page = try ComparePage.text(report)
+            let flags = "compare --budgets 1screens,3screens --policies none,ring,tilecache,oracle --efforts 0.5"
+            #expect(page.contains(flags))
+            #expect(CompareText.text(report).contains("--budgets 1screens,3screens"))
+        }
+    }
+
     @Test func moreEffortLoadsMore() throws {
         try Self.withTraces { paths in
             for kind in [PrefetchKind.ring, .skewport] {

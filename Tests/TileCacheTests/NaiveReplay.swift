@@ -8,6 +8,14 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
     var panHits = 0
     var zoomDemands = 0
     var zoomHits = 0
+    /// Demands that were in flight.
+    var late = 0
+    /// Milliseconds, to a tenth, from each demand that was no hit to the frame that could draw it; the first frame's too.
+    var waits: [Double] = []
+    /// Frames that needed a tile that was not resident.
+    var gapFrames = 0
+    /// The most tiles that a frame needed.
+    var mostNeeded = 0
     /// Loads started.
     var loads = 0
     /// Loads whose pixels were never drawn: evicted unseen, unseen at the end, or still in flight then.
@@ -15,7 +23,20 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
 
     var description: String {
         "demands \(demands) hits \(hits), pan \(panDemands)/\(panHits), zoom \(zoomDemands)/\(zoomHits), "
-            + "loads \(loads) unseen \(unseenLoads)"
+            + "loads \(loads) unseen \(unseenLoads), late \(late), waits \(waits.count), gaps \(gapFrames)"
+    }
+
+    /// What was counted by hand.
+    var demandsAndLoads: NaiveFigures {
+        var figures = self
+        (figures.late, figures.gapFrames, figures.mostNeeded, figures.waits) = (0, 0, 0, [])
+        return figures
+    }
+
+    /// The smallest wait in milliseconds that so many of a hundred waits do not exceed.
+    func percentile(_ percent: Int) -> Double? {
+        let sorted = waits.sorted()
+        return sorted.isEmpty ? nil : sorted[(sorted.count * percent + 99) / 100 - 1]
     }
 }
 
@@ -79,6 +100,8 @@ private struct NaiveModel {
     private var inFlight: [Load] = []
     private var plan: [NaiveTile] = []
     private var needed: Set<NaiveTile> = []
+    /// When each needed tile that could not be drawn yet was demanded.
+    private var demandedAt: [NaiveTile: Int64] = [:]
     private var level: Int?
 
     init(capacity: Int, workers: Int, latency: Int64) {
@@ -91,11 +114,19 @@ private struct NaiveModel {
         workBetweenFrames(before: now)
         land(at: now)
 
-        if let before = self.level {
-            for tile in tiles where !needed.contains(tile) { count(demand: tile, isPan: level == before) }
+        for tile in tiles where !needed.contains(tile) {
+            if let before = self.level { count(demand: tile, isPan: level == before) }
+            if lastUse[tile] == nil { demandedAt[tile] = now }
         }
         self.level = level
         needed = Set(tiles)
+        demandedAt = demandedAt.filter { needed.contains($0.key) }
+        for (tile, time) in demandedAt where lastUse[tile] != nil {
+            figures.waits.append((Double(now - time) / 100_000).rounded() / 10)
+            demandedAt[tile] = nil
+        }
+        figures.gapFrames += tiles.contains { lastUse[$0] == nil } ? 1 : 0
+        figures.mostNeeded = max(figures.mostNeeded, needed.count)
 
         for tile in tiles where lastUse[tile] != nil {
             use(tile)
@@ -108,6 +139,7 @@ private struct NaiveModel {
     func finished() -> NaiveFigures {
         var figures = figures
         figures.unseenLoads += unseen.count + inFlight.count
+        figures.waits.sort()
         return figures
     }
 
@@ -115,6 +147,7 @@ private struct NaiveModel {
         let hit = lastUse[tile] != nil ? 1 : 0
         figures.demands += 1
         figures.hits += hit
+        figures.late += inFlight.contains { $0.tile == tile } ? 1 : 0
         if isPan {
             figures.panDemands += 1
             figures.panHits += hit

@@ -22,7 +22,8 @@ private let recordedTraces: [String] = {
         duration: Double = .infinity,
         workers: Int = 4,
         latency: Int64 = 40_000_000,
-        policy: NaivePolicy = .none
+        policy: NaivePolicy = .none,
+        naive: NaiveFigures
     ) throws -> NaiveFigures {
         var options = ReplayOptions()
         options.memoryLimit = .tiles(capacityTiles)
@@ -36,6 +37,16 @@ private let recordedTraces: [String] = {
         let scene = try PanTraceScene(reader.header, name: "trace")
         let input = ReplayInput(name: "trace", source: "tests", scene: scene, samples: reader)
         let report = try #require(try Replay(options).run(input).traces.first)
+        // Of waits the report has percentiles alone.
+        for (percent, value) in [
+            (50, report.timeToSharp.p50), (95, report.timeToSharp.p95), (99, report.timeToSharp.p99),
+        ] { #expect(value == naive.percentile(percent), "p\(percent)") }
+        if let share = report.framesWithGap {
+            #expect(Int((share * Double(report.coverage.frames)).rounded()) == naive.gapFrames)
+        }
+        let slotBytes = scene.tileSize * scene.tileSize * 4
+        #expect(report.memory.screenTiles == naive.mostNeeded)
+        #expect(report.memory.shortfallBytes == max(naive.mostNeeded - capacityTiles, 0) * slotBytes)
         return NaiveFigures(
             demands: report.demands.total,
             hits: report.demands.decodedHits + report.demands.compressedHits,
@@ -43,6 +54,10 @@ private let recordedTraces: [String] = {
             panHits: report.demands.pan.hits,
             zoomDemands: report.demands.zoom.total,
             zoomHits: report.demands.zoom.hits,
+            late: report.demands.late,
+            waits: naive.waits,
+            gapFrames: naive.gapFrames,
+            mostNeeded: naive.mostNeeded,
             loads: report.loads.started,
             unseenLoads: report.loads.unseen
         )
@@ -57,7 +72,7 @@ private let recordedTraces: [String] = {
         let naive = naiveReplay(traceText: text, capacityTiles: 90, duration: 180)
         print("naive replay of \(path.split(separator: "/").last ?? ""): \(naive)")
         #expect(naive.demands > 0 && naive.hits > 0)
-        #expect(try libraryReplay(text, capacityTiles: 90, duration: 180) == naive)
+        #expect(try libraryReplay(text, capacityTiles: 90, duration: 180, naive: naive) == naive)
     }
 
     @Test(arguments: HandMadeTrace.all, NaivePolicy.allCases)
@@ -74,10 +89,11 @@ private let recordedTraces: [String] = {
             capacityTiles: trace.tiles,
             workers: trace.workers,
             latency: trace.latency,
-            policy: policy
+            policy: policy,
+            naive: naive
         )
         #expect(library == naive)
-        if policy == .none, let counted = trace.counted { #expect(naive == counted) }
+        if policy == .none, let counted = trace.counted { #expect(naive.demandsAndLoads == counted) }
     }
 
     @Test(arguments: 0..<30, NaivePolicy.allCases)
@@ -99,7 +115,8 @@ private let recordedTraces: [String] = {
             capacityTiles: tiles,
             workers: workers,
             latency: Int64(latency),
-            policy: policy
+            policy: policy,
+            naive: naive
         )
         #expect(library == naive, "\(tiles) tiles, \(workers) workers, \(latency) ns")
     }

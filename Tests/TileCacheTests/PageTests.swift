@@ -14,8 +14,9 @@ import TileCache
         return try Replay(options).run(input, hooks: ReplayHooks(keepsSeries: true))
     }
 
-    /// Every element that is opened is closed, in order.
+    /// Every element that is opened is closed, in order; the script is no markup.
     private func isWellFormed(_ page: String) -> Bool {
+        let page = page.replacing(PageScript.text, with: "")
         let alone: Set<String> = ["meta", "link", "!DOCTYPE"]
         var open: [String] = []
         for piece in page.split(separator: "<").dropFirst() {
@@ -37,7 +38,7 @@ import TileCache
         #expect(!page.contains("src=") && !page.contains("@import") && !page.contains("url("))
         #expect(page.split(separator: "\"").allSatisfy { !$0.hasPrefix("http") || $0 == "http://www.w3.org/2000/svg" })
         for heading in ["Memory over time", "Demands over time", "The world, and what", "Time to sharp"] {
-            #expect(page.contains("<h2>\(heading)"), "\(heading)")
+            #expect(page.contains("\">\(heading)"), "\(heading)")
         }
         #expect(!page.contains("NaN") && !page.contains("inf,"))
     }
@@ -114,11 +115,8 @@ import TileCache
         #expect(abs(log.part(4) - 0.5) < 1e-9 && log.part(0) == 0 && log.part(99) == 1)
     }
 
-    @Test func zoomingOutIsDrawnWithAndWithoutRows() throws {
-        func report(_ rows: [ZoomoutReport.Row]) -> ZoomoutReport {
-            ZoomoutReport(configuration: [:], rows: rows, tileBound: 20, mostNeededTiles: 12, byteLimit: 8_000_000)
-        }
-        let rows = [1.0, 4, 16].map { factor in
+    static func zoomout(_ factors: [Double]) -> ZoomoutReport {
+        let rows = factors.map { factor in
             ZoomoutReport.Row(
                 factor: factor,
                 bitmapBytes: Int(588_800 * factor * factor),
@@ -131,8 +129,23 @@ import TileCache
                 blank: 0
             )
         }
-        let page = try ZoomOutPage.text(report(rows))
+        return ZoomoutReport(
+            configuration: ["factors": .text("1,4,16"), "fullResolutionOnly": .flag(true)],
+            rows: rows,
+            tileBound: 20,
+            mostNeededTiles: 12,
+            byteLimit: 8_000_000
+        )
+    }
+
+    @Test func zoomingOutIsDrawnWithAndWithoutRows() throws {
+        let page = try ZoomOutPage.text(Self.zoomout([1, 4, 16]))
         #expect(isWellFormed(page) && page.contains("143.8 MiB"))
-        #expect(isWellFormed(try ZoomOutPage.text(report([]))))
+        #expect(isWellFormed(try ZoomOutPage.text(Self.zoomout([]))))
+        // One unit in the page and in the table, and the flags that made them.
+        for text in [page, ZoomoutText.text(Self.zoomout([1, 4, 16]))] {
+            #expect(text.contains("143.8 MiB") && text.firstMatch(of: /[0-9] [kMG]B/) == nil)
+            #expect(text.contains("--factors 1,4,16 --full-resolution-only"))
+        }
     }
 }

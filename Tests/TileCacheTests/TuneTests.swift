@@ -149,12 +149,12 @@ import TileCache
         let shared = options
         let inputs: [@Sendable () throws -> ReplayInput] = [{ try ReplayInput(builtIn: shared) }]
         var tuning = TuneOptions(replay: options)
-        tuning.budgets = [.bytes(16 << 20)]
+        tuning.budgets = [.bytes(32 << 20)]
         tuning.tileSizes = [256, size]
         tuning.policies = []
         let report = try Tune(tuning, inputs: inputs).run()
         let row = try #require(report.rows.first { $0.tileSize == size })
-        options.memoryLimit = .bytes(16 << 20)
+        options.memoryLimit = .bytes(32 << 20)
         options.overrides.tileSize = size
         let alone = options
         let plain = try Replay(alone).run([{ try ReplayInput(builtIn: alone) }]).total

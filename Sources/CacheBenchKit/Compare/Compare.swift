@@ -54,14 +54,14 @@ public struct Compare: Sendable {
         }
         var plain = options
         plain.cost = .none
-        var report = CompareReport(rows: [], totals: [], configuration: Self.shared(by: options))
+        var report = CompareReport(rows: [], totals: [], configuration: shared(by: options))
         (report.rows, report.totals) = try rows(runner(plain))
         if options.cost != .none, !shouldStop() {
             var charged = options
             charged.cost = try options.cost.resolved()
             let (rows, totals) = try rows(runner(charged))
             report.cost = charged.cost.description
-            report.configuration = Self.shared(by: charged)
+            report.configuration = shared(by: charged)
             report.chargedRows = rows
             report.chargedTotals = totals
         }
@@ -69,10 +69,22 @@ public struct Compare: Sendable {
         return report
     }
 
-    /// The options without those that each row has its own of.
-    private static func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
+    /// The options without those that each row has its own of, and the lists of those.
+    private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
-        return options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
+        var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
+        func add(_ key: String, _ words: [String]) {
+            values[key] = words.isEmpty ? ConfigurationValue.none : .text(words.joined(separator: ","))
+        }
+        add("budgets", budgets.map(\.description))
+        add("policies", policies.map(\.rawValue))
+        add("efforts", (efforts.isEmpty && equalLoads == nil ? [options.effort] : efforts).map { Figures.plain($0) })
+        switch equalLoads {
+        case .smallest?: add("equalLoads", ["smallest"])
+        case .policy(let kind)?: add("equalLoads", [kind.rawValue])
+        case nil: add("equalLoads", [])
+        }
+        return values
     }
 
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
@@ -151,7 +163,9 @@ public struct Compare: Sendable {
                 oracle: report(.oracle, options.effort)?.demands.hitRate
             ),
             targetLoads: match?.target,
-            reachesTarget: match?.isReached
+            reachesTarget: match?.isReached,
+            screenBytes: own.memory.screenBytes,
+            shortfallBytes: own.memory.shortfallBytes
         )
     }
 

@@ -44,6 +44,10 @@ public struct CompareRow: Codable, Sendable, Hashable {
     @Nullable public var targetLoads: Int?
     /// Whether some effort comes within 2 per cent of them.
     @Nullable public var reachesTarget: Bool?
+    /// What the fullest frame needed, decoded, and the tables; the most if traces are pooled.
+    public var screenBytes = 0
+    /// How many bytes of those the limit lacks; the most if traces are pooled.
+    public var shortfallBytes = 0
 }
 
 /// Policies side by side.

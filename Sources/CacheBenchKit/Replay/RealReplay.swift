@@ -28,7 +28,8 @@ struct RealReplay {
                 tileSize: scene.tileSize,
                 wrapsX: scene.wrapsX
             )
-        let limit = try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene))
+        let tileBytes = try options.tileBytes(in: scene)
+        let limit = try options.byteLimit(in: scene, tileBytes: tileBytes)
         guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
@@ -53,7 +54,9 @@ struct RealReplay {
         let samples = FittedSamples(samples: cursor, fit: input.fit)
         var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
-        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
+        var mostNeeded = 0
+        let recorder =
+            hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
         var stop = StopWatch(input, hooks)
         clock.start()
         while let frame = try frames.next() {
@@ -62,6 +65,7 @@ struct RealReplay {
             view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
             let drawn = view.frame()
             tally.service.frameCosts.add(MonotonicTime.now.nanoseconds - start)
+            mostNeeded = max(mostNeeded, view.neededTileCount)
             let isCounted = tally.frames > 0 || drawn.missingTileCount > 0
             tally.frames += 1
             tally.seconds = Double(frame.time) / 1e9
@@ -75,11 +79,15 @@ struct RealReplay {
             }
             for wait in view.takeWaits() { tally.add(wait: wait) }
             if tally.frames % 16 == 0 { memory.sample() }
-            if let recorder, tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
+            if let recorder {
+                recorder.note(frame, drawn.coverage, neededTiles: view.neededTileCount)
+                if tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
+            }
             if stop.isAsked(after: frame.time) { break }
         }
         memory.sample()
         finish(&tally, cache, limit: limit, memory: memory)
+        tally.memory.takeScreen(tiles: mostNeeded, tileBytes: tileBytes)
         cache.shutdown()
         if let source, let countsBefore {
             tally.tileSource = source.counts().since(countsBefore)

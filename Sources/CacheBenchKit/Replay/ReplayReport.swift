@@ -150,6 +150,12 @@ public struct ReplayReport: Codable, Sendable, Hashable {
         public var bookkeepingBytes: Int
         /// Growth of the process's resident memory; `null` under the virtual clock, which has no pixels.
         @Nullable public var peakResidentGrowth: Int?
+        /// Tiles that the fullest frame needed; of several traces, the most.
+        public var screenTiles = 0
+        /// The bytes of those, decoded, and of the tables: what a limit must hold.
+        public var screenBytes = 0
+        /// How many of those the limit lacks; of several traces, the most. 0 if it holds them.
+        public var shortfallBytes = 0
     }
 
     /// The compressed tier.

@@ -57,6 +57,18 @@ struct ReplayTally: Sendable {
         var peakInFlight = 0
         var bookkeeping = 0
         var residentGrowth: Int?
+        /// Of the fullest frame.
+        var screenTiles = 0
+        var screenBytes = 0
+        var shortfall = 0
+
+        /// Takes in what the fullest frame needed, once limit and tables are known.
+        mutating func takeScreen(tiles: Int, tileBytes: Int) {
+            screenTiles = tiles
+            let slotBytes = (tileBytes + 4095) & ~4095
+            screenBytes = tiles.multipliedReportingOverflow(by: slotBytes).partialValue + bookkeeping
+            shortfall = max(screenBytes - byteLimit, 0)
+        }
     }
 
     /// Takes a frame's coverage in, where the view moved or something was missing.
@@ -138,6 +150,9 @@ extension ReplayTally.MemorySums {
         peakCompressed = max(peakCompressed, other.peakCompressed)
         peakInFlight = max(peakInFlight, other.peakInFlight)
         bookkeeping = max(bookkeeping, other.bookkeeping)
+        screenTiles = max(screenTiles, other.screenTiles)
+        screenBytes = max(screenBytes, other.screenBytes)
+        shortfall = max(shortfall, other.shortfall)
         if let growth = other.residentGrowth { residentGrowth = max(residentGrowth ?? 0, growth) }
     }
 }
@@ -201,7 +216,10 @@ extension ReplayTally {
                 peakCompressedBytes: memory.peakCompressed,
                 peakInFlightBytes: memory.peakInFlight,
                 bookkeepingBytes: memory.bookkeeping,
-                peakResidentGrowth: memory.residentGrowth
+                peakResidentGrowth: memory.residentGrowth,
+                screenTiles: memory.screenTiles,
+                screenBytes: memory.screenBytes,
+                shortfallBytes: memory.shortfall
             ),
             compression: .init(
                 ratio: loads.demotedBlockBytes == 0

@@ -110,12 +110,12 @@ struct VirtualReplay {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let cost = try options.cost.resolved().cost
-        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid: pyramid) : nil
+        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
         let cache = VirtualCache(
             options: cacheOptions(limit, cost: cost),
             expectedLatency: loads.latency,
-            latency: { [loads] load, _ in
-                recorder?.started(load.tile, isDemand: load.isDemand)
+            latency: { [loads] load, start in
+                recorder?.started(load.tile, isDemand: load.isDemand, at: start)
                 return loads.time(of: load.tile)
             }
         )
@@ -129,6 +129,7 @@ struct VirtualReplay {
         )
         let view = cache.addView(layers: [(layer, pyramid, policy)])
         var tally = ReplayTally()
+        var mostNeeded = 0
         var stop = StopWatch(input, hooks)
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
@@ -145,6 +146,7 @@ struct VirtualReplay {
             if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
             cache.frame(view: view, frame.viewport, at: frame.time)
             rest.note(frame, view, cache)
+            mostNeeded = max(mostNeeded, cache.neededTileCount(view: view))
             let viewport = frame.viewport
             let isCounted = tally.frames > 0
             tally.frames += 1
@@ -162,6 +164,7 @@ struct VirtualReplay {
             return !stop.isAsked(after: frame.time)
         }
         finish(&tally, cache, limit: limit)
+        tally.memory.takeScreen(tiles: mostNeeded, tileBytes: tileBytes)
         return ReplayOutcome(
             tally,
             of: input,

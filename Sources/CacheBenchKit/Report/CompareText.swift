@@ -5,7 +5,11 @@ public enum CompareText {
     ///
     /// - Parameter style: how headings are set off.
     public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
-        var lines = table(report.totals, isCharged: false, style)
+        var lines = LimitWarning.lines(report).flatMap { line in
+            wrapped(line.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2).map(style.alarm)
+        }
+        if !lines.isEmpty { lines.append("") }
+        lines += table(report.totals, isCharged: false, style)
         if let cost = report.cost, let totals = report.chargedTotals {
             lines += ["", "with the codec's time charged: \(cost)"] + table(totals, isCharged: true, style)
             lines += ["", "drawn: demands that their own frame could draw"]
@@ -22,6 +26,7 @@ public enum CompareText {
             "", "gap: share of the way from no prefetch to the oracle with the same budget",
             "blank and fallback: millions of screen pixels times seconds",
         ]
+        lines += [""] + ReplayText.optionLines(report.configuration, style: style)
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -74,6 +74,14 @@ enum Figures {
         return "\(count(whole / 3600)) h \(twoDigits(whole % 3600 / 60)) min"
     }
 
+    /// `4 screens`, `1 screen`.
+    static func screens(_ count: Double) -> String { "\(plain(count)) screen\(count == 1 ? "" : "s")" }
+
+    /// `4`, `1.5`: a number that a person has typed.
+    static func plain(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    }
+
     private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
     private static func grouped(_ digits: String) -> String {

@@ -9,6 +9,10 @@ enum ReplayFlags {
             guard let value = configuration[key]?.flagText else { return }
             words.append("--\(flag) \(value)\(unit)")
         }
+        for list in ["budgets", "policies", "efforts", "factors"] { add(list, list) }
+        add("equal-loads", "equalLoads")
+        if configuration["fullResolutionOnly"] == .flag(true) { words.append("--full-resolution-only") }
+        if configuration["downsampling"] == .text("sRGB") { words.append("--gamma-correct") }
         add("memory-limit", "memoryLimit")
         if case .flag(let isOn)? = configuration["compressedTier"] {
             words.append("--compressed-tier \(isOn ? "on" : "off")")
@@ -30,7 +34,7 @@ enum ReplayFlags {
         add("maximum-zoom", "maximumZoom")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         add("clock", "clock")
-        if configuration["clock"] == .text("real") { add("speed", "speed") }
+        if configuration["clock"] != .text("virtual") { add("speed", "speed") }
         add("frame-rate", "frameRate")
         add("tile-size", "tileSize")
         add("pixel-format", "pixelFormat")

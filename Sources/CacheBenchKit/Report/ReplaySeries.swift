@@ -21,6 +21,19 @@ public struct ReplaySeries: Codable, Sendable, Hashable {
         /// Bytes kept for the next tile.
         public var unusedBytes = 0
 
+        /// Screen pixels drawn with exact tiles, summed over the frames of the stretch.
+        public var sharpPixels = 0.0
+        /// The same drawn with coarser or finer tiles.
+        public var coarsePixels = 0.0
+        /// The same not drawn.
+        public var blankPixels = 0.0
+
+        /// A part of the area as a share of all; 0 without frames.
+        func share(_ pixels: Double) -> Double {
+            let all = sharpPixels + coarsePixels + blankPixels
+            return all > 0 ? pixels / all : 0
+        }
+
         /// All demands.
         var demands: Int { decodedHits + compressedHits + late + missed }
         /// All bytes.
@@ -65,6 +78,62 @@ public struct ReplaySeries: Codable, Sendable, Hashable {
         public var y: Double
     }
 
+    /// Why something needed was missing.
+    public enum Cause: String, Codable, Sendable, Hashable {
+        /// The first frame: nothing is loaded yet.
+        case start
+        /// The limit does not hold what the frame needs.
+        case limit
+        /// Most of the tiles had been loaded before and were evicted.
+        case evicted
+        /// The view jumped by more than its own size.
+        case jump
+        /// The view zoomed in.
+        case zoomIn
+        /// The view zoomed out.
+        case zoomOut
+        /// Most of the tiles were being loaded already.
+        case late
+        /// The view moved to where nothing had been loaded.
+        case pan
+    }
+
+    /// A time in which something needed was missing, two seconds at most.
+    public struct Moment: Codable, Sendable, Hashable {
+        /// When it began, and how long it lasted.
+        public var seconds: Double
+        /// Until nothing was missing any more.
+        public var duration: Double
+        /// The middle of the screen at its worst frame, in world pixels.
+        public var x: Double
+        /// From the top.
+        public var y: Double
+        /// Screen pixels for a world pixel, at its worst frame.
+        public var scale: Double
+        /// The fastest movement, jumps left out, in screen pixels a second.
+        public var speed: Double
+        /// The fastest change of scale, in octaves a second; negative if the view zoomed out.
+        public var zoomSpeed: Double
+        /// The blank share of its worst frame.
+        public var blank: Double
+        /// The share of that frame that coarser or finer tiles stood in for.
+        public var coarse: Double
+        /// Blank screen pixels times milliseconds, over all of its frames.
+        public var blankPixelMilliseconds: Double
+        /// The same for coarser and finer tiles.
+        public var coarsePixelMilliseconds: Double
+        /// Needed tiles missing in its worst frame.
+        public var missingTiles: Int
+        /// Why.
+        public var cause: Cause
+
+        /// Whether it was worse than another: blank area counts before coarse area.
+        func isWorse(than other: Moment) -> Bool {
+            (blankPixelMilliseconds, coarsePixelMilliseconds, -seconds)
+                > (other.blankPixelMilliseconds, other.coarsePixelMilliseconds, -other.seconds)
+        }
+    }
+
     /// Seconds of a stretch.
     public var bucketSeconds: Double
     /// Stretches from the beginning.
@@ -79,6 +148,8 @@ public struct ReplaySeries: Codable, Sendable, Hashable {
     public var forgottenTiles: Int
     /// World pixels a side of a tile of each level: width, then height.
     public var tileSpans: [Point]
+    /// The worst moments, the worst first; ten at most.
+    public var moments: [Moment]
     /// The world's size in world pixels.
     public var world: Point
 }

@@ -14,10 +14,16 @@ public struct ReplayText: Sendable {
 
     /// The text, with a line feed at its end.
     public func text(_ result: ReplayResult) -> String {
+        let warning = LimitWarning.text(result).map { warning in
+            wrapped(warning.split(separator: " ").map(String.init), width: Self.width, indent: 2).map(style.alarm) + [
+                ""
+            ]
+        }
         let lines =
-            result.traces.count == 1
-            ? ReplayCard(report: result.traces[0], style: style).lines
-            : ReplayTable(result: result, style: style).lines
+            (warning ?? [])
+            + (result.traces.count == 1
+                ? ReplayCard(report: result.traces[0], style: style).lines
+                : ReplayTable(result: result, style: style).lines)
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -16,37 +16,89 @@ final class SeriesRecorder {
     private var path: [ReplaySeries.Point] = []
     private var pathStride = 1
     private var pathSkip = 0
-    private var tiles: [TileCoordinate: ReplaySeries.Use] = [:]
+    private var tiles: [TileCoordinate: Loaded] = [:]
+    private var moments: MomentRecorder
     /// Tiles loaded ahead of need that have not been drawn since.
     private var waiting: Set<TileCoordinate> = []
     private var forgotten = 0
 
-    init(pyramid: TilePyramid) { self.pyramid = pyramid }
+    private struct Loaded {
+        var use = ReplaySeries.Use.wasted
+        /// When its last load began, in nanoseconds.
+        var start: Int64
+        var isReloaded = false
+    }
+
+    init(_ pyramid: TilePyramid, limitBytes: Int, _ tileBytes: Int, _ options: ReplayOptions) {
+        self.pyramid = pyramid
+        moments = MomentRecorder(
+            capacityTiles: limitBytes / max((tileBytes + 4095) & ~4095, 1),
+            pyramid: pyramid,
+            frameRate: options.frameRate
+        )
+    }
 
     /// A load has begun.
-    func started(_ tile: TileCoordinate, isDemand: Bool) {
+    func started(_ tile: TileCoordinate, isDemand: Bool, at time: Int64) {
         guard tiles[tile] != nil || tiles.count < Self.tileCount else {
             forgotten += 1
             return
         }
-        if tiles[tile] == nil { tiles[tile] = .wasted }
+        tiles[tile] = Loaded(use: tiles[tile]?.use ?? .wasted, start: time, isReloaded: tiles[tile] != nil)
         if !isDemand { waiting.insert(tile) } else { waiting.remove(tile) }
     }
 
     /// A frame of a virtual cache has been drawn.
     func note(_ frame: PanFrame, of cache: VirtualCache, view: Int) {
         note(frame, demands: cache.panDemands + cache.zoomDemands, bytes: cache.tierBytes)
-        cache.forEachNeeded(view: view) { tile, isDrawable in
-            guard isDrawable, let use = tiles[tile] else { return }
-            if waiting.remove(tile) != nil {
-                tiles[tile] = .prefetched
-            } else if use == .wasted {
-                tiles[tile] = .drawn
+        var (needed, late, evicted) = (0, 0, 0)
+        cache.forEachNeeded(view: view) { tile, isDrawable, isLoading in
+            needed += 1
+            guard let known = tiles[tile] else { return }
+            if !isDrawable {
+                if isLoading, known.start < frame.time {
+                    late += 1
+                } else if !isLoading || known.isReloaded {
+                    evicted += 1
+                }
+            } else if waiting.remove(tile) != nil {
+                tiles[tile]?.use = .prefetched
+            } else if known.use == .wasted {
+                tiles[tile]?.use = .drawn
             }
         }
+        note(frame, cache.coverage, neededTiles: needed, lateTiles: late, evictedTiles: evicted)
     }
 
-    /// A frame of a real cache has been drawn.
+    /// What a frame showed; which tiles were late or evicted is not known under the real clock.
+    func note(
+        _ frame: PanFrame,
+        _ coverage: Coverage,
+        neededTiles: Int,
+        lateTiles: Int = 0,
+        evictedTiles: Int = 0
+    ) {
+        let isWhole = coverage.missingTiles == 0
+        let shown = MomentRecorder.Frame(
+            time: frame.time,
+            viewport: frame.viewport,
+            sharp: isWhole ? VirtualReplay.worldPixels(of: frame.viewport, pyramid) : coverage.sharp,
+            coarse: isWhole ? 0 : coverage.fallback,
+            blank: isWhole ? 0 : coverage.blank,
+            neededTiles: neededTiles,
+            missingTiles: coverage.missingTiles,
+            lateTiles: lateTiles,
+            evictedTiles: evictedTiles
+        )
+        moments.note(shown)
+        let index = bucket(at: frame.time)
+        buckets[index].sharpPixels += shown.sharp
+        buckets[index].coarsePixels += shown.coarse
+        buckets[index].blankPixels += shown.blank
+        notePath(frame.viewport.center)
+    }
+
+    /// What a real cache holds.
     func note(_ frame: PanFrame, of figures: Statistics) {
         let decoded = figures.decodedBytes - figures.inFlightBytes
         let used = figures.decodedBytes + figures.compressedBytes + figures.bookkeepingBytes
@@ -64,22 +116,27 @@ final class SeriesRecorder {
     }
 
     private func note(_ frame: PanFrame, demands: DemandCounts, bytes: TierBytes) {
-        var index = Int(frame.time / bucketNanoseconds)
-        while index >= Self.bucketCount {
-            buckets = stride(from: 0, to: buckets.count, by: 2).map { first in
-                first + 1 < buckets.count ? buckets[first].joined(with: buckets[first + 1]) : buckets[first]
-            }
-            bucketNanoseconds *= 2
-            index = Int(frame.time / bucketNanoseconds)
-        }
-        while buckets.count <= index { buckets.append(.init()) }
+        let index = bucket(at: frame.time)
         buckets[index].decodedHits += demands.decodedHits - before.decodedHits
         buckets[index].compressedHits += demands.compressedHits - before.compressedHits
         buckets[index].late += demands.late - before.late
         buckets[index].missed += demands.missed - before.missed
         before = demands
         if bytes.total > buckets[index].bytes { buckets[index].take(bytes) }
-        notePath(frame.viewport.center)
+    }
+
+    /// The stretch of a moment; stretches are joined if there are too many.
+    private func bucket(at time: Int64) -> Int {
+        var index = Int(time / bucketNanoseconds)
+        while index >= Self.bucketCount {
+            buckets = stride(from: 0, to: buckets.count, by: 2).map { first in
+                first + 1 < buckets.count ? buckets[first].joined(with: buckets[first + 1]) : buckets[first]
+            }
+            bucketNanoseconds *= 2
+            index = Int(time / bucketNanoseconds)
+        }
+        while buckets.count <= index { buckets.append(.init()) }
+        return index
     }
 
     private func notePath(_ center: WorldPoint) {
@@ -96,13 +153,14 @@ final class SeriesRecorder {
 
     /// What has been collected.
     func series(waits: [Int64: Int]) -> ReplaySeries {
-        ReplaySeries(
+        moments.finish()
+        return ReplaySeries(
             bucketSeconds: Double(bucketNanoseconds) / 1e9,
             buckets: buckets,
             waits: waits.sorted { $0.key < $1.key }.map { .init(milliseconds: Double($0.key) / 10, count: $0.value) },
             path: path,
             tiles: tiles.sorted { $0.key < $1.key }.map {
-                .init(level: $0.key.level, column: $0.key.column, row: $0.key.row, use: $0.value)
+                .init(level: $0.key.level, column: $0.key.column, row: $0.key.row, use: $0.value.use)
             },
             forgottenTiles: forgotten,
             tileSpans: pyramid.levels.map { level in
@@ -111,6 +169,7 @@ final class SeriesRecorder {
                     y: level.worldPixelsPerPixel * Double(level.tileHeight)
                 )
             },
+            moments: moments.worst,
             world: .init(x: pyramid.worldWidth, y: pyramid.worldHeight)
         )
     }
@@ -132,6 +191,9 @@ extension ReplaySeries.Bucket {
         joined.compressedHits = compressedHits + next.compressedHits
         joined.late = late + next.late
         joined.missed = missed + next.missed
+        joined.sharpPixels = sharpPixels + next.sharpPixels
+        joined.coarsePixels = coarsePixels + next.coarsePixels
+        joined.blankPixels = blankPixels + next.blankPixels
         return joined
     }
 }

@@ -9,7 +9,10 @@ public struct TuneText: Sendable {
 
     /// Why this limit, in a sentence.
     static func reason(_ report: TuneReport) -> String {
-        guard let suggested = report.suggested else { return "Nothing was replayed to its end." }
+        guard let suggested = report.suggested else {
+            return report.rows.isEmpty
+                ? "Nothing was replayed to its end." : "No limit tried holds what one screen needs."
+        }
         let wanted = report.target.map {
             $0.field == "hitRate" ? "\(Figures.percent($0.value)) hits" : "at most \(Figures.percent($0.value)) blank"
         }
@@ -18,7 +21,9 @@ public struct TuneText: Sendable {
             var text = "The smallest limit that reaches \(wanted ?? "the target")"
             if let smaller = report.oneStepSmaller {
                 let value = report.target?.field == "blank" ? smaller.blank : smaller.hitRate
-                text += "; \(MemoryLimit.bytes(smaller.byteLimit).shown) gives \(Figures.percent(value))"
+                text +=
+                    "; \(MemoryLimit.bytes(smaller.byteLimit).shown) "
+                    + (smaller.shortfallBytes > 0 ? "is too small for one screen" : "gives \(Figures.percent(value))")
             }
             return text + "."
         case "best": return "No limit tried reaches \(wanted ?? "the target"); this one comes nearest."
@@ -28,7 +33,8 @@ public struct TuneText: Sendable {
 
     /// The text, with a line feed at its end.
     public func text(_ report: TuneReport) -> String {
-        var lines = table(report)
+        var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
+        lines += table(report)
         if let knee = report.knee {
             lines.append("knee of the curve: \(Figures.bytes(knee.byteLimit)), \(Figures.percent(knee.hitRate)) hits")
         }
@@ -87,9 +93,8 @@ public struct TuneText: Sendable {
             let line = zip(cells, widths).enumerated().map { column, cell in
                 column == 0 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
             }.joined(separator: hasVariants ? " " : "  ")
-            let isAnswer =
-                index > 0 && rows[index - 1].byteLimit == report.suggested?.byteLimit && index <= report.rows.count
-            return isAnswer ? style.bold(line) : line
+            let isAnswer = index > 0 && index <= report.rows.count && report.isSuggested(rows[index - 1])
+            return isAnswer ? style.bold(line + " <") : line
         } + [""]
     }
 }

@@ -83,7 +83,10 @@ public struct Tune: Sendable {
             for index in searches.indices {
                 for job in round where job.options == searches[index].variant {
                     guard let result = finished[job] else { continue }
-                    searches[index].search.record(job.budget, does: target.isMet(by: result))
+                    searches[index].search.record(
+                        job.budget,
+                        does: target.isMet(by: result) && result.memory.shortfallBytes == 0
+                    )
                 }
             }
         }
@@ -157,14 +160,15 @@ public struct Tune: Sendable {
     }
 
     private func beside(_ searches: [Search]) -> [Job] {
-        guard let first = searches.first else { return [] }
-        return options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
-            // Every second budget draws the line well enough: the oracle is slower than all others together.
-            first.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
-                var other = first.variant
-                other.prefetch = policy
-                other.eviction = policy.usualEviction
-                return Job(options: other, budget: budget)
+        options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
+            searches.flatMap { search in
+                // Every second budget draws the line well enough: the oracle is slower than all others together.
+                search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
+                    var other = search.variant
+                    other.prefetch = policy
+                    other.eviction = policy.usualEviction
+                    return Job(options: other, budget: budget)
+                }
             }
         }
     }
@@ -235,7 +239,9 @@ public struct Tune: Sendable {
                 workers: job.options.workers,
                 tileSize: job.options.overrides.tileSize,
                 compressedShare: job.options.compressedShare,
-                meetsTarget: options.target.map { $0.isMet(by: report) }
+                meetsTarget: options.target.map { $0.isMet(by: report) },
+                screenBytes: report.memory.screenBytes,
+                shortfallBytes: report.memory.shortfallBytes
             )
         }
         func rows(of variant: ReplayOptions) -> [TuneReport.Row] {
@@ -245,18 +251,24 @@ public struct Tune: Sendable {
         let best = choose(finished, searches)
         let shown = best?.variant ?? variants.first ?? options.replay
         let sweep = Set(searches.first { $0.variant == shown }?.sweep ?? [])
-        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) }
+        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) && $0.shortfallBytes == 0 }
         let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }).map { points[$0] }
         var smaller: TuneReport.Row?
         if let best, best.reason == .target {
             smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
         }
-        let others = finished.filter { !variants.contains($0.key.options) }
+        // Policy by policy, variant by variant in their order.
+        let others = options.policies.flatMap { policy in
+            variants.flatMap { variant in
+                var other = variant
+                other.prefetch = policy
+                other.eviction = policy.usualEviction
+                return variants.contains(other) ? [] : rows(of: other)
+            }
+        }
         return TuneReport(
             rows: variants.flatMap { rows(of: $0) },
-            policies: others.sorted {
-                ($0.key.options.prefetch.rawValue, $0.key.budget) < ($1.key.options.prefetch.rawValue, $1.key.budget)
-            }.map { row($0.key, $0.value) },
+            policies: others,
             lruCurve: curve.points(at: options.lruSizes.isEmpty ? curve.sizes : options.lruSizes),
             lruAccesses: curve.accesses,
             knee: knee.map { TuneReport.Knee(byteLimit: $0.byteLimit, hitRate: $0.hitRate) },
@@ -266,6 +278,9 @@ public struct Tune: Sendable {
                         byteLimit: best.budget,
                         hitRate: report.demands.hitRate,
                         blank: report.coverage.blank,
+                        workers: best.variant.workers,
+                        tileSize: best.variant.overrides.tileSize,
+                        compressedShare: best.variant.compressedShare,
                         flags: ReplayFlags.pasted(best.variant, byteLimit: best.budget),
                         reason: best.reason.rawValue
                     )
@@ -289,7 +304,8 @@ public struct Tune: Sendable {
     private enum Reason: String { case target, knee, best }
 
     /// The variant and the budget to suggest: the smallest budget that meets the target; without one, the knee with
-    /// the highest hit rate; where nothing meets it, what comes nearest. Of equals the first variant counts.
+    /// the highest hit rate; if nothing meets it, what comes nearest. Of equals the first variant counts. A limit that does
+    /// not hold what one screen needs is none of these.
     private func choose(
         _ finished: [Job: ReplayReport],
         _ searches: [Search]
@@ -304,8 +320,8 @@ public struct Tune: Sendable {
         for search in searches {
             let points = search.sweep.compactMap { budget in
                 finished[Job(options: search.variant, budget: budget)].map { (budget, $0) }
-            }
-            let tried = finished.filter { $0.key.options == search.variant }
+            }.filter { $0.1.memory.shortfallBytes == 0 }
+            let tried = finished.filter { $0.key.options == search.variant && $0.value.memory.shortfallBytes == 0 }
             if let target = options.target {
                 candidates += tried.sorted { $0.key.budget < $1.key.budget }
                     .map { (search.variant, $0.key.budget, target.score($0.value)) }

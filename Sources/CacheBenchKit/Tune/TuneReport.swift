@@ -26,6 +26,20 @@ public struct TuneReport: Codable, Sendable, Hashable {
         @Nullable public var compressedShare: Double?
         /// Whether the target is met; `null` where there is none.
         @Nullable public var meetsTarget: Bool?
+        /// What the fullest frame of any trace needed, decoded, and the tables.
+        public var screenBytes = 0
+        /// How many bytes of those the limit lacks; a limit that lacks any is never suggested.
+        public var shortfallBytes = 0
+
+        /// The options that tell variants apart.
+        var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
+    }
+
+    /// Options that a search tries beside its budgets.
+    struct Variant: Hashable {
+        var workers: Int
+        var tileSize: Int?
+        var compressedShare: Double?
     }
 
     /// Plain LRU of one size.
@@ -56,11 +70,19 @@ public struct TuneReport: Codable, Sendable, Hashable {
         @Nullable public var hitRate: Double?
         /// Its blank share.
         @Nullable public var blank: Double?
+        /// Its number of workers.
+        public var workers: Int
+        /// Its pixels a side of a tile; `null` if each trace has its own.
+        @Nullable public var tileSize: Int?
+        /// Its share of compressed tiles; `null` if it adapts.
+        @Nullable public var compressedShare: Double?
         /// The flags of `cachebench replay` that make these figures again.
         public var flags: String
         /// `target` where it is the smallest budget that meets it, `knee` where there is no target, `best` where no
         /// budget meets the target and this one comes nearest.
         public var reason: String
+
+        var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
     }
 
     /// What a budget has to reach.
@@ -75,7 +97,7 @@ public struct TuneReport: Codable, Sendable, Hashable {
     public var schema = 1
     /// Every budget tried with the options asked for, smallest first.
     public var rows: [Row]
-    /// Other policies at the budgets of the sweep.
+    /// Other policies at every second budget of the sweep, with the options of each variant.
     public var policies: [Row]
     /// Plain LRU at many sizes, from one pass.
     public var lruCurve: [LRUPoint]
@@ -83,7 +105,7 @@ public struct TuneReport: Codable, Sendable, Hashable {
     public var lruAccesses: Int
     /// The knee; `null` where the curve has none.
     @Nullable public var knee: Knee?
-    /// What to use; `null` where nothing was replayed to its end.
+    /// What to use; `null` if nothing was replayed to its end, or no limit tried holds what one screen needs.
     @Nullable public var suggested: Suggestion?
     /// The budget one step below the suggested one, which misses the target; `null` where there is none.
     @Nullable public var oneStepSmaller: Row?
@@ -102,6 +124,11 @@ public struct TuneReport: Codable, Sendable, Hashable {
 }
 
 extension TuneReport {
+    /// Whether a row is what was suggested.
+    func isSuggested(_ row: Row) -> Bool {
+        row.byteLimit == suggested?.byteLimit && row.variant == suggested?.variant
+    }
+
     /// The largest plain LRU whose tiles a limit holds. Sizes are whatever was asked for: their bytes may overflow.
     func largestLRU(within byteLimit: Int) -> LRUPoint? { lruCurve.last { $0.tiles <= byteLimit / max(slotBytes, 1) } }
 }

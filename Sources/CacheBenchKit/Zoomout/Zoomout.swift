@@ -182,6 +182,7 @@ public struct Zoomout: Sendable {
         [
             "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
             "viewport": .text("\(Figures.count(scene.viewport))"), "pixelFormat": .text(options.pixelFormat.name),
+            "factors": .text(options.factors.map { Figures.plain($0) }.joined(separator: ",")),
             "memoryLimit": .text(options.memoryLimit.description), "byteLimit": .integer(byteLimit),
             "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
             "workers": .integer(options.workers), "compressedTier": .flag(options.compressedTier),
@@ -197,9 +198,6 @@ public struct Zoomout: Sendable {
 extension Figures {
     /// `1920x1080`.
     fileprivate static func count(_ size: PanTraceHeader.Size) -> String {
-        func text(_ value: Double) -> String {
-            value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
-        }
-        return text(size.width) + "x" + text(size.height)
+        plain(size.width) + "x" + plain(size.height)
     }
 }

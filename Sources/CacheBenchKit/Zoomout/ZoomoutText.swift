@@ -28,8 +28,9 @@ public enum ZoomoutText {
             "needed     at most \(checks.mostNeededTiles) of \(checks.tileBound) tiles in any frame",
             "peak       at most \(Figures.bytes(checks.largestPeakBytes)) of \(Figures.bytes(checks.byteLimit)), "
                 + "\(checks.largestToMedianPeak.map { Figures.decimal($0, places: 2) } ?? "-") times the median",
-            "checks     \(checks.passed ? "passed" : "FAILED")",
+            "checks     \(checks.passed ? "passed" : "FAILED")", "",
         ]
+        text += ReplayText.optionLines(report.configuration, style: .plain)
         return text.joined(separator: "\n") + "\n"
     }
 }

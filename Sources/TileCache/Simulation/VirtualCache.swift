@@ -304,11 +304,19 @@ package final class VirtualCache {
         )
     }
 
-    /// The needed tiles of a view's layers, and whether each can be drawn.
-    package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool) -> Void) {
+    /// Tiles that a view's last frame needed.
+    package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
+
+    /// The needed tiles of a view's layers, whether each can be drawn, and whether it is being loaded.
+    package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
-                body(key.coordinate, number >= 0 && pool.table[number].residency.isResident)
+                let isKnown = number >= 0
+                body(
+                    key.coordinate,
+                    isKnown && pool.table[number].residency.isResident,
+                    isKnown && pool.table[number].load >= 0
+                )
             }
         }
     }

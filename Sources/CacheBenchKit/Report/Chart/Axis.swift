@@ -71,7 +71,10 @@ struct Axis {
     /// A tick's text, without the unit where the title says it.
     func label(_ value: Double) -> String {
         switch unit {
-        case .share: return Figures.decimal(value * 100, places: high - low < 0.04 ? 1 : 0) + "%"
+        case .share:
+            let span = high - low
+            return Figures.decimal(value * 100, places: span < 0.0004 ? 3 : span < 0.004 ? 2 : span < 0.04 ? 1 : 0)
+                + "%"
         case .bytes:
             if isLogarithmic { return Figures.roundBytes(value) }
             let fit = byteUnit
@@ -85,6 +88,18 @@ struct Axis {
                     ? Figures.decimal(value / 60, places: value / 60 == (value / 60).rounded() ? 0 : 1)
                     : Figures.decimal(value, places: high < 5 ? 1 : 0)
         default: return Figures.decimal(value, places: high - low < 4 && !isLogarithmic ? 1 : 0)
+        }
+    }
+
+    /// A value as text that stands alone.
+    func precise(_ value: Double) -> String {
+        switch unit {
+        case .share: Figures.percent(value)
+        case .bytes: Figures.bytes(Int(min(max(value, 0), 0x1p60)))
+        case .seconds: Figures.seconds(value)
+        case .milliseconds: Figures.milliseconds(value)
+        case .count: Figures.count(Int(min(max(value, 0), 0x1p60).rounded()))
+        case .plain: Figures.decimal(value, places: 3)
         }
     }
 

@@ -23,6 +23,8 @@ struct LineChart {
     var series: [ChartSeries]
     var verticals: [ChartRule] = []
     var horizontals: [ChartRule] = []
+    /// Strips that are shown of a line without markers.
+    fileprivate static let hoverStrips = 120
 
     func draw(_ size: ChartSize) -> SVG {
         let legend =
@@ -35,6 +37,7 @@ struct LineChart {
             let next = row + 1 < marks.count ? marks[row + 1].value : nil
             frame.vertical(rule.value, rule.style, name: rule.name, row: row, next: next)
         }
+        if size == .wide, let only = series.first, series.count == 1, !only.showsMarkers { addHover(only, &frame) }
         for line in series {
             var commands = ""
             var last = 0.0
@@ -54,11 +57,25 @@ struct LineChart {
                     frame.px(point.x),
                     frame.py(point.y),
                     "m f\(line.look % 8)",
-                    title: "\(line.name): \(frame.x.label(point.x)), \(frame.y.label(point.y))"
+                    title: "\(line.name): \(frame.x.precise(point.x)), \(frame.y.precise(point.y))"
                 )
             }
         }
         return frame.svg
+    }
+}
+
+extension LineChart {
+    /// What a line's points say, for pointers: strips from point to point.
+    private func addHover(_ line: ChartSeries, _ frame: inout ChartFrame) {
+        let points = line.points.filter { $0.x <= frame.x.high }
+        let every = max((points.count + Self.hoverStrips - 1) / Self.hoverStrips, 1)
+        for first in stride(from: 0, to: points.count, by: every) {
+            let end = first + every < points.count ? points[first + every].x : frame.x.high
+            let left = frame.px(points[first].x)
+            let value = "\(frame.x.precise(points[first].x)): \(frame.y.precise(points[first].y))"
+            frame.svg.hover(left, frame.top, frame.px(end) - left, frame.bottom - frame.top, title: value)
+        }
     }
 }
 
@@ -77,6 +94,8 @@ struct StackedChart {
     /// The lowest first.
     var layers: [Layer]
     var horizontals: [ChartRule] = []
+    /// Moments of the list beside it, by their place in it from 1 on; the id of a place is this with the number behind it.
+    var spots: (link: String, times: [Double]) = ("", [])
 
     func draw(_ size: ChartSize) -> SVG {
         let legend =
@@ -103,7 +122,36 @@ struct StackedChart {
             floor = top
         }
         for rule in horizontals { frame.horizontal(rule.value, rule.style) }
+        if size == .wide { addHover(&frame) }
+        for (index, time) in spots.times.enumerated().reversed() {
+            let place = frame.px(time)
+            frame.svg.line(place, frame.top + 8, place, frame.bottom, "rule")
+            frame.svg.spot(
+                index + 1,
+                max(place, frame.left + 9),
+                frame.top,
+                link: "\(spots.link)\(index + 1)",
+                title: frame.x.precise(time)
+            )
+        }
         return frame.svg
+    }
+
+    /// What each stretch says, for pointers; a screen reader has the figures in the list and in the sentence.
+    private func addHover(_ frame: inout ChartFrame) {
+        for index in 0..<(layers.map(\.values.count).max() ?? 0) {
+            let parts = layers.reversed().filter { index < $0.values.count && $0.values[index] > 0 }
+                .map { "\($0.name) \(frame.y.precise($0.values[index]))" }
+            guard !parts.isEmpty else { continue }
+            let (start, end) = (Double(index) * stride, Double(index + 1) * stride)
+            frame.svg.hover(
+                frame.px(start),
+                frame.top,
+                frame.px(end) - frame.px(start),
+                frame.bottom - frame.top,
+                title: "\(frame.x.precise(start)) to \(frame.x.precise(end)): \(parts.joined(separator: ", "))"
+            )
+        }
     }
 
     private func outline(_ frame: ChartFrame, _ range: Range<Int>, _ top: [Double], _ floor: [Double]) -> String {
@@ -128,6 +176,8 @@ struct MapChart {
     private static let tileCount = 2500
 
     let series: ReplaySeries
+    /// What the ids of the worst moments begin with.
+    var link = ""
 
     func draw(_ size: ChartSize) -> SVG {
         let region = self.region
@@ -162,14 +212,26 @@ struct MapChart {
                         "M\(SVG.number(x)) \(SVG.number(y))h\(SVG.number(max(w, 0.7)))v\(SVG.number(max(h, 0.7)))"
                     commands += "h\(SVG.number(-max(w, 0.7)))z"
                 }
-                svg.path(commands, "u \(use.rawValue)")
+                let count = tiles.count { $0.use == use }
+                svg.path(
+                    commands,
+                    "u \(use.rawValue)",
+                    title: size == .wide ? "level \(level), \(use.text): \(Figures.count(count)) tiles" : ""
+                )
             }
         }
         svg.path(way(region, scale, left, top), "way")
         svg.rectangle(left, top, width, height, "edge")
-        let names: [(String, String)] = [
-            ("u drawn", "loaded when needed"), ("u prefetched", "prefetched and used"), ("u wasted", "never drawn"),
-        ]
+        for (index, moment) in series.moments.enumerated().reversed() {
+            svg.spot(
+                index + 1,
+                left + min(max((wrapped(moment.x) - region.x) * scale, 8), width - 8),
+                top + min(max((moment.y - region.y) * scale, 8), height - 8),
+                link: "\(link)\(index + 1)",
+                title: "\(Figures.seconds(moment.seconds)): \(moment.cause.text)"
+            )
+        }
+        let names = [ReplaySeries.Use.drawn, .prefetched, .wasted].map { ("u \($0.rawValue)", $0.text) }
         var x = 8.0
         var y = 12.0
         for (style, name) in names {
@@ -258,6 +320,17 @@ struct MapChart {
                 let use = ReplaySeries.Use.allCases.max { (uses[$0] ?? 0) < (uses[$1] ?? 0) } ?? .drawn
                 return ReplaySeries.Tile(level: level - 2, column: column, row: row, use: use)
             }
+        }
+    }
+}
+
+extension ReplaySeries.Use {
+    /// For people.
+    fileprivate var text: String {
+        switch self {
+        case .drawn: "loaded when needed"
+        case .prefetched: "prefetched and used"
+        case .wasted: "never drawn"
         }
     }
 }

@@ -37,8 +37,10 @@ struct SVG {
         body += " width=\"\(Self.number(max(width, 0)))\" height=\"\(Self.number(max(height, 0)))\"/>"
     }
 
-    mutating func path(_ commands: String, _ style: String) {
-        if !commands.isEmpty { body += "<path class=\"\(style)\" d=\"\(commands)\"/>" }
+    mutating func path(_ commands: String, _ style: String, title: String = "") {
+        guard !commands.isEmpty else { return }
+        body += "<path class=\"\(style)\" d=\"\(commands)\""
+        body += title.isEmpty ? "/>" : "><title>\(escaped(title))</title></path>"
     }
 
     mutating func text(
@@ -52,6 +54,21 @@ struct SVG {
         let turn = turned ? " transform=\"rotate(-90 \(Self.number(x)) \(Self.number(y)))\"" : ""
         body += "<text class=\"\(style)\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
         body += " text-anchor=\"\(anchor.rawValue)\"\(turn)>\(escaped(text))</text>"
+    }
+
+    /// An area that says something when the pointer is over it.
+    mutating func hover(_ x: Double, _ y: Double, _ width: Double, _ height: Double, title: String) {
+        body += "<rect class=\"hover\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+        body += " width=\"\(Self.number(max(width, 0.1)))\" height=\"\(Self.number(max(height, 0)))\">"
+        body += "<title>\(escaped(title))</title></rect>"
+    }
+
+    /// A number in a circle that leads to another place of the page.
+    mutating func spot(_ number: Int, _ x: Double, _ y: Double, link: String, title: String) {
+        body += "<a href=\"#\(link)\"><title>\(escaped(title))</title>"
+        body += "<path class=\"spot\" d=\"\(Self.circle(x, y, 8))\"/>"
+        text("\(number)", x, y + 3.8, .middle, style: "spot-text")
+        body += "</a>"
     }
 
     /// A mark of a series: shapes tell series apart where colours do not.

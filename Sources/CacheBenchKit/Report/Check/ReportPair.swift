@@ -98,7 +98,7 @@ struct ReportPair {
         let place = [row["source"], row["trace"]].compactMap { $0 == .null ? nil : $0?.shown }.joined(separator: "/")
         var words = [place.isEmpty ? nil : place, row["policy"]?.shown]
         if case .number(let screens)? = row["screens"] {
-            words.append("\(Figures.decimal(screens, places: screens == screens.rounded() ? 0 : 2)) screens")
+            words.append(Figures.screens(screens))
         } else if case .number(let bytes)? = row["byteLimit"], abs(bytes) < 0x1p62 {
             words.append(Figures.bytes(Int(bytes)))
         }

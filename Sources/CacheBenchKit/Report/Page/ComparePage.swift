@@ -26,32 +26,51 @@ public enum ComparePage {
             }
             page.figures(figures)
         }
-        add(pooled, "all traces", to: &page)
-        if sources.count > 1 {
-            for source in sources.prefix(8) { add(report.totals.filter { $0.source == source }, source, to: &page) }
+        for line in LimitWarning.lines(report) { page.warning(line) }
+        add(pooled, sources.count > 1 ? "all traces" : sources.first ?? "", to: &page)
+        // Of all sources together only these can be pooled: other rates are of counts that rows do not have.
+        addTable(pooled, isPooled: sources.count > 1, to: &page)
+        for (index, source) in sources.enumerated() where sources.count > 1 {
+            page.heading(source, id: "source-\(index + 1)")
+            let rows = report.totals.filter { $0.source == source }
+            add(rows, source, to: &page)
+            addTable(rows, isPooled: false, to: &page)
         }
-        page.table(
-            "Figures",
-            columns: [
-                "source", "policy", "limit", "hits", "pan", "zoom", "gap", "waste", "sharp",
-                "loaded",
-            ],
-            rows: report.totals.map { row in
-                [
-                    row.source, row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate),
-                    Figures.percent(row.panHitRate), Figures.percent(row.zoomHitRate), Figures.percent(row.gapClosed),
-                    Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.loadedBytes),
-                ]
-            },
-            names: 2,
-            extra: ["pan", "zoom", "waste", "sharp", "loaded"]
-        )
         return page.text(
             data: try JSONText.embedded(report),
-            foot: "cachebench \(BenchVersion.program), definitions \(BenchVersion.definitions): "
-                + "gap is the share of the way from no prefetch to the oracle with the same budget"
+            foot: ReplayPage.foot(report.configuration, command: "compare")
+                + "; gap is the share of the way from no prefetch to the oracle with the same budget, blank and coarse are "
+                + "millions of screen pixels times seconds"
         )
     }
+
+    /// Budget by budget, the most hits first.
+    private static func addTable(_ rows: [CompareRow], isPooled: Bool, to page: inout Page) {
+        func order(_ row: CompareRow) -> (Double, Double) {
+            (row.screens ?? Double(row.byteLimit), -(row.hitRate ?? -1))
+        }
+        let columns: [(name: String, value: (CompareRow) -> String)] = [
+            ("budget", { row in row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit) }),
+            ("policy", { $0.policy }), ("hits", { Figures.percent($0.hitRate) }),
+            ("gap", { Figures.percent($0.gapClosed) }), ("blank", { mega($0.blankPixelMilliseconds) }),
+            ("coarse", { mega($0.fallbackPixelMilliseconds) }), ("waste", { Figures.percent($0.waste) }),
+            ("sharp", { Figures.percent($0.sharp) }), ("pan", { Figures.percent($0.panHitRate) }),
+            ("zoom", { Figures.percent($0.zoomHitRate) }), ("effort", { Figures.decimal($0.effort, places: 2) }),
+            ("loaded", { Figures.bytes($0.loadedBytes) }), ("limit", { Figures.bytes($0.byteLimit) }),
+        ]
+        let ofSources: Set = ["gap", "waste", "sharp", "pan", "zoom", "loaded"]
+        let shown = columns.filter { !isPooled || !ofSources.contains($0.name) }
+            .filter { $0.name != "effort" || Set(rows.map(\.effort)).count > 2 }
+        page.table(
+            "By budget, the most hits first",
+            columns: shown.map(\.name),
+            rows: rows.sorted { order($0) < order($1) }.map { row in shown.map { $0.value(row) } },
+            names: 2,
+            extra: ["pan", "zoom", "waste", "sharp", "effort", "loaded", "limit", "coarse"]
+        )
+    }
+
+    private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }
 
     /// The row with the most hits at the largest budget, of the oracle or of all others.
     private static func atMost(_ rows: [CompareRow], oracle: Bool) -> CompareRow? {
@@ -86,6 +105,7 @@ public enum ComparePage {
             sum.hitRate = demands == 0 ? nil : hits / Double(demands)
             sum.byteLimit = group.rows.map(\.byteLimit).max() ?? sum.byteLimit
             sum.blankPixelMilliseconds = group.rows.reduce(0) { $0 + $1.blankPixelMilliseconds }
+            sum.fallbackPixelMilliseconds = group.rows.reduce(0) { $0 + $1.fallbackPixelMilliseconds }
             sum.gapClosed = nil
             return sum
         }
@@ -118,6 +138,22 @@ public enum ComparePage {
             "Hit rate by memory limit: \(name)",
             sentence: sentence + ".",
             draw: LineChart(x: budget, y: Axis(title: "hit rate", unit: .share, upTo: 1), series: lines(\.hitRate)).draw
+        )
+        let blank = lines { $0.blankPixelMilliseconds / 1e9 }
+        let most = blank.flatMap(\.points).map(\.y).max() ?? 0
+        let least = rows.filter { $0.policy != PrefetchKind.oracle.rawValue }
+            .min { $0.blankPixelMilliseconds < $1.blankPixelMilliseconds }
+        page.picture(
+            "Blank area by memory limit: \(name)",
+            sentence: most == 0
+                ? "Nothing was ever blank."
+                : "Least is blank with \(least?.policy ?? Figures.none) and \(Figures.bytes(least?.byteLimit ?? 0)): "
+                    + "\(mega(least?.blankPixelMilliseconds ?? 0)) millions of screen pixels times seconds.",
+            draw: LineChart(
+                x: budget,
+                y: Axis(title: "blank, Mpx s", unit: .plain, upTo: max(most, 0.01)),
+                series: blank
+            ).draw
         )
     }
 }

@@ -1,9 +1,12 @@
-/// One page that needs nothing but a browser: no network, no script, pictures within.
+/// One page that needs nothing but a browser: no network, pictures within, complete without its script.
 struct Page {
     let title: String
     /// What the page is about, in a line below the title.
     let lead: String
     private var body = ""
+    /// Parts of the page, for the list of links at its top.
+    private var parts: [(name: String, id: String)] = []
+    private var isInPart = false
 
     init(title: String, lead: String) {
         self.title = title
@@ -19,15 +22,29 @@ struct Page {
 
     /// Adds a picture, with one sentence that says what it shows.
     mutating func picture(_ heading: String, sentence: String, draw: (ChartSize) -> SVG) {
-        body += "<figure><h2>\(escaped(heading))</h2>"
+        body += "<figure>" + title(heading)
         for size in ChartSize.allCases {
             body += draw(size).element(label: heading + ". " + sentence, style: size.style)
         }
         body += "<figcaption>\(escaped(sentence))</figcaption></figure>\n"
     }
 
-    /// Adds a heading for what follows.
-    mutating func heading(_ text: String) { body += "<h1 class=\"part\">\(escaped(text))</h1>\n" }
+    /// Adds a heading for what follows; links lead to its id.
+    mutating func heading(_ text: String, id: String) {
+        parts.append((text, id))
+        isInPart = true
+        body += "<h1 class=\"part\" id=\"\(id)\">\(escaped(text))</h1>\n"
+    }
+
+    /// A heading of a picture or a table. Under a part it is not linked to: there would be too many.
+    private mutating func title(_ text: String) -> String {
+        guard !isInPart else { return "<h2>\(escaped(text))</h2>" }
+        parts.append((text, "section-\(parts.count + 1)"))
+        return "<h2 id=\"section-\(parts.count)\">\(escaped(text))</h2>"
+    }
+
+    /// Adds what a reader must know first.
+    mutating func warning(_ text: String) { body += "<p class=\"warning\">\(escaped(text))</p>\n" }
 
     /// Adds a sentence.
     mutating func sentence(_ text: String) { body += "<p>\(escaped(text))</p>\n" }
@@ -35,28 +52,83 @@ struct Page {
     /// Adds a line to be copied.
     mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
 
+    /// A cell of a table.
+    struct Cell: ExpressibleByStringLiteral {
+        var text: String
+        /// Where it leads to, on the same page.
+        var link: String?
+        /// What links lead to.
+        var id: String?
+
+        init(_ text: String, link: String? = nil, id: String? = nil) {
+            self.text = text
+            self.link = link
+            self.id = id
+        }
+
+        init(stringLiteral value: String) { self.init(value) }
+
+        var element: String {
+            let shown = link.map { "<a href=\"#\($0)\">\(escaped(text))</a>" } ?? escaped(text)
+            return id.map { "<span id=\"\($0)\">\(shown)</span>" } ?? shown
+        }
+    }
+
+    /// Adds a table of plain cells.
+    mutating func table(
+        _ heading: String,
+        columns: [String],
+        rows: [[String]],
+        marked: Int? = nil,
+        names: Int = 1,
+        extra: Set<String> = []
+    ) {
+        table(
+            heading,
+            columns: columns,
+            cells: rows.map { $0.map { Cell($0) } },
+            marked: marked,
+            names: names,
+            extra: extra
+        )
+    }
+
     /// Adds a table; all columns but the first so many are numbers.
     ///
-    /// - Parameter extra: columns that a telephone does without.
-    mutating func table(_ heading: String, columns: [String], rows: [[String]], names: Int = 1, extra: Set<String> = [])
-    {
+    /// - Parameters:
+    ///   - foot: a last row that stays the last one when the table is sorted.
+    ///   - marked: a row that is set off.
+    ///   - texts: other columns that are no numbers.
+    ///   - extra: columns that a telephone does without.
+    mutating func table(
+        _ heading: String,
+        columns: [String],
+        cells: [[Cell]],
+        foot: [Cell]? = nil,
+        marked: Int? = nil,
+        names: Int = 1,
+        texts: Set<String> = [],
+        extra: Set<String> = []
+    ) {
         func open(_ tag: String, _ index: Int) -> String {
-            let classes = [index < names ? "name" : nil, extra.contains(columns[index]) ? "extra" : nil].compactMap {
+            let classes = [
+                index < names || texts.contains(columns[index]) ? "name" : nil,
+                extra.contains(columns[index]) ? "extra" : nil,
+            ].compactMap {
                 $0
             }
             return "<\(tag)" + (classes.isEmpty ? ">" : " class=\"\(classes.joined(separator: " "))\">")
         }
-        body += "<h2>\(escaped(heading))</h2><div class=\"scroll\"><table><thead><tr>"
+        func row(_ cells: [Cell], isMarked: Bool = false) -> String {
+            (isMarked ? "<tr class=\"marked\">" : "<tr>")
+                + cells.prefix(columns.count).enumerated().map { open("td", $0.offset) + $0.element.element + "</td>" }
+                .joined() + "</tr>\n"
+        }
+        body += title(heading) + "<div class=\"scroll\"><table><thead><tr>"
         for (index, column) in columns.enumerated() { body += open("th", index) + "\(escaped(column))</th>" }
         body += "</tr></thead><tbody>"
-        for row in rows {
-            body += "<tr>"
-            for (index, cell) in row.enumerated() where index < columns.count {
-                body += open("td", index) + "\(escaped(cell))</td>"
-            }
-            body += "</tr>\n"
-        }
-        body += "</tbody></table></div>\n"
+        for (index, cells) in cells.enumerated() { body += row(cells, isMarked: index == marked) }
+        body += "</tbody>" + (foot.map { "<tfoot>\(row($0))</tfoot>" } ?? "") + "</table></div>\n"
     }
 
     /// The page.
@@ -65,32 +137,36 @@ struct Page {
     ///   - data: the report as JSON that may stand in a page.
     ///   - foot: how the figures were made.
     func text(data: String, foot: String) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-        <meta name="color-scheme" content="light dark">
-        <link rel="icon" href="data:,">
-        <title>\(escaped(title))</title>
-        <style>\(PageStyle.sheet)</style>
-        </head>
-        <body>
-        <main>
-        <h1>\(escaped(title))</h1>
-        <p class="lead">\(escaped(lead))</p>
-        \(body)<footer>
-        <p>\(escaped(foot))</p>
-        <p>The figures are in this file as JSON, in the element with the id "data".</p>
-        </footer>
-        </main>
-        <script type="application/json" id="data">\(data)</script>
-        </body>
-        </html>
+        let links = parts.map { "<a href=\"#\($0.id)\">\(escaped($0.name))</a>" }.joined(separator: "\n")
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '\(PageScript.hash)'"
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta http-equiv="Content-Security-Policy" content="\(policy)">
+            <meta name="color-scheme" content="light dark">
+            <link rel="icon" href="data:,">
+            <title>\(escaped(title))</title>
+            <style>\(PageStyle.sheet)</style>
+            </head>
+            <body>
+            <main>
+            <h1>\(escaped(title))</h1>
+            <p class="lead">\(escaped(lead))</p>
+            <nav aria-label="Contents">\(parts.count > 1 ? links : "")</nav>
+            \(body)<footer>
+            <p>\(escaped(foot))</p>
+            <p>The figures are in this file as JSON, in the element with the id "data".</p>
+            </footer>
+            </main>
+            <script type="application/json" id="data">\(data)</script>
+            <script>\(PageScript.text)</script>
+            </body>
+            </html>
 
-        """
+            """
     }
 }
 
@@ -111,6 +187,7 @@ enum PageStyle {
         h1{font-size:1.5rem;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
         h1.part{margin-top:40px;border-top:2px solid var(--grid);padding-top:20px}
         h2{font-size:1.05rem;margin:0 0 8px}
+        p{overflow-wrap:anywhere}
         .lead{color:var(--soft);margin:0 0 16px;overflow-wrap:anywhere}
         .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:0 0 16px}
         .figures div{background:var(--panel);border:1px solid var(--grid);border-radius:8px;padding:8px 12px}
@@ -129,6 +206,12 @@ enum PageStyle {
         th{color:var(--soft);font-weight:600}
         @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
         table{font-size:.8rem}th,td{padding-left:8px}td.name{min-width:0}}
+        tr.marked td{font-weight:650;background:var(--panel);border-bottom:2px solid var(--ink)}tfoot td{font-weight:650}
+        th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--c0)}
+        th[aria-sort=ascending] button::after{content:" \\2191"}th[aria-sort=descending] button::after{content:" \\2193"}
+        a{color:var(--c0)}nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 16px;font-size:.9rem;overflow-wrap:anywhere}
+        .warning{border:2px solid var(--c1);border-radius:8px;padding:8px 12px;margin:0 0 16px;font-weight:650}
+        :target{scroll-margin-top:12px}tr:has(:target) td{background:var(--panel)}
         footer{color:var(--soft);font-size:.85rem;margin-top:36px;overflow-wrap:anywhere}
         .t{fill:var(--ink)}
         .halo{stroke:var(--paper);stroke-width:4px;stroke-linejoin:round;paint-order:stroke}
@@ -148,6 +231,8 @@ enum PageStyle {
         .answer{stroke:var(--ink);stroke-width:2;fill:none}
         .u{stroke:var(--paper);stroke-width:.4}.drawn{fill:var(--c0)}.prefetched{fill:var(--c2)}.wasted{fill:var(--c1)}
         .way{stroke:var(--ink);stroke-width:1.1;fill:none;stroke-linejoin:round}
+        .hover{fill:transparent}.hover:hover{fill:var(--ink);fill-opacity:.12}
+        .spot{fill:var(--paper);stroke:var(--c1);stroke-width:2}.spot-text{fill:var(--ink);font-size:10.5px;font-weight:650}
         .paper{fill:var(--panel)}.edge{fill:none;stroke:var(--soft)}
         """
 }

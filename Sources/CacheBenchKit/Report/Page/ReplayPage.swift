@@ -20,22 +20,41 @@ public enum ReplayPage {
                 "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of panning and zooming"
                 + (result.wasStopped ? "; interrupted: these are the figures so far" : "")
         )
+        if let warning = LimitWarning.text(result) { page.warning(warning) }
         page.figures(Self.figures(total))
-        if result.traces.count > 1 { addTraces(result, to: &page) }
-        for (report, series) in zip(result.traces, result.series).prefix(Self.shownTraces) {
-            if result.traces.count > 1 { page.heading("\(report.trace.source)/\(report.trace.name)") }
-            ReplayPictures(report: report, series: series).add(to: &page)
+        let order = worstFirst(result)
+        let shown = result.series.count == result.traces.count ? Array(order.prefix(shownTraces)) : []
+        if result.traces.count > 1 { addTraces(result, order, shown: shown.count, to: &page) }
+        for (place, index) in shown.enumerated() {
+            let report = result.traces[index]
+            let id = "trace-\(place + 1)"
+            if result.traces.count > 1 { page.heading(Self.name(report), id: id) }
+            ReplayPictures(report: report, series: result.series[index], id: id).add(to: &page)
         }
-        if result.traces.count > Self.shownTraces {
-            page.sentence(
-                "Pictures are of the first \(Self.shownTraces) of \(Figures.count(result.traces.count)) traces."
-            )
-        }
-        let shown = Array(result.series.prefix(Self.shownTraces))
         return page.text(
-            data: try JSONText.embedded(Data(report: result, series: shown)),
+            data: try JSONText.embedded(Data(report: result, series: shown.map { result.series[$0] })),
             foot: foot(total.configuration)
         )
+    }
+
+    private static func name(_ report: ReplayReport) -> String { "\(report.trace.source)/\(report.trace.name)" }
+
+    /// Numbers of the traces: by blank area times time, then by coarse area, then by hit rate. The first frame's count for
+    /// nothing: it is a cold start everywhere.
+    private static func worstFirst(_ result: ReplayResult) -> [Int] {
+        func badness(_ index: Int) -> (Double, Double, Double, Int) {
+            let report = result.traces[index]
+            let coverage = report.coverage
+            let start =
+                result.series.indices.contains(index)
+                ? result.series[index].moments.first { $0.cause == .start } : nil
+            let misses = 1 - (report.demands.hitRate ?? 1)
+            return (
+                coverage.blankPixelMilliseconds - (start?.blankPixelMilliseconds ?? 0),
+                coverage.fallbackPixelMilliseconds - (start?.coarsePixelMilliseconds ?? 0), misses, -index
+            )
+        }
+        return result.traces.indices.sorted { badness($0) > badness($1) }
     }
 
     static func figures(_ report: ReplayReport) -> [(value: String, name: String)] {
@@ -48,11 +67,13 @@ public enum ReplayPage {
         ]
     }
 
-    static func foot(_ configuration: [String: ConfigurationValue]) -> String {
-        ([ReplayFlags.versions(configuration) + ":"] + ReplayFlags.words(configuration)).joined(separator: " ")
+    /// The command and the flags that make the page's figures again.
+    static func foot(_ configuration: [String: ConfigurationValue], command: String = "replay") -> String {
+        ([ReplayFlags.versions(configuration) + ":", command] + ReplayFlags.words(configuration)).joined(separator: " ")
     }
 
-    private static func addTraces(_ result: ReplayResult, to page: inout Page) {
+    /// - Parameter shown: how many of the worst have pictures.
+    private static func addTraces(_ result: ReplayResult, _ order: [Int], shown: Int, to page: inout Page) {
         let chart = BarList(
             bars: result.sources.map { .init(name: $0.trace.source, value: $0.demands.hitRate ?? 0) },
             axis: "hit rate"
@@ -63,20 +84,30 @@ public enum ReplayPage {
                 + "\(Figures.count(result.total.demands.total)) demands were hits.",
             draw: chart.draw
         )
-        func row(_ report: ReplayReport, _ name: String) -> [String] {
-            [
-                name, Figures.count(report.demands.total), Figures.percent(report.demands.hitRate),
-                Figures.percent(report.demands.pan.hitRate), Figures.percent(report.demands.zoom.hitRate),
-                Figures.percent(report.coverage.blank), Figures.percent(report.loads.waste),
-                Figures.milliseconds(report.timeToSharp.p95), Figures.bytes(report.memory.peakBytes),
-                Figures.bytes(report.memory.byteLimit),
-            ]
+        func row(_ report: ReplayReport, _ name: Page.Cell) -> [Page.Cell] {
+            [name]
+                + [
+                    Figures.count(report.demands.total), Figures.percent(report.demands.hitRate),
+                    Figures.percent(report.demands.pan.hitRate), Figures.percent(report.demands.zoom.hitRate),
+                    Figures.percent(report.coverage.blank), Figures.percent(report.loads.waste),
+                    Figures.milliseconds(report.timeToSharp.p95), Figures.bytes(report.memory.peakBytes),
+                    Figures.bytes(report.memory.byteLimit),
+                ].map { Page.Cell($0) }
         }
         page.table(
             "Traces",
             columns: ["trace", "demands", "hits", "pan", "zoom", "blank", "waste", "sharp p95", "peak", "limit"],
-            rows: result.traces.map { row($0, "\($0.trace.source)/\($0.trace.name)") } + [row(result.total, "all")],
+            cells: order.enumerated().map { place, index in
+                let report = result.traces[index]
+                return row(report, Page.Cell(Self.name(report), link: place < shown ? "trace-\(place + 1)" : nil))
+            },
+            foot: row(result.total, "all"),
             extra: ["demands", "pan", "zoom", "sharp p95", "peak", "limit"]
+        )
+        let names = order.prefix(shown).map { Self.name(result.traces[$0]) }.joined(separator: ", ")
+        page.sentence(
+            "The worst come first: by blank area times time after the first frame's, then by coarse area. "
+                + (shown < order.count ? "Of \(Figures.count(order.count)) traces these have pictures: \(names)." : "")
         )
     }
 }
@@ -103,6 +134,7 @@ struct BarList {
             let letters = max(Int(((name - 12) / letter).rounded()), 4)
             svg.text(bar.name.shortened(to: letters), name - 6, y + 15, .end)
             svg.rectangle(name, y + 3, room * min(max(bar.value, 0), 1), row - 7, "a0")
+            svg.hover(0, y, size.width, row, title: "\(bar.name): \(Figures.percent(bar.value))")
             svg.text(Figures.percent(bar.value), name + room * min(max(bar.value, 0), 1) + 5, y + 15)
         }
         let bottom = Double(bars.count) * row

@@ -2,9 +2,14 @@
 struct ReplayPictures {
     let report: ReplayReport
     let series: ReplaySeries
+    /// Tells ids of this replay from those of others on the page.
+    var id = "replay"
 
     /// Adds them to a page.
     func add(to page: inout Page) {
+        moments(&page)
+        area(&page, "Blank area over time", "blank", "a1", \.blankPixels, report.coverage.blank)
+        area(&page, "Coarse area over time", "coarse or finer", "a4", \.coarsePixels, report.coverage.fallback)
         memory(&page)
         demands(&page)
         map(&page)
@@ -16,6 +21,69 @@ struct ReplayPictures {
     private func time(_ size: ChartSize) -> Axis {
         // Not rounded up: an hour of nothing at the end would look as if something had been there.
         Axis(title: "time", unit: .seconds, upTo: seconds, tickCount: size.xTicks)
+    }
+
+    private var link: String { "\(id)-moment-" }
+
+    /// When, where and why most was missing.
+    private func moments(_ page: inout Page) {
+        guard !series.moments.isEmpty else {
+            page.sentence("Nothing that a frame needed was ever missing.")
+            return
+        }
+        page.table(
+            "Worst moments",
+            columns: ["#", "at", "for", "blank", "coarse", "tiles", "place", "scale", "speed", "cause"],
+            cells: series.moments.enumerated().map { index, moment in
+                let zoom =
+                    abs(moment.zoomSpeed) > 0.1 ? ", \(Figures.decimal(moment.zoomSpeed, places: 1)) oct/s" : ""
+                return [
+                    Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"), Page.Cell(Figures.seconds(moment.seconds)),
+                    Page.Cell(Figures.seconds(moment.duration)), Page.Cell(Figures.percent(moment.blank)),
+                    Page.Cell(Figures.percent(moment.coarse)), Page.Cell(Figures.count(moment.missingTiles)),
+                    Page.Cell("\(Figures.decimal(moment.x, places: 0)), \(Figures.decimal(moment.y, places: 0))"),
+                    Page.Cell(Figures.scale(moment.scale)),
+                    Page.Cell("\(Figures.decimal(moment.speed, places: 0)) px/s\(zoom)"), Page.Cell(moment.cause.text),
+                ]
+            },
+            names: 0,
+            texts: ["cause"],
+            extra: ["for", "tiles", "place", "scale", "speed"]
+        )
+        page.sentence(
+            "Shares are those of the worst frame; the order is by blank, then by coarse area times time. The numbers stand "
+                + "on the map and over the areas below."
+        )
+    }
+
+    /// A share of the screen over time, on an axis of its own: blank area is small beside everything else.
+    private func area(
+        _ page: inout Page,
+        _ heading: String,
+        _ name: String,
+        _ style: String,
+        _ pixels: (ReplaySeries.Bucket) -> Double,
+        _ share: Double?
+    ) {
+        let values = series.buckets.map { $0.share(pixels($0)) }
+        let most = values.max() ?? 0
+        guard most > 0 else {
+            page.sentence("\(heading): none.")
+            return
+        }
+        let chart = StackedChart(
+            stride: series.bucketSeconds,
+            x: time,
+            y: Axis(title: "share of the screen", unit: .share, upTo: min(most * 1.05, 1)),
+            layers: [.init(name: name, style: style, values: values)],
+            spots: (link, series.moments.map(\.seconds))
+        )
+        page.picture(
+            heading,
+            sentence: "At most \(Figures.percent(most)) of the screen in any \(Figures.seconds(series.bucketSeconds)); "
+                + "\(Figures.percent(share)) over the frames that moved or lacked a tile.",
+            draw: chart.draw
+        )
     }
 
     private func memory(_ page: inout Page) {
@@ -75,8 +143,8 @@ struct ReplayPictures {
             page.picture(
                 "The way over the world",
                 sentence:
-                    "Where the middle of the screen was; under the real clock nobody notes which tiles were loaded.",
-                draw: MapChart(series: series).draw
+                    "Where the middle of the screen was, with the worst moments; under the real clock nobody notes which tiles were loaded.",
+                draw: MapChart(series: series, link: link).draw
             )
             return
         }
@@ -91,8 +159,8 @@ struct ReplayPictures {
                 "Of \(Figures.count(series.tiles.count)) tiles that were loaded \(count(.prefetched)) were there before "
                 + "they were needed, \(count(.drawn)) were loaded when they were needed, and \(count(.wasted)) "
                 + "(\(Figures.percent(counts[.wasted] ?? 0, of: series.tiles.count))) were never drawn; all levels lie upon "
-                + "each other, finer ones on top." + rest,
-            draw: MapChart(series: series).draw
+                + "each other, finer ones on top. Numbers are the worst moments." + rest,
+            draw: MapChart(series: series, link: link).draw
         )
     }
 
@@ -142,5 +210,30 @@ enum WaitPicture {
                 + "slowest after \(Figures.milliseconds(longest)).",
             draw: chart.draw
         )
+    }
+}
+
+extension ReplaySeries.Cause {
+    /// For people.
+    var text: String {
+        switch self {
+        case .start: "first frame: nothing is loaded yet"
+        case .limit: "limit: holds fewer tiles than the frame needs"
+        case .evicted: "evicted: loaded before, had to make room"
+        case .jump: "jump: farther than a screen at once"
+        case .zoomIn: "zoom in: finer tiles not loaded in time"
+        case .zoomOut: "zoom out: coarser tiles not loaded in time"
+        case .late: "late: most tiles were being loaded"
+        case .pan: "pan: nothing had been loaded there"
+        }
+    }
+}
+
+extension Figures {
+    /// `1:64`, `2:1`: screen pixels for world pixels.
+    fileprivate static func scale(_ value: Double) -> String {
+        guard value > 0, value.isFinite else { return none }
+        func text(_ value: Double) -> String { value < 10 ? decimal(value) : decimal(value, places: 0) }
+        return value < 1 ? "1:\(text(1 / value))" : "\(text(value)):1"
     }
 }

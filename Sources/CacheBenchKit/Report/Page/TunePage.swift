@@ -25,6 +25,7 @@ public enum TunePage {
                 + (report.traces.count == 1 ? "trace" : "traces") + ", \(Figures.seconds(seconds))."
                 + (report.interrupted ? " Interrupted: this is what had been found." : "")
         )
+        if let warning = LimitWarning.text(report) { page.warning(warning) }
         if let suggested = report.suggested {
             page.figures([
                 (MemoryLimit.bytes(suggested.byteLimit).shown, "suggested limit"),
@@ -36,13 +37,15 @@ public enum TunePage {
         }
         addCurves(report, to: &page)
         if let shown {
-            page.heading("At the suggested limit: \(shown.report.trace.name)")
+            addTable(report, to: &page)
+            page.heading("At the suggested limit: \(shown.report.trace.name)", id: "suggested")
             ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
+        } else {
+            addTable(report, to: &page)
         }
-        addTable(report, to: &page)
         return page.text(
             data: try JSONText.embedded(Data(report: report, series: shown?.series)),
-            foot: ReplayPage.foot(report.configuration)
+            foot: ReplayPage.foot(report.configuration, command: "tune")
         )
     }
 
@@ -58,20 +61,25 @@ public enum TunePage {
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
             rows: (report.rows + report.policies).map { row in
                 [
-                    row.policy, Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
+                    row.policy
+                        + (report.isSuggested(row) && row.policy == report.rows.first?.policy ? " (suggested)" : ""),
+                    Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
                     Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
-                    row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
+                    row.shortfallBytes > 0
+                        ? "too small" : row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
                 ] + options.map { $0.value(row) }
             },
+            marked: report.rows.firstIndex(where: report.isSuggested),
             extra: options.isEmpty ? ["sharp", "peak", "target"] : ["waste", "sharp", "peak", "target", "blank"]
         )
     }
 
     private static func addCurves(_ report: TuneReport, to page: inout Page) {
         let variants = variantCurves(report)
-        // Of several combinations of options the suggested one is shown.
-        let shown = variants.first { $0.rows.contains { isSuggested($0, by: report) } } ?? variants.first
+        // Of several combinations of options the suggested one is shown, with its own baseline and oracle.
+        let shown = variants.first { $0.rows.contains(where: report.isSuggested) } ?? variants.first
         let own = shown?.rows ?? []
+        let beside = report.policies.filter { $0.variant == own.first?.variant }
         let largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
         func points(_ rows: [TuneReport.Row]) -> [(x: Double, y: Double)] {
             rows.sorted { $0.byteLimit < $1.byteLimit }.compactMap { row in
@@ -79,16 +87,17 @@ public enum TunePage {
             }
         }
         var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
-        let others = report.policies.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let others = beside.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         for (index, policy) in others.enumerated() {
             let name = policy == "none" ? "no prefetch" : policy
             series.append(
-                ChartSeries(name: name, points: points(report.policies.filter { $0.policy == policy }), look: index + 1)
+                ChartSeries(name: name, points: points(beside.filter { $0.policy == policy }), look: index + 1)
             )
         }
         let tileBytes = Double(report.slotBytes)
         let lru = report.lruCurve.filter { Double($0.tiles) * tileBytes <= largest }
-        if !lru.isEmpty {
+        // The curve is of the first variant's tiles.
+        if !lru.isEmpty, own.first?.tileSize == report.rows.first?.tileSize {
             series.append(
                 ChartSeries(
                     name: "plain LRU, instant loads",
@@ -116,7 +125,8 @@ public enum TunePage {
         let share = Axis(title: "hit rate", unit: .share, upTo: 1)
         page.picture(
             "Hit rate by memory limit",
-            sentence: sentence(report) + (variants.count > 1 ? " " + Self.whose(variants, shown?.name) : ""),
+            sentence: sentence(report, beside)
+                + (shown.map { variants.count > 1 ? " All lines are of \($0.name)." : "" } ?? ""),
             draw: LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels).draw
         )
         if variants.count > 1 {
@@ -135,46 +145,26 @@ public enum TunePage {
                 ).draw
             )
         }
-        let most = report.rows.compactMap(\.blank).max() ?? 0
-        page.picture(
-            "Blank area and waste by memory limit",
-            sentence: "From the smallest to the largest limit the blank share of the area goes from "
-                + "\(Figures.percent(own.first?.blank)) to \(Figures.percent(own.last?.blank)), the share of loads never drawn "
-                + "from \(Figures.percent(own.first?.waste)) to \(Figures.percent(own.last?.waste)).",
-            draw: LineChart(
-                x: budget,
-                y: Axis(
-                    title: "share",
-                    unit: .share,
-                    upTo: min(max(most, own.compactMap(\.waste).max() ?? 0, 0.01) * 1.05, 1)
-                ),
-                series: [
-                    ChartSeries(
-                        name: "blank area",
-                        points: own.compactMap { row in row.blank.map { (Double(row.byteLimit), $0) } },
-                        look: 1
-                    ),
-                    ChartSeries(
-                        name: "loads never drawn",
-                        points: own.compactMap { row in row.waste.map { (Double(row.byteLimit), $0) } },
-                        look: 3
-                    ),
-                ],
-                verticals: marks
-            ).draw
-        )
-    }
-
-    private static func isSuggested(_ row: TuneReport.Row, by report: TuneReport) -> Bool {
-        guard let suggested = report.suggested else { return false }
-        return row.byteLimit == suggested.byteLimit && row.hitRate == suggested.hitRate && row.blank == suggested.blank
-    }
-
-    /// Which combination of options the lines of the first picture are of: other policies are replayed with the first.
-    private static func whose(_ variants: [(name: String, rows: [TuneReport.Row])], _ shown: String?) -> String {
-        let (first, shown) = (variants[0].name, shown ?? variants[0].name)
-        if first == shown { return "All lines are of \(first)." }
-        return "The line of \(variants[0].rows[0].policy) is of \(shown), the others of \(first)."
+        func shares(_ value: (TuneReport.Row) -> Double?) -> [(x: Double, y: Double)] {
+            own.compactMap { row in value(row).map { (Double(row.byteLimit), $0) } }
+        }
+        func picture(_ heading: String, _ name: String, _ value: (TuneReport.Row) -> Double?, look: Int) {
+            let points = shares(value)
+            page.picture(
+                "\(heading) by memory limit",
+                sentence:
+                    "From the smallest to the largest limit \(name) goes from \(Figures.percent(points.first?.y)) to "
+                    + "\(Figures.percent(points.last?.y)).",
+                draw: LineChart(
+                    x: budget,
+                    y: Axis(title: name, unit: .share, upTo: min(max(points.map(\.y).max() ?? 0, 0.0001) * 1.05, 1)),
+                    series: [ChartSeries(name: name, points: points, look: look)],
+                    verticals: marks
+                ).draw
+            )
+        }
+        picture("Blank area", "blank share of the area", \.blank, look: 1)
+        picture("Waste", "share of loads never drawn", \.waste, look: 3)
     }
 
     private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {
@@ -193,10 +183,10 @@ public enum TunePage {
         return variants
     }
 
-    private static func sentence(_ report: TuneReport) -> String {
-        guard let suggested = report.suggested else { return "Nothing was replayed to its end." }
+    private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
+        guard let suggested = report.suggested else { return TuneText.reason(report) }
         var text = "At \(Figures.bytes(suggested.byteLimit)) \(Figures.percent(suggested.hitRate)) of demands are hits"
-        if let oracle = report.policies.filter({ $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }).last {
+        if let oracle = beside.last(where: { $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }) {
             text +=
                 "; an oracle that knows the future reaches \(Figures.percent(oracle.hitRate)) with "
                 + Figures.bytes(oracle.byteLimit)

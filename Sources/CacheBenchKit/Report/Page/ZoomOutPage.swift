@@ -9,7 +9,7 @@ public enum ZoomOutPage {
                 + (report.interrupted ? "; interrupted: these are the factors that were done" : "")
         )
         let data = try JSONText.embedded(report)
-        let foot = ReplayPage.foot(report.configuration)
+        let foot = ReplayPage.foot(report.configuration, command: "zoomout")
         guard let last = rows.last else {
             page.sentence("There are no rows.")
             return page.text(data: data, foot: foot)

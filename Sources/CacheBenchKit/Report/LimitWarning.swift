@@ -1,0 +1,45 @@
+/// What a report says before any rate: that a limit does not hold what one screen needs.
+enum LimitWarning {
+    /// Lines that are written out.
+    private static let shownLines = 6
+
+    /// `limit too small: one screen needs 11.8 MiB (45 tiles), 1.8 MiB more than the limit, 10.0 MiB`.
+    static func text(_ memory: ReplayReport.Memory) -> String? {
+        guard memory.shortfallBytes > 0 else { return nil }
+        return "limit too small: one screen needs \(Figures.bytes(memory.screenBytes)) "
+            + "(\(Figures.count(memory.screenTiles)) tiles), \(Figures.bytes(memory.shortfallBytes)) more than the "
+            + "limit, \(Figures.bytes(memory.byteLimit))"
+    }
+
+    static func text(_ result: ReplayResult) -> String? {
+        guard result.traces.count > 1 else { return result.traces.first.flatMap { text($0.memory) } }
+        let short = result.traces.count { $0.memory.shortfallBytes > 0 }
+        guard short > 0 else { return nil }
+        let memory = result.total.memory
+        return
+            "limit too small for \(Figures.count(short)) of \(Figures.count(result.traces.count)) traces: one screen "
+            + "needs up to \(Figures.bytes(memory.screenBytes)), up to \(Figures.bytes(memory.shortfallBytes)) are missing"
+    }
+
+    /// A line for each source and budget.
+    static func lines(_ report: CompareReport) -> [String] {
+        var lines: [String] = []
+        for row in report.totals where row.shortfallBytes > 0 {
+            let budget = row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit)
+            let line =
+                "limit too small: \(budget) for \(row.source.printable): one screen needs up to "
+                + "\(Figures.bytes(row.screenBytes)), up to \(Figures.bytes(row.shortfallBytes)) are missing"
+            if !lines.contains(where: { $0.hasPrefix(line.prefix { $0 != "," }) }) { lines.append(line) }
+        }
+        let rest = lines.count - shownLines
+        return lines.prefix(shownLines) + (rest > 0 ? ["and \(rest) more limits that are too small"] : [])
+    }
+
+    static func text(_ report: TuneReport) -> String? {
+        let short = Set(report.rows.filter { $0.shortfallBytes > 0 }.map(\.byteLimit)).count
+        guard short > 0 else { return nil }
+        let need = report.rows.map(\.screenBytes).max() ?? 0
+        return "one screen needs up to \(Figures.bytes(need)): \(Figures.count(short)) "
+            + "\(short == 1 ? "limit" : "limits") tried \(short == 1 ? "is" : "are") too small and never suggested"
+    }
+}
