@@ -56,7 +56,8 @@ import TileSources
                 }
             }
         }
-        let source = try FolderTileSource(path: folder.path, layout: layout)
+        let address = try #require(TileSourceAddress("\(layout):\(folder.path)"))
+        let source = try #require(try address.open() as? FolderTileSource)
         let side = isDoubled ? 32 : 16
         #expect(source.pyramid.worldWidth == Double(4 * side))
         #expect(
