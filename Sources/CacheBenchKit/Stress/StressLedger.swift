@@ -1,3 +1,31 @@
+/// Changes of what may be used, as the threads make them: what a sample of the ledger is judged by.
+struct StressChanges: Sendable {
+    /// The highest limit that may have been in force since the last sample.
+    private(set) var highest: Int
+    /// Changes that have begun.
+    private(set) var begun = 0
+    /// Changes that have begun and not ended.
+    private(set) var underway = 0
+
+    init(limit: Int) { highest = limit }
+
+    /// Begins a change to a limit; 0 for one that leaves the limit as it is.
+    mutating func begin(limit: Int) {
+        highest = max(highest, limit)
+        begun += 1
+        underway += 1
+    }
+
+    mutating func end() { underway -= 1 }
+
+    /// Returns the changes as of now and begins the next sample. A limit that is still being set counts for that one too:
+    /// it may be set only after this sample has been taken.
+    mutating func takeSample() -> StressChanges {
+        defer { if underway == 0 { highest = 0 } }
+        return self
+    }
+}
+
 /// Judges samples of what is used against the limit.
 ///
 /// A limit that is lowered while tiles are held is reached when they are let go. So more than the limit is legal for as

@@ -22,11 +22,8 @@ final class StressRun: Sendable {
     private let interruption: @Sendable () -> Bool
     private let longestCall = Atomic<Int64>(0)
     private let callbacks = Atomic<Int>(0)
-    /// Changes of what may be used that have begun, and those that have ended.
-    private let begunChanges = Atomic<Int>(0)
-    private let endedChanges = Atomic<Int>(0)
-    /// The highest limit that anybody has set since the last sample of the ledger.
-    private let highestLimit: Atomic<Int>
+    /// Changes of what may be used.
+    private let changes: Lock<StressChanges>
     private let ends = Lock(false)
 
     init(options: StressOptions, interruption: @escaping @Sendable () -> Bool) throws {
@@ -41,7 +38,7 @@ final class StressRun: Sendable {
         configuration.stuckLoadTime = Self.stuckLoadTime
         configuration.slowCallbackTime = 5_000_000
         cache = try TileCache(configuration)
-        highestLimit = Atomic(options.byteLimit / 4 * 3)
+        changes = Lock(StressChanges(limit: options.byteLimit / 4 * 3))
         shared = StressShared(
             seed: SplitMix64.mixed(options.seed),
             faults: options.faults,
@@ -113,24 +110,18 @@ final class StressRun: Sendable {
 
     func setLimit(quarters: Int) {
         let limit = options.byteLimit / 4 * quarters
-        changing {
-            highestLimit.max(limit, ordering: .acquiringAndReleasing)
-            cache.byteLimit = .bytes(limit)
-        }
+        changing(to: limit) { cache.byteLimit = .bytes(limit) }
     }
 
     func note(pressure level: MemoryPressure.Level) {
-        changing {
-            // A part of the limit, or all of it again.
-            highestLimit.max(cache.byteLimit.bytes, ordering: .acquiringAndReleasing)
-            cache.noteMemoryPressure(level)
-        }
+        // A part of the limit, or all of it again.
+        changing(to: cache.byteLimit.bytes) { cache.noteMemoryPressure(level) }
     }
 
-    private func changing(_ body: () -> Void) {
-        begunChanges.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    private func changing(to limit: Int = 0, _ body: () -> Void) {
+        changes.withLock { $0.begin(limit: limit) }
         body()
-        endedChanges.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        changes.withLock { $0.end() }
     }
 
     func pin(_ a: UInt64, _ b: UInt64) {
@@ -181,16 +172,14 @@ final class StressRun: Sendable {
 
     /// What a sample of the ledger is judged by.
     func sampleLedger(_ ledger: inout StressLedger) {
-        let ended = endedChanges.load(ordering: .acquiring)
-        let begun = begunChanges.load(ordering: .acquiring)
-        let highest = highestLimit.exchange(0, ordering: .acquiringAndReleasing)
+        let before = changes.withLock { $0.takeSample() }
         let statistics = cache.statistics
-        let isQuiet = ended == begun && begun == begunChanges.load(ordering: .acquiring)
+        let after = changes.withLock { $0 }
         let problem = ledger.observe(
             used: statistics.usedBytes,
             limit: statistics.byteLimit,
-            highest: max(highest, highestLimit.load(ordering: .acquiring)),
-            changes: isQuiet ? begun : nil
+            highest: max(before.highest, after.highest),
+            changes: before.underway == 0 && before.begun == after.begun ? before.begun : nil
         )
         if let problem { findings.note(.ledger, problem) }
         let breaches = cache.counters.limitBreaches

@@ -106,6 +106,23 @@ import Testing
         #expect(ledger.maximum == 101)
     }
 
+    /// A limit counts from when its change begins until a sample after the change has ended, whatever other samples were
+    /// taken meanwhile.
+    @Test func aLimitThatIsBeingSetCountsUntilItHasBeenSampled() {
+        var changes = StressChanges(limit: 6)
+        changes.begin(limit: 8)
+        #expect(changes.takeSample().highest == 8)
+        // The limit is set only now, used to the full, and lowered again before anybody samples.
+        changes.begin(limit: 2)
+        changes.end()
+        changes.end()
+        let sample = changes.takeSample()
+        #expect(sample.highest == 8 && sample.begun == 2 && sample.underway == 0)
+        #expect(changes.takeSample().highest == 0)
+        changes.begin(limit: 3)
+        #expect(changes.highest == 3 && changes.underway == 1)
+    }
+
     @Test func memoryThatGrowsIsSeen() {
         var flat = StressMemory()
         var growing = StressMemory()
