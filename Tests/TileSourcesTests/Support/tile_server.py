@@ -9,6 +9,7 @@ Modes, joined by commas:
   chunk       one in eleven is sent in chunks, and the last one never comes
   garbage     one in thirteen has bytes that are no image
   hang        one in seventeen is never answered
+  silent      none is ever answered
   die         one in nineteen is cut off before the status line is whole
   etag        answers are named, and conditions are honoured
   date        the same with dates
@@ -88,7 +89,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = folder + self.path.removeprefix("/there")
         if "slow" in modes:
             time.sleep(0.03)
-        if "hang" in modes and number % 17 == 0:
+        if "silent" in modes or ("hang" in modes and number % 17 == 0):
             time.sleep(60)
             return self.cut()
         if "die" in modes and number % 19 == 0:
