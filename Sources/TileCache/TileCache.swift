@@ -14,6 +14,9 @@ import Synchronization
 /// A renderer makes one cache, adds its layers, makes a view for each viewport, and for each frame says where the
 /// viewport is (``TileView/update(_:at:destination:)``) and draws what ``TileView/frame()`` returns. All methods may be
 /// called from any thread.
+///
+/// A child of `fork()` has none of its parent's threads. Once the parent has made a cache, the child can make none and add
+/// no layers, which throw; updates do nothing there and frames are empty. `fork()` with `exec` does no harm.
 public final class TileCache: Sendable {
     /// How a cache is set up.
     public struct Configuration: Sendable {
@@ -51,6 +54,7 @@ public final class TileCache: Sendable {
         package var usesValues = true
         package var grantsBookkeeping = false
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
+        var executor = Executor()
 
         /// Makes a configuration.
         public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int? = nil) {
@@ -65,8 +69,8 @@ public final class TileCache: Sendable {
 
     /// Makes a cache and its workers; nothing runs until a view is updated.
     ///
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` where a setting is out of its range,
-    ///   ``TileCacheError/outOfMemory(bytes:)`` where the system denies the addresses.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if a setting is out of its range, or in a child of `fork()`;
+    ///   ``TileCacheError/outOfMemory(bytes:)`` if the system denies the addresses.
     public init(_ configuration: Configuration) throws(TileCacheError) {
         self.configuration = configuration
         core = try CacheCore(configuration: configuration)
@@ -88,7 +92,8 @@ public final class TileCache: Sendable {
 
     /// Adds a layer whose source is a blocking function.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if there
+    ///   are 65,536 layers already.
     public func addLayer(
         _ source: any BlockingTileSource,
         pyramid: TilePyramid,
@@ -99,7 +104,8 @@ public final class TileCache: Sendable {
 
     /// Adds a layer whose source answers when it can.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` where a tile is larger than the limit or than can be addressed.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if there
+    ///   are 65,536 layers already.
     public func addLayer(
         _ source: any TileSource,
         pyramid: TilePyramid,
@@ -189,7 +195,7 @@ public final class TileCache: Sendable {
     public var statistics: Statistics { core.statistics() }
 
     /// Ends all work. Sources are told that nobody wants their tiles, no callback begins afterwards, frames that are
-    /// still held stay valid.
+    /// still held stay valid. Within a callback, a cancel handler or a source it does not wait, and returns `true`.
     ///
     /// - Parameter timeout: how long to wait for loads that are under way, in nanoseconds; 2 s unless given. A source
     ///   that blocks for good keeps its worker's thread and the memory that it may write into, nothing else.

@@ -11,6 +11,8 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The cache has been shut down.
     case isShutDown
 
+    static let forked = invalidConfiguration("a process made by fork() cannot use its parent's caches, nor make one")
+
     /// A full sentence for a log or a terminal.
     public var description: String {
         switch self {

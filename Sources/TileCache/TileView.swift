@@ -23,6 +23,7 @@ public final class TileView: Sendable {
     ///   - time: now unless given; times that do not grow are taken as they are.
     ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
     public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
+        guard !core.isForked else { return }
         // The renderer's times say how the view moves; all else goes by the cache's own clock.
         let now = MonotonicTime.bounded(core.clock())
         let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
@@ -46,6 +47,7 @@ public final class TileView: Sendable {
     ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
     ///   - time: now unless given; a list says nothing of how a view moves, so it is not looked at yet.
     public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
+        guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
         let plans = core.perform { state -> Bool in
             guard !state.isShutDown, var view = state.views[id].take() else { return false }

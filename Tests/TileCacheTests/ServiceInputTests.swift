@@ -213,7 +213,81 @@ import Testing
                 precondition(drawn > 0 && denied > 1, "\(drawn) drawn, \(denied) denied")
             }
         }
+
+        /// Addresses for four times the limit are there for one range, not for two.
+        @Test func aLayerGetsAddressesForTheLimitIfThereAreNoMore() async {
+            guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
+            await #expect(processExitsWith: .success) {
+                let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+                var limit = rlimit()
+                limit.rlim_cur = rlim_t((Int(pages[0]) ?? 0) * 4096 + 800 << 20)
+                limit.rlim_max = limit.rlim_cur
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+                let cache = try TileCache(byteLimit: .mebibytes(128))
+                let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+                let view = cache.makeView(layers: [layer])
+                view.update(ServiceSetup.viewport(900, 700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+                // Tiles of the same size need no addresses of their own.
+                for _ in 0..<20 { _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid()) }
+                cache.byteLimit = .mebibytes(512)
+                view.update(ServiceSetup.viewport(2900, 2700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+            }
+        }
+
+        /// Its parent's threads are not there, so a child of `fork()` is refused.
+        @Test func aForkedChildIsRefused() async {
+            await #expect(processExitsWith: .success) {
+                let cache = try TileCache(byteLimit: .mebibytes(4))
+                let pyramid = try ServiceSetup.pyramid()
+                let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+                let view = cache.makeView(layers: [layer])
+                view.update(ServiceSetup.viewport(900, 700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+                typealias Fork = @convention(c) () -> pid_t
+                let fork = unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: Fork.self)
+                let child = fork()
+                if child == 0 {
+                    alarm(60)
+                    var refused = 0
+                    do { _ = try TileCache(byteLimit: .mebibytes(4)) } catch {
+                        if error as? TileCacheError == .forked { refused += 1 }
+                    }
+                    do { _ = try cache.addLayer(PlainSource(), pyramid: pyramid) } catch {
+                        if error as? TileCacheError == .forked { refused += 1 }
+                    }
+                    view.update(ServiceSetup.viewport(2900, 2700))
+                    let isEmpty = view.frame().isEmpty && !cache.shutdown()
+                    _exit(refused == 2 && isEmpty ? 0 : 1)
+                }
+                var status: Int32 = -1
+                precondition(waitpid(child, &status, 0) == child && status == 0, "\(status)")
+                view.update(ServiceSetup.viewport(2900, 2700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+            }
+        }
     #endif
+
+    /// As many layers as a tile's key has room for, and no more. If each looked at all others before it, this would take
+    /// longer than the suite may.
+    @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
+        let source = PlainSource()
+        var last: LayerID?
+        for _ in 0..<TileKey.layerLimit { last = try cache.addLayer(source, pyramid: pyramid) }
+        #expect(last?.index == 65_535)
+        #expect(throws: TileCacheError.invalidLayer("a cache holds 65536 layers at most")) {
+            try cache.addLayer(source, pyramid: pyramid)
+        }
+        // The last one draws its own tiles.
+        let own = try #require(last)
+        let view = ServiceSetup.quiet(cache, [own])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(view.frame().allSatisfy { $0.tile.identity.layer == own })
+    }
 
     @Test func timesMayBeAnything() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))

@@ -49,6 +49,31 @@ import Testing
         #expect(view.frame().isEmpty)
     }
 
+    /// Within a cancel handler it cannot wait for that handler.
+    @Test func aCancelHandlerMayShutItsCacheDown() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(1000, 1000))
+        var requests: [TileRequest] = []
+        #expect(
+            eventually {
+                requests += source.take()
+                return !requests.isEmpty
+            }
+        )
+        let answer = Lock<Bool?>(nil)
+        requests[0].onCancel { [weak cache] in
+            // Far longer than the test may take.
+            let hasEnded = cache?.shutdown(timeout: 3_600_000_000_000)
+            answer.withLock { $0 = hasEnded }
+        }
+        view.update(ServiceSetup.viewport(3000, 3000))
+        #expect(eventually { answer.withLock { $0 } != nil })
+        #expect(cache.shutdown(timeout: Self.long))
+    }
+
     @Test func aDecoderThatHangsIsWaitedForNoLonger() throws {
         let source = RunLengthSource(isGated: true)
         let cache = try TileCache(byteLimit: .mebibytes(8), workers: 1)

@@ -35,6 +35,8 @@ struct PoolConfiguration: Sendable {
     var retryDelay: Int64 = 500_000_000
     /// The longest wait before a failed tile is tried again, in nanoseconds.
     var maximumRetryDelay: Int64 = 60_000_000_000
+    /// What a source asks for counts up to this: a day, in nanoseconds.
+    static let longestRetryWait: Int64 = 86_400_000_000_000
 }
 
 /// What the pool knows of a layer.

@@ -44,7 +44,9 @@ struct Landing: Hashable, Sendable {
 
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
-    mutating func install(_ newPlan: consuming Plan) {
+    ///
+    /// - Parameter now: tiles that may be tried again after it count for `nextRetry`. Default: none.
+    mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         if makeRoom(for: newPlan) {
             plan = newPlan
         } else {
@@ -60,11 +62,16 @@ extension PoolState {
             setValue(wish.value, of: number)
             setHistory(wish, of: number)
         }
+        nextRetry = .max
         for wish in plan.entries {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
             let load = table[number].load
-            if load >= 0 { loads[Int(load)]?.wantedEpoch = planEpoch }
+            if load >= 0 {
+                loads[Int(load)]?.wantedEpoch = planEpoch
+            } else if table[number].flags.contains(.failed), table[number].retryAt > now {
+                nextRetry = min(nextRetry, table[number].retryAt)
+            }
             if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
         notePeaks()
@@ -314,7 +321,8 @@ extension PoolState {
                 by: 1 << Int64(min(attempts, 20))
             )
             let doubled = tooLong ? Int64.max : product
-            let wait = max(min(doubled, configuration.maximumRetryDelay), retryAfter ?? 0)
+            let longest = max(min(doubled, configuration.maximumRetryDelay), retryAfter ?? 0)
+            let wait = min(longest, PoolConfiguration.longestRetryWait)
             let (retryAt, overflow) = now.addingReportingOverflow(wait)
             table[number].retryAt = isPermanent || overflow ? .max : retryAt
         case .cancelled:

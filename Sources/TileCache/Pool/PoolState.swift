@@ -58,6 +58,8 @@ struct PoolState: ~Copyable {
     /// others does not come of giving them up.
     var solid = RecencyList()
     var slots: [SlotAllocator] = []
+    /// Places in `slots`, by the bytes of a slot.
+    private var slotClasses: [Int: Int] = [:]
     var pages: PageAllocator
 
     /// Loads in flight by number; a freed number is used again.
@@ -95,6 +97,8 @@ struct PoolState: ~Copyable {
     /// A layer with stuck loads had all that it may have in flight.
     var hasPassedForLoads = false
     var planEpoch: UInt32 = 1
+    /// When the first of the plan's failed tiles may be tried again, as of the plan's installation; `.max` for none.
+    var nextRetry = Int64.max
     /// Bytes that plans may take: those of the largest one so far.
     var planBytes = 0
     /// Resident tiles that the current plan values.
@@ -139,23 +143,31 @@ struct PoolState: ~Copyable {
 
     // MARK: - Layers
 
+    /// The class of slots of a size; nil if there is none.
+    func slotClass(ofBytes slotBytes: Int) -> Int? { slotClasses[slotBytes] }
+
     /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
+    ///
+    /// - Parameter slotCapacity: slots that a new size has addresses for. Default: as many as the highest limit has room
+    ///   for.
     mutating func addLayer(
         tileBytes: Int,
         isCompressible: Bool = true,
         reservesLate: Bool = false,
-        share: LayerShare = .all
+        share: LayerShare = .all,
+        slotCapacity: Int? = nil
     ) -> Int {
         let slotBytes = Self.slotBytes(for: tileBytes)
         let slotClass =
-            slots.firstIndex { $0.slotBytes == slotBytes }
+            slotClass(ofBytes: slotBytes)
             ?? {
-                let capacity = max(maximumByteLimit / slotBytes, 0)
+                let capacity = max(slotCapacity ?? (maximumByteLimit / slotBytes), 0)
                 // Room for its tables is made first, where there is any.
                 if !configuration.grantsBookkeeping { _ = makeBytes(configuration.byteLimit / slotBytes * 8) }
                 var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
                 allocator.reserve(configuration.byteLimit / slotBytes)
                 slots.append(allocator)
+                slotClasses[slotBytes] = slots.count - 1
                 return slots.count - 1
             }()
         layers.append(

@@ -13,6 +13,9 @@ public struct LayerID: Hashable, Sendable, Comparable {
 ///
 /// 16 bits of layer, 8 of level, 40 of column; 64 of row. ``TilePyramid/maximumGridSide`` keeps columns within 40 bits.
 struct TileKey: Hashable, Sendable {
+    /// The layers that a key has room for.
+    static let layerLimit = 1 << 16
+
     var high: UInt64
     var low: UInt64
 

@@ -3,6 +3,7 @@ import Synchronization
 /// What the renderer's thread asks for: frames, and the end of what they hold.
 extension CacheCore {
     func frame(ofView id: Int) -> TileFrame {
+        guard !isForked else { return .empty }
         let now = clock()
         // Most frames find all that they need decoded, and are done under one hold of the lock.
         if let frame = frame(ofView: id, now: now, unlessCompressed: true) { return frame }
@@ -101,6 +102,8 @@ extension CacheCore {
                 return state.takeIdleWorkers()
             }
             wake(woken)
+            // The view itself is about to draw the tile.
+            notify(drawing: ticket.key, except: id)
             if result != .pixels { requestPlan() }
             done += 1
         }

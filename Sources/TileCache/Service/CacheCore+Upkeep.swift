@@ -7,6 +7,7 @@ extension CacheCore {
         pyramid: TilePyramid,
         options: LayerOptions
     ) throws(TileCacheError) -> LayerID {
+        guard !isForked else { throw .forked }
         var tileBytes = 0
         for (index, level) in pyramid.levels.enumerated() {
             guard let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) else {
@@ -15,38 +16,40 @@ extension CacheCore {
             tileBytes = max(tileBytes, bytes)
         }
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
-        let (limit, maximum, usesCodec, codecJobs) = lock.withLock { state in
+        let slotBytes = PoolState.slotBytes(for: tileBytes)
+        let (limit, maximum, usesCodec, codecJobs, hasSlots) = lock.withLock { state in
             (
                 state.pool.configuration.byteLimit, state.pool.maximumByteLimit,
-                state.pool.configuration.compressedTier, state.pool.configuration.maximumCodecJobs
+                state.pool.configuration.compressedTier && options.isCompressible,
+                tileBytes > state.codecTileBytes ? state.pool.configuration.maximumCodecJobs : -1,
+                state.pool.slotClass(ofBytes: slotBytes) != nil
             )
         }
         guard tileBytes <= limit else {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
         try check(options.share)
-        // Addresses and scratch memory come before the lock, and go again where they are not needed.
-        let slotBytes = PoolState.slotBytes(for: tileBytes)
-        guard let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) else {
-            throw .outOfMemory(bytes: maximum)
-        }
-        // Tables of the slots are made at once; the standard library traps where there is no memory for them.
-        let tableBytes = limit / slotBytes * 8
+        // Addresses and scratch memory come before the lock, and go again if they are not needed.
+        let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
+        // Tables of the slots are made at once; the standard library traps if there is no memory for them.
+        let tableBytes = hasSlots ? 0 : limit / slotBytes * 8
         guard MemoryRegion.isGranted(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
-        let made = usesCodec && options.isCompressible ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
+        let made = usesCodec ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
         let added = perform { state -> LayerID? in
             // Another layer may have come since the check.
-            guard state.canGuarantee(options.share) else { return nil }
+            guard state.canGuarantee(options.share), state.layers.count < TileKey.layerLimit else { return nil }
+            state.guaranteedShares += options.share.guaranteed
             state.adoptCodecs(made)
             state.adopt(synthesis)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
-                isCompressible: options.isCompressible && usesCodec && state.codecTileBytes >= tileBytes,
+                isCompressible: usesCodec && state.codecTileBytes >= tileBytes,
                 reservesLate: source.reservesLate,
-                share: options.share
+                share: options.share,
+                slotCapacity: region.map { $0.byteCount / slotBytes }
             )
             let slotClass = state.pool.layers[index].slotClass
-            if slotClass == state.slotRegions.count { state.slotRegions.append(region) }
+            if slotClass == state.slotRegions.count, let region { state.slotRegions.append(region) }
             state.layers.append(
                 LayerRecord(
                     id: LayerID(index),
@@ -60,8 +63,20 @@ extension CacheCore {
             )
             return LayerID(index)
         }
-        guard let added else { throw tooMuchGuaranteed(with: options.share) }
+        guard let added else {
+            try check(options.share)
+            throw .invalidLayer("a cache holds \(TileKey.layerLimit) layers at most")
+        }
         return added
+    }
+
+    /// Reserves addresses for slots: for the highest limit, or if the system denies them for the present one.
+    private func slotRegion(slotBytes: Int, limit: Int, maximum: Int) throws(TileCacheError) -> MemoryRegion {
+        if let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) { return region }
+        guard configuration.maximumByteLimit == nil, limit >= slotBytes,
+            let region = MemoryRegion(byteCount: limit / slotBytes * slotBytes)
+        else { throw .outOfMemory(bytes: maximum) }
+        return region
     }
 
     private func check(_ share: LayerShare) throws(TileCacheError) {
@@ -252,9 +267,6 @@ extension AnySource {
 }
 
 extension CoreState {
-    /// The part of the limit that layers are guaranteed, 0 to 1.
-    var guaranteedShares: Double { layers.reduce(0) { $0 + $1.options.share.guaranteed } }
-
     /// Whether another layer may be guaranteed its share; but for what sums of fractions lose.
     func canGuarantee(_ share: LayerShare) -> Bool { guaranteedShares + share.guaranteed <= 1 + 1e-9 }
 

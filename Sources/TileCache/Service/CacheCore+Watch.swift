@@ -3,38 +3,28 @@ import Synchronization
 
 /// What is done about code of others that does not return: it is counted, and it takes its own worker and nothing else.
 extension CacheCore {
-    /// Looks after the loads in flight, once in a while for as long as there are any.
-    func queueWatch(after nanoseconds: Int64) {
-        let wait = Int(min(max(nanoseconds, 1_000_000), 3_600_000_000_000))
-        coordinator.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [weak self] in self?.watch() }
-    }
-
     /// Gives the places of workers whose loads or decoders have taken too long to spare ones.
-    private func watch() {
+    func watch() {
         let now = clock()
         let limit = stuckLoadTime
-        let (freed, next) = perform { state -> (Int, Int64?) in
-            state.isWatchQueued = false
-            guard !state.isShutDown else { return (0, nil) }
+        let freed = perform { state -> Int in
+            guard !state.isShutDown else { return 0 }
             var freed = state.pool.writeOffLoads(startedBefore: now - limit, atMost: state.spareWorkers.count)
             freed += state.writeOffDecodes(startedBefore: now - limit, atMost: state.spareWorkers.count - freed)
             for _ in 0..<freed { state.idleWorkers.append(state.spareWorkers.removeLast()) }
             // With no spare worker left there is nothing to be done for the next one.
             let oldest = [state.pool.oldestLoadStart, state.oldestDecodeStart].compactMap { $0 }.min()
-            guard !state.spareWorkers.isEmpty, let oldest else { return (freed, nil) }
-            state.isWatchQueued = true
-            return (freed, oldest + limit - now)
+            if !state.spareWorkers.isEmpty, let oldest { _ = state.due.askWatch(at: oldest + limit) }
+            return freed
         }
         // A worker wakes with the next plan.
         if freed > 0 { requestPlan() }
-        if let next { queueWatch(after: next) }
     }
 
     /// Runs a renderer's callback and takes the time that it takes.
     func time(_ callback: @Sendable () -> Void) {
-        let thread = currentThreadNumber()
         let start = clock()
-        let number = callbacks.withLock { $0.begin(on: thread, at: start) }
+        let number = callbacks.withLock { $0.begin(at: start) }
         callback()
         let took = clock() - start
         callbacks.withLock { $0.end(number) }
@@ -48,9 +38,12 @@ extension CacheCore {
     func tell(_ unwanted: [TileRequest]) {
         for request in unwanted {
             guard let handler = request.noteUnwanted() else { continue }
+            // Counted from now on: a shutdown waits for what is queued, too.
             activity.enter()
-            cancellations.async { [activity] in
+            executor.run(cancellations) { [self] in
+                enterActivity()
                 handler()
+                leaveActivity()
                 activity.leave()
             }
         }
@@ -82,29 +75,34 @@ extension CoreState {
     }
 }
 
-/// The callbacks that are running now.
+/// The callbacks that are running now, and the threads that do any work of the cache.
 struct RunningCallbacks: Sendable {
-    private struct Run: Sendable {
-        var thread: UInt64
-        var start: Int64
-    }
-
-    private var runs: [Int: Run] = [:]
+    /// When each began, by its number.
+    private var starts: [Int: Int64] = [:]
     private var last = 0
+    /// How many calls a thread is within.
+    private var threads: [UInt64: Int] = [:]
 
-    /// Takes in that one begins; the answer names it.
-    mutating func begin(on thread: UInt64, at time: Int64) -> Int {
+    /// Notes that a callback begins; returns its number.
+    mutating func begin(at time: Int64) -> Int {
         last += 1
-        runs[last] = Run(thread: thread, start: time)
+        starts[last] = time
         return last
     }
 
-    mutating func end(_ number: Int) { runs[number] = nil }
-
-    /// Whether a thread is within a callback.
-    func isRunning(on thread: UInt64) -> Bool { runs.values.contains { $0.thread == thread } }
+    mutating func end(_ number: Int) { starts[number] = nil }
 
     /// How many began before a moment, and when the oldest began.
-    func begun(before time: Int64) -> Int { runs.values.count { $0.start < time } }
-    var oldest: Int64? { runs.values.map(\.start).min() }
+    func begun(before time: Int64) -> Int { starts.values.count { $0 < time } }
+    var oldest: Int64? { starts.values.min() }
+
+    mutating func enter(_ thread: UInt64) { threads[thread, default: 0] += 1 }
+
+    mutating func leave(_ thread: UInt64) {
+        let count = threads.removeValue(forKey: thread) ?? 1
+        if count > 1 { threads[thread] = count - 1 }
+    }
+
+    /// Whether a thread is within any work of the cache.
+    func isWithin(_ thread: UInt64) -> Bool { threads[thread] != nil }
 }

@@ -36,17 +36,17 @@ extension CacheCore {
 
     /// Does jobs until there is none; then the worker is idle until a plan wakes it.
     func work(as worker: Int) {
-        activity.enter()
-        defer { activity.leave() }
+        enterActivity()
+        defer { leaveActivity() }
         while true {
             let (step, woken, watches) = perform { state -> (Step, [Int], Bool) in
                 let step = nextStep(for: worker, &state)
                 if case .idle = step { return (step, [], false) }
                 // What is left of the plan may keep another worker busy.
-                return (step, state.takeIdleWorkers(), state.requestWatch())
+                return (step, state.takeIdleWorkers(), state.requestWatch(at: clock() + stuckLoadTime))
             }
             wake(woken)
-            if watches { queueWatch(after: stuckLoadTime) }
+            if watches { queueTimer() }
             switch step {
             case .idle: return
             case .load(let ticket, let layer, let address):
@@ -168,8 +168,8 @@ extension CacheCore {
 
     /// Reserves a slot for an asynchronous load whose source is ready, lets it write and ends the load.
     func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
-        activity.enter()
-        defer { activity.leave() }
+        enterActivity()
+        defer { leaveActivity() }
         guard let slot = takeSlot(of: ticket.slotClass, { $0.pool.reserve(ticket.load, now: $1) }) else {
             complete(ticket, .refused)
             return false

@@ -8,6 +8,7 @@ import Synchronization
 final class CacheCore: Sendable {
     let lock: Lock<CoreState>
     let clock: @Sendable () -> Int64
+    let executor: Executor
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
     /// Where sources hear that nobody wants a tile any more.
     let cancellations = DispatchQueue(label: "TileCache.cancellations")
@@ -15,12 +16,19 @@ final class CacheCore: Sendable {
     let stuckLoadTime: Int64
     let slowCallbackTime: Int64
     private let planner: Lock<Planner>
+    /// Runs on the coordinating queue when something is due; only that queue sets it.
+    private let timer: any StepTimer
     /// Work and callbacks that are under way; shutting down waits for them.
     let activity = DispatchGroup()
     let callbacks = Lock(RunningCallbacks())
-    private let configuration: TileCache.Configuration
+    let configuration: TileCache.Configuration
+
+    /// Whether this is a child process that has the cache of its parent, and none of its threads.
+    var isForked: Bool { ProcessFork.count > 0 }
 
     init(configuration: TileCache.Configuration) throws(TileCacheError) {
+        ProcessFork.watch()
+        guard ProcessFork.count == 0 else { throw .forked }
         var settings = try configuration.poolConfiguration()
         var reserved = Self.pageRegion(for: settings)
         if reserved == nil, configuration.maximumByteLimit == nil {
@@ -32,6 +40,8 @@ final class CacheCore: Sendable {
         let pool = PoolState(configuration: settings)
         self.configuration = configuration
         clock = configuration.clock
+        executor = configuration.executor
+        timer = executor.makeTimer(coordinator)
         stuckLoadTime = min(max(configuration.stuckLoadTime, 1_000_000), 1 << 61)
         slowCallbackTime = max(configuration.slowCallbackTime, 0)
         var state = CoreState(
@@ -60,6 +70,7 @@ final class CacheCore: Sendable {
 
     /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
+        executor.interleave?()
         var leaving: [LeavingMemory] = []
         var wantsGrant = false
         let result = lock.withLock { state in
@@ -126,7 +137,10 @@ final class CacheCore: Sendable {
         if lock.withLock({ $0.requestPlan() }) { queuePlan() }
     }
 
-    func queuePlan() { coordinator.async { [weak self] in self?.makePlan() } }
+    func queuePlan() {
+        guard !isForked else { return }
+        executor.run(coordinator) { [weak self] in self?.makePlan() }
+    }
 
     func setPolicies(_ policies: [any PrefetchPolicy]?, ofView id: Int) {
         planner.withLock { $0.policies[id] = policies }
@@ -182,7 +196,9 @@ final class CacheCore: Sendable {
         }
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
-            state.pool.install(plan)
+            state.pool.install(plan, now: clock())
+            let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
+            state.due.setPlan(at: min(settles, state.pool.nextRetry))
             state.settledCounters = isSettled ? input.counters : nil
             state.waits.wished = wished
             state.note(expected: expected)
@@ -191,7 +207,7 @@ final class CacheCore: Sendable {
         }
         tell(unwanted)
         wake(woken)
-        if plan.leavesNeedsOut { planAgain(at: context.now + Int64(MotionEstimate.staleAfter * 1e9)) }
+        setTimer()
     }
 
     private struct PlanInput: Sendable {
@@ -205,25 +221,35 @@ final class CacheCore: Sendable {
         var capacityTiles: Int
     }
 
-    /// Plans again when a failed tile may be tried again, whether or not anybody draws until then.
+    /// Plans again at a time or soon after, even if no view is updated or drawn until then.
     func planAgain(at time: Int64) {
-        let now = clock()
-        // One timer for each twentieth of a second at most, at its end: none of those who share it may come too late.
-        let step: Int64 = 50_000_000
-        let slot = min(time, .max - step) / step
-        let time = (slot + 1) * step
-        guard lock.withLock({ !$0.isShutDown && $0.retrySlots.insert(slot).inserted }) else { return }
-        let wait = Int(min(max(time - now, 0), 3_600_000_000_000))
-        coordinator.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [weak self] in
-            guard let self else { return }
-            lock.withLock { _ = $0.retrySlots.remove(slot) }
-            if clock() < time { planAgain(at: time - 1) } else { requestPlan() }
+        if lock.withLock({ !$0.isShutDown && $0.due.askPlan(at: time) }) { queueTimer() }
+    }
+
+    func queueTimer() { executor.run(coordinator) { [weak self] in self?.setTimer() } }
+
+    /// Sets the timer to what is due next.
+    private func setTimer() {
+        guard let time = lock.withLock({ $0.isShutDown ? nil : $0.due.takeTimer() }) else { return }
+        // Clocks that are injected may go slower than the timer.
+        let (wait, overflow) = time.subtractingReportingOverflow(clock())
+        let hour: Int64 = 3_600_000_000_000
+        timer.set(after: time == .max ? nil : Int(overflow ? hour : min(max(wait, 1_000_000), hour))) { [weak self] in
+            self?.doWhatIsDue()
         }
+    }
+
+    private func doWhatIsDue() {
+        let now = clock()
+        let due = lock.withLock { $0.due.takeDue(now: now) }
+        if due.watch { watch() }
+        if due.plan { requestPlan() }
+        setTimer()
     }
 
     func wake(_ workers: [Int]) {
         for worker in workers {
-            workerQueues[worker].async { [weak self] in self?.work(as: worker) }
+            executor.run(workerQueues[worker]) { [weak self] in self?.work(as: worker) }
         }
     }
 
@@ -231,7 +257,9 @@ final class CacheCore: Sendable {
 
     /// Tells the views that would draw a tile, or a part of it, that it is there: once for many tiles, on the view's own
     /// queue.
-    func notify(drawing key: TileKey) {
+    ///
+    /// - Parameter drawing: a view that needs no call. Default: nil.
+    func notify(drawing key: TileKey, except drawing: Int? = nil) {
         struct Call: Sendable {
             var place: Int
             var serial: Int
@@ -240,7 +268,7 @@ final class CacheCore: Sendable {
         let calls = lock.withLock { state -> [Call] in
             guard !state.isShutDown else { return [] }
             var calls: [Call] = []
-            for place in state.views.indices {
+            for place in state.views.indices where place != drawing {
                 guard let view = state.views[place], view.callback != nil, !view.isCallbackQueued,
                     let queue = view.callbackQueue, view.draws(key, pool: state.pool)
                 else { continue }
@@ -250,13 +278,13 @@ final class CacheCore: Sendable {
             return calls
         }
         for call in calls {
-            call.queue.async { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
+            executor.run(call.queue) { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
         }
     }
 
     private func callBack(view place: Int, serial: Int) {
-        activity.enter()
-        defer { activity.leave() }
+        enterActivity()
+        defer { leaveActivity() }
         let callback = lock.withLock { state -> (@Sendable () -> Void)? in
             // The view may be gone and its place another's.
             guard !state.isShutDown, state.views[place]?.serial == serial else { return nil }
@@ -270,9 +298,11 @@ final class CacheCore: Sendable {
 
     /// Stops everything; whether all work had ended within the time.
     func shutDown(within nanoseconds: Int64) -> Bool {
+        guard !isForked else { return false }
         // The sources are let go outside of the lock: what they do at their end is somebody else's code.
         let (requests, sources) = lock.withLock { state -> ([TileRequest], [LayerRecord]) in
             state.isShutDown = true
+            state.due = DueTimes()
             state.idleWorkers.removeAll()
             let sources = state.layers
             for index in state.layers.indices {
@@ -282,11 +312,24 @@ final class CacheCore: Sendable {
             return (state.requests.values.compactMap(\.value), sources)
         }
         defer { withExtendedLifetime(sources) {} }
+        timer.cancel()
         tell(requests)
-        // Called from a callback it cannot wait for that very callback.
-        let isInCallback = callbacks.withLock { $0.isRunning(on: currentThreadNumber()) }
-        guard !isInCallback else { return true }
+        // Called from a callback, a cancel handler or a source, it cannot wait for that very call.
+        let isWithin = callbacks.withLock { $0.isWithin(currentThreadNumber()) }
+        guard !isWithin else { return true }
         return activity.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) == .success
+    }
+
+    /// Begins work that `shutDown` waits for, unless it is called within.
+    func enterActivity() {
+        activity.enter()
+        callbacks.withLock { $0.enter(currentThreadNumber()) }
+    }
+
+    /// Ends such work, on the same thread.
+    func leaveActivity() {
+        callbacks.withLock { $0.leave(currentThreadNumber()) }
+        activity.leave()
     }
 
     func noteSecondAnswer() { lock.withLock { $0.secondAnswers += 1 } }

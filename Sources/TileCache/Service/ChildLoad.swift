@@ -73,9 +73,9 @@ final class ChildLoad: Sendable {
 
     /// Waits until the source has answered, and no longer than somebody wants the tile; but while the source writes, the
     /// memory is its own, and while it says what it holds, the load is.
-    func wait(while isWanted: () -> Bool) -> LoadResult {
+    func wait(on executor: Executor = Executor(), while isWanted: () -> Bool) -> LoadResult {
         while true {
-            _ = end.wait(timeout: .now() + .milliseconds(50))
+            _ = executor.wait(end, 50_000_000)
             let goesOn = isWanted()
             let result = state.withLock { state -> LoadResult? in
                 guard state.holds == 0 else { return nil }
@@ -106,7 +106,7 @@ extension CacheCore {
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
         ask(source, TileRequest(core: self, ticket: childTicket, child: load), as: ticket.load)
-        let result = load.wait { [self] in lock.withLock { $0.wants(ticket) } }
+        let result = load.wait(on: executor) { [self] in lock.withLock { $0.wants(ticket) } }
         let request = lock.withLock { $0.requests.removeValue(forKey: ticket.load)?.value }
         if result == .cancelled, let request { tell([request]) }
         // What the source held for this tile it holds no longer.

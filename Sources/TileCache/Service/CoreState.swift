@@ -88,6 +88,8 @@ struct CoreState: ~Copyable {
     var views: [ViewRecord?] = []
     /// Places of views that are gone.
     var freeViews: [Int] = []
+    /// The part of the limit that layers are guaranteed, 0 to 1.
+    var guaranteedShares = 0.0
     /// How many views there have been.
     var viewCount = 0
     var floors: [TileKey] = []
@@ -109,7 +111,6 @@ struct CoreState: ~Copyable {
     var insideSince: [Int64] = []
     /// Workers within a source's decoder.
     var decodes: [Int: RunningDecode] = [:]
-    var isWatchQueued = false
     /// The worker that waits for an asynchronous load, by the load's number.
     var workerOfLoad: [Int32: Int] = [:]
     var requests: [Int32: WeakRequest] = [:]
@@ -120,8 +121,7 @@ struct CoreState: ~Copyable {
     /// What had happened when the newest plan began to be made, where views that stand still need no other until more has.
     var settledCounters: PoolCounters?
     var isShutDown = false
-    /// When plans for failed tiles' sake are due, in twentieths of a second.
-    var retrySlots: Set<Int64> = []
+    var due = DueTimes()
 
     var synthesis = SynthesisState()
     var meanLatency: Int64
@@ -164,12 +164,11 @@ struct CoreState: ~Copyable {
         for key in floors { pool.setFloor(true, for: key) }
     }
 
-    /// Whether somebody has to look after the loads in flight; asked at most once until it is done.
-    mutating func requestWatch() -> Bool {
+    /// Asks for a look after the loads in flight, unless one is due; whether the timer has to be told.
+    mutating func requestWatch(at time: Int64) -> Bool {
         let isWorthIt = pool.loadCount > pool.writtenOffCount || decodes.values.contains { !$0.isWrittenOff }
-        guard !isWatchQueued, !isShutDown, isWorthIt, !spareWorkers.isEmpty else { return false }
-        isWatchQueued = true
-        return true
+        guard !due.isWatched, !isShutDown, isWorthIt, !spareWorkers.isEmpty else { return false }
+        return due.askWatch(at: time)
     }
 
     /// Whether the coordinating queue has to be told to plan; asked at most once until it has.

@@ -105,7 +105,7 @@ struct TileSynthesizer {
                 return true
             case .inFlight(let load, let landing):
                 // A source that never answers must not keep this worker for longer than somebody wants the tile.
-                if landing.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                if core.executor.wait(landing, 50_000_000) == .timedOut {
                     core.lock.withLock { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
                 }
             case .none:

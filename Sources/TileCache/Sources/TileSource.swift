@@ -11,7 +11,7 @@ public enum TileOutcome: Hashable, Sendable {
 public enum TileFailure: Error, Hashable, Sendable {
     /// It never will; not asked again until an invalidation.
     case permanent
-    /// It may later on. Asked again after the wait, and no sooner than the cache's own back-off allows.
+    /// It may later on. Asked again after the wait, a day at most, and no sooner than the cache's own back-off allows.
     case transient(retryAfterNanoseconds: Int64)
     /// The source handed over pixels of another size than the layer's tiles have.
     case wrongSize(expectedBytes: Int, deliveredBytes: Int)

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import TileCache
+
+/// One timer for all that is due, against a list of everything that was asked for.
+@Suite struct DueTimesTests {
+    private let step = DueTimes.step
+
+    @Test func plansAreDueAtTheEndOfTheirStepAndOnce() {
+        var due = DueTimes()
+        var timers = [due.takeTimer()]
+        var asked = [due.askPlan(at: step + 1)]
+        // The timer is about to be told already.
+        asked.append(due.askPlan(at: step))
+        timers += [due.takeTimer(), due.takeTimer()]
+        // Later than what it is set to.
+        asked.append(due.askPlan(at: 9 * step))
+        let early = due.takeDue(now: step - 1)
+        timers.append(due.takeTimer())
+        let late = due.takeDue(now: step)
+        timers.append(due.takeTimer())
+        #expect(asked == [true, false, false])
+        #expect(timers == [nil, step, nil, step, nil])
+        #expect(early == (false, false) && late == (true, false))
+        #expect(due.earliest == .max)
+    }
+
+    @Test func theNewestPlanReplacesWhatAnOlderOneAskedFor() {
+        var due = DueTimes()
+        due.setPlan(at: 3 * step)
+        var timers = [due.takeTimer()]
+        due.setPlan(at: .max)
+        timers.append(due.takeTimer())
+        let isTold = due.askWatch(at: 5)
+        #expect(isTold && due.isWatched)
+        timers.append(due.takeTimer())
+        // In between it is disarmed.
+        #expect(timers == [3 * step, .max, 5])
+        let watch = due.takeDue(now: 5)
+        #expect(watch == (false, true) && !due.isWatched)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 1, .max - 1, .max]) func anyTimeIsATime(time: Int64) {
+        var due = DueTimes()
+        _ = due.askPlan(at: time)
+        #expect(due.earliest >= time)
+        #expect(time > .max - step || due.earliest - max(time, -step) <= 2 * step)
+    }
+}

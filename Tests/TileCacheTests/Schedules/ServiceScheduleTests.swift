@@ -1,0 +1,99 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// The service on one thread, under a schedule and a clock that the test controls.
+@Suite(.timeLimit(.minutes(5))) struct ServiceScheduleTests {
+    private func cache(
+        on scheduler: StepScheduler,
+        workers: Int = 1,
+        _ change: (inout TileCache.Configuration) -> Void = { _ in }
+    ) throws -> TileCache {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: workers)
+        scheduler.adopt(&configuration)
+        change(&configuration)
+        return try TileCache(configuration)
+    }
+
+    /// A view that may decompress nothing itself has to hear of what another view's frame decompresses.
+    @Test func viewsAreToldOfWhatAnotherFrameDecompresses() throws {
+        let scheduler = StepScheduler(seed: 1)
+        let cache = try cache(on: scheduler)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let tile = TileCoordinate(level: 6, column: 3, row: 3)
+        let views = (0..<2).map { _ in ServiceSetup.quiet(cache, [layer]) }
+        let calls = Lock([0, 0])
+        for (index, view) in views.enumerated() {
+            view.onTilesReady = { calls.withLock { $0[index] += 1 } }
+        }
+        views[0].update(needing: [NeededTile(layer: layer, tile: tile)])
+        try #require(scheduler.settle(atMost: 1000))
+        views[0].update(needing: [])
+        #expect(cache.demote(tile, of: layer))
+        calls.withLock { $0 = [0, 0] }
+        views[1].promotionBudget = PromotionBudget(maximumTiles: 0)
+        for view in views { view.update(needing: [NeededTile(layer: layer, tile: tile)]) }
+        #expect(views[1].frame().missingTileCount == 1)
+        // No worker has run yet.
+        #expect(views[0].frame().missingTileCount == 0)
+        try #require(scheduler.settle(atMost: 1000))
+        #expect(calls.withLock { $0 } == [0, 1])
+        #expect(views[1].frame().missingTileCount == 0)
+    }
+
+    /// However many tiles fail, and whatever their sources ask for, one timer is pending at most, and none after the end.
+    @Test func oneTimerServesAllTriesAndNoneOutlivesTheCache() throws {
+        let seed = UInt64.random(in: 0..<1 << 32)
+        let scheduler = StepScheduler(seed: seed)
+        let cache = try cache(on: scheduler, workers: 3)
+        let source = AlwaysFailingSource { Int64(scheduler.random.next() % 1_000_000_000_000) }
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        var most = 0
+        for step in 0..<200 {
+            view.update(ServiceSetup.viewport(Double(200 + step * 17), 900))
+            for _ in 0..<20 {
+                scheduler.runOne()
+                most = max(most, scheduler.pendingTimers)
+            }
+        }
+        #expect(most == 1, "seed \(seed)")
+        #expect(source.loads > 50)
+        cache.shutdown(timeout: 0)
+        #expect(scheduler.pendingTimers == 0)
+        #expect(scheduler.settle(atMost: 1000))
+        #expect(cache.shutdown(timeout: 0))
+    }
+
+    /// A source that asks for a wait without end is asked again after a day.
+    @Test func noWaitIsLongerThanADay() throws {
+        let scheduler = StepScheduler(seed: 2)
+        let cache = try cache(on: scheduler)
+        let source = AlwaysFailingSource { .max }
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: 3, row: 3))])
+        let start = scheduler.now
+        while source.loads < 2 { try #require(scheduler.runOne() || scheduler.passTime()) }
+        let waited = scheduler.now - start
+        #expect(waited >= 86_400_000_000_000 && waited < 86_401_000_000_000)
+        cache.shutdown(timeout: 0)
+    }
+}
+
+/// A source whose tiles all fail for the moment.
+private final class AlwaysFailingSource: BlockingTileSource {
+    private let count = Lock(0)
+    private let wait: @Sendable () -> Int64
+
+    init(wait: @escaping @Sendable () -> Int64) { self.wait = wait }
+
+    var loads: Int { count.withLock { $0 } }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        count.withLock { $0 += 1 }
+        throw TileFailure.transient(retryAfterNanoseconds: wait())
+    }
+}
