@@ -45,8 +45,19 @@ enum FuzzTarget: String, CaseIterable {
 /// What libFuzzer calls with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
+    let begin = threadTime()
     FuzzTarget.chosen.run(UnsafeRawBufferPointer(start: start, count: count))
+    let cost = threadTime() - begin
+    // A few bytes may be an image of millions of rows, and sanitizers are slow.
+    expect(cost <= 10_000_000_000 + count * 1_000_000, "\(count) bytes take \(cost) ns")
     return 0
+}
+
+/// Nanoseconds that the thread has computed for.
+private func threadTime() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
 }
 
 /// Ends the program with an explanation where a promise does not hold.

@@ -12,6 +12,12 @@ func fuzzMBTiles(_ input: UnsafeRawBufferPointer) {
     var options = sourceOptions(draw)
     if draw & 16 != 0 { options.tileSize = 16 }
     let rows: TileRowOrder = draw & 32 == 0 ? .fromBottom : .fromTop
+    let heap = sqlite3_memory_used()
+    sqlite3_memory_highwater(1)
+    defer {
+        let grown = sqlite3_memory_highwater(0) - heap
+        expect(grown <= 100 << 20, "SQLite's heap grows by \(grown) bytes")
+    }
     guard let source = try? MBTilesSource(path: path, rows: rows, options: options) else { return }
     source.expectPyramid()
     expect(source.pyramid.levels.count == source.zooms.count, "levels of zooms \(source.zooms)")
@@ -37,6 +43,12 @@ private let schemas = [
     """
     CREATE TABLE map (a, b, c, d);
     CREATE VIEW tiles AS SELECT a AS zoom_level, b AS tile_column, c / 0 AS tile_row, zeroblob(c) AS tile_data FROM map
+    """,
+    """
+    CREATE TABLE map (a, b, c, d);
+    CREATE VIEW part AS SELECT x.a, y.b, z.c, d || x.d || y.d || z.d AS d FROM map, map x, map y, map z;
+    CREATE VIEW tiles AS SELECT DISTINCT p.a AS zoom_level, q.b AS tile_column, p.c AS tile_row, q.d || p.d AS tile_data
+    FROM part p, part q
     """,
 ]
 private let names = ["minzoom", "maxzoom", "bounds", "format", "name", ""]
