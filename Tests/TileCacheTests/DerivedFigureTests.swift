@@ -232,8 +232,11 @@ import Testing
                 }
             }
         }
-        // The page draws the suggested variant's alone.
+        // The page draws the suggested variant's alone, and marks one row.
         let page = try TunePage.text(report)
+        #expect(
+            page.components(separatedBy: "<tr class=\"marked\"><td class=\"name\">tilecache (suggested)").count == 2
+        )
         let own = report.policies.filter { $0.policy == "oracle" && $0.variant == report.suggested?.variant }
         #expect(page.components(separatedBy: "<title>oracle: ").count - 1 == 2 * own.count)
     }

@@ -115,7 +115,7 @@ import TileCache
         #expect(abs(log.part(4) - 0.5) < 1e-9 && log.part(0) == 0 && log.part(99) == 1)
     }
 
-    static func zoomout(_ factors: [Double]) -> ZoomoutReport {
+    static func zoomout(_ factors: [Double], byteLimit: Int = 8_000_000) -> ZoomoutReport {
         let rows = factors.map { factor in
             ZoomoutReport.Row(
                 factor: factor,
@@ -134,8 +134,17 @@ import TileCache
             rows: rows,
             tileBound: 20,
             mostNeededTiles: 12,
-            byteLimit: 8_000_000
+            byteLimit: byteLimit
         )
+    }
+
+    /// On both sides of the bound: 12 tiles of 256 KiB are 3 MiB.
+    @Test(arguments: [(3_145_728, false), (3_145_727, true)])
+    func zoomingOutReportsALimitThatIsTooSmall(limit: Int, isTooSmall: Bool) throws {
+        let report = Self.zoomout([1, 4], byteLimit: limit)
+        #expect(report.checks.shortfallBytes == (isTooSmall ? 1 : 0) && report.checks.screenBytes == 3_145_728)
+        #expect(ZoomoutText.text(report).hasPrefix("limit too small: one screen needs 3.0 MiB") == isTooSmall)
+        #expect(try ZoomOutPage.text(report).contains("<p class=\"warning\">limit too small") == isTooSmall)
     }
 
     @Test func zoomingOutIsDrawnWithAndWithoutRows() throws {

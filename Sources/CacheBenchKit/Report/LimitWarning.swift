@@ -11,6 +11,13 @@ enum LimitWarning {
             + "limit, \(Figures.bytes(memory.byteLimit))"
     }
 
+    static func text(_ report: ZoomoutReport) -> String? {
+        let checks = report.checks
+        guard checks.shortfallBytes > 0 else { return nil }
+        return "limit too small: one screen needs \(Figures.bytes(checks.screenBytes)) and tables, "
+            + "\(Figures.bytes(checks.shortfallBytes)) more than the limit, \(Figures.bytes(checks.byteLimit))"
+    }
+
     static func text(_ result: ReplayResult) -> String? {
         guard result.traces.count > 1 else { return result.traces.first.flatMap { text($0.memory) } }
         let short = result.traces.count { $0.memory.shortfallBytes > 0 }

@@ -37,6 +37,10 @@ public struct ZoomoutReport: Codable, Sendable {
         @Nullable public var largestToMedianPeak: Double?
         /// Whether all of it held.
         public var passed: Bool
+        /// The bytes of the most tiles that any frame needed, decoded; tables come on top.
+        public var screenBytes = 0
+        /// How many of those the limit lacks; 0 if it holds them.
+        public var shortfallBytes = 0
     }
 
     /// The version of these fields.
@@ -63,6 +67,8 @@ public struct ZoomoutReport: Codable, Sendable {
         self.interrupted = interrupted
         let peaks = rows.map(\.peakBytes).sorted()
         let ratio = peaks.isEmpty ? nil : Double(peaks[peaks.count - 1]) / Double(max(peaks[peaks.count / 2], 1))
+        let tileBytes = rows.first.map { $0.neededBytes / max($0.neededTiles, 1) } ?? 0
+        let screenBytes = mostNeededTiles * ((tileBytes + 4095) & ~4095)
         let isFlat = peaks.count < 8 || ratio.map { $0 <= 1.1 } ?? true
         checks = Checks(
             tileBound: tileBound,
@@ -70,7 +76,9 @@ public struct ZoomoutReport: Codable, Sendable {
             byteLimit: byteLimit,
             largestPeakBytes: peaks.last ?? 0,
             largestToMedianPeak: ratio,
-            passed: mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat
+            passed: mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat,
+            screenBytes: screenBytes,
+            shortfallBytes: max(screenBytes - byteLimit, 0)
         )
     }
 }

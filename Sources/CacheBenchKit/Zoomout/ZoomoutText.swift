@@ -31,6 +31,7 @@ public enum ZoomoutText {
             "checks     \(checks.passed ? "passed" : "FAILED")", "",
         ]
         text += ReplayText.optionLines(report.configuration, style: .plain)
+        if let warning = LimitWarning.text(report) { text.insert(contentsOf: [warning, ""], at: 0) }
         return text.joined(separator: "\n") + "\n"
     }
 }

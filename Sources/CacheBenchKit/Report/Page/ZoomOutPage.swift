@@ -8,6 +8,7 @@ public enum ZoomOutPage {
             lead: "What a view needs in memory when it is zoomed out, by how it is drawn"
                 + (report.interrupted ? "; interrupted: these are the factors that were done" : "")
         )
+        if let warning = LimitWarning.text(report) { page.warning(warning) }
         let data = try JSONText.embedded(report)
         let foot = ReplayPage.foot(report.configuration, command: "zoomout")
         guard let last = rows.last else {
