@@ -103,6 +103,21 @@ import TileCache
         }
     }
 
+    /// Short texts have no long run of cheap bytes to hide a dear one in.
+    @Test func costOfEveryShortText() {
+        var texts: [[UInt8]] = [[]]
+        for _ in 0..<5 {
+            texts = texts.flatMap { text in "[]{}\",:1 ".utf8.map { text + [$0] } }
+            for text in texts {
+                var parser = JSONParser(text)
+                _ = try? parser.parse()
+                if parser.steps > JSONParser.stepsPerByte * text.count {
+                    Issue.record("\(parser.steps) steps for \(String(decoding: text, as: UTF8.self))")
+                }
+            }
+        }
+    }
+
     /// A bound that refuses nothing is none: on both sides of it, and where a file has no end.
     @Test func filesLargerThanTheBoundAreRefused() throws {
         let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString).json"

@@ -3,7 +3,7 @@
 /// Time and memory are linear in the number of bytes: each byte is read at most ``stepsPerByte`` times.
 struct JSONParser {
     /// The bound on ``steps`` for each byte of input.
-    static let stepsPerByte = 2
+    static let stepsPerByte = 3
     /// Levels of objects and lists; reports have four.
     private static let maximumDepth = 64
     /// Longer than any number that an encoder writes.

@@ -29,7 +29,7 @@ public indirect enum JSONTree: Sendable, Hashable {
 }
 
 extension JSONTree {
-    /// The largest file that ``init(reading:)`` takes: parsing takes up to 16 times as much memory.
+    /// The largest file that ``init(reading:)`` takes: parsing takes 10 times as much memory, at most 40.
     static let maximumFileBytes = 32 << 20
 
     /// The fields of a report.
