@@ -89,6 +89,7 @@ let package = Package(
             dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
+        .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),
         .testTarget(
             name: "TileSourcesTests",
             dependencies: [

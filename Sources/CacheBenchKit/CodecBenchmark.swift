@@ -124,13 +124,19 @@ package struct CodecBenchmark {
     }
 
     /// Runs everything. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
-    package func run(rounds: Int = 25, scalingRounds: Int = 9) throws -> Report {
+    ///
+    /// - Parameter shouldStop: asked before each round but the first; medians are then of the rounds so far.
+    package func run(
+        rounds: Int = 25,
+        scalingRounds: Int = 9,
+        shouldStop: () -> Bool = { false }
+    ) throws -> Report {
         let all = classes.flatMap(\.tiles)
         guard let largest = all.map(\.pixels.count).max() else {
             return Report(codec: [], codecTotal: Total())
         }
         var workers = try classes.map { try CodecRun(tiles: $0.tiles, maximumTileBytes: largest) }
-        for round in 0..<max(rounds, 1) {
+        for round in 0..<max(rounds, 1) where round == 0 || !shouldStop() {
             for index in workers.indices { try workers[index].measure(rawFirst: round % 2 == 1) }
         }
         let rows = zip(classes, workers).map { entry, run in
@@ -147,6 +153,7 @@ package struct CodecBenchmark {
                 memcpy: speed(\.copy)
             )
         }
+        let scalingRounds = shouldStop() ? 0 : scalingRounds
         return Report(codec: rows, codecTotal: try total(workers, largest: largest, scalingRounds: scalingRounds))
     }
 

@@ -25,7 +25,7 @@ struct DownsampleBenchmark {
     private let side = 256
     private let tileCount = 8
 
-    func run(rounds: Int) throws -> DownsampleReport {
+    func run(rounds: Int, shouldStop: () -> Bool = { false }) throws -> DownsampleReport {
         guard let plain = ImageHalver(format: .rgba8, alpha: .premultiplied, downsampling: .linear),
             let light = ImageHalver(format: .rgba8, alpha: .premultiplied, downsampling: .sRGB)
         else { throw ReplayError("tiles of rgba8 cannot be halved") }
@@ -55,7 +55,7 @@ struct DownsampleBenchmark {
             time(passes) { halver.halve($0, width: side, height: side, into: $1, isPortable: isPortable) }
         }
         var samples: [[Double]] = [[], [], [], []]
-        for _ in 0..<max(rounds, 3) {
+        for round in 0..<max(rounds, 3) where round == 0 || !shouldStop() {
             samples[0].append(time(40) { _ = memcpy($1.baseAddress!, $0.baseAddress!, tileBytes) })
             samples[1].append(halve(plain, isPortable: false, passes: 40))
             samples[2].append(halve(plain, isPortable: true, passes: 40))

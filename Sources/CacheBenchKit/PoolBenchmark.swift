@@ -64,7 +64,7 @@ struct PoolBenchmark {
         repeat { view.update(whole) } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
     }
 
-    func run(rounds: Int) throws -> PoolReport {
+    func run(rounds: Int, shouldStop: () -> Bool = { false }) throws -> PoolReport {
         let codec = try TileCodec(maximumTileBytes: tiles[0].pixels.count)
         var blocks: [[UInt8]] = []
         for tile in tiles {
@@ -77,7 +77,7 @@ struct PoolBenchmark {
         let none = tiles.map { _ in (alone: [Double](), pooled: [Double]()) }
         var stores = none
         var fetches = none
-        for round in 0..<max(rounds, 1) + 1 {
+        for round in 0..<max(rounds, 1) + 1 where round < 2 || !shouldStop() {
             // The first round touches memory that later ones use again.
             let counts = round > 0
             for (index, tile) in tiles.enumerated() {

@@ -2,26 +2,29 @@ import DemoWorld
 import Foundation
 import TileCache
 
-/// How fast the parts are, each against what it stands on, in one run.
+/// How fast the parts are, each against what it stands on, in one run. Parts that an interrupted run did not reach are
+/// `null`.
 public struct ThroughputReport: Codable, Sendable {
     /// The version of these fields.
     public var schema = 1
     /// By class of tiles.
-    package var codec: [CodecBenchmark.Row]
+    package var codec: [CodecBenchmark.Row] = []
     /// Over all picture classes.
-    package var codecTotal: CodecBenchmark.Total
+    package var codecTotal = CodecBenchmark.Total()
     /// The compressed tier against the codec alone; `null` without pictures.
-    @Nullable public var pool: PoolReport?
+    @Nullable public var pool: PoolReport? = nil
     /// Finding a resident tile.
-    public var lookup: LookupReport
+    @Nullable public var lookup: LookupReport? = nil
     /// A frame of resident tiles.
-    public var frame: FrameReport
+    @Nullable public var frame: FrameReport? = nil
     /// A plan of the default policy for a 4K view.
-    public var plan: PlanBenchmark.Figures
+    @Nullable public var plan: PlanBenchmark.Figures? = nil
     /// Hits on a tile trace.
-    public var trace: TraceHits
+    @Nullable public var trace: TraceHits? = nil
     /// Halving a tile for the next coarser level.
-    public var downsample: DownsampleReport
+    @Nullable public var downsample: DownsampleReport? = nil
+    /// Whether the run was stopped before its end: medians of the last part are then of fewer rounds.
+    public var interrupted = false
 }
 
 /// Measures the codec, the pool, look-ups and frames.
@@ -40,20 +43,40 @@ public struct Throughput: Sendable {
     }
 
     /// Runs everything, a few seconds to a minute.
-    public func run() throws -> ThroughputReport {
+    ///
+    /// - Parameters:
+    ///   - shouldStop: asked between rounds and parts; the report then has what was measured so far.
+    ///   - progress: called before each part with its name, its number from 1 and how many there are.
+    public func run(
+        shouldStop: () -> Bool = { false },
+        progress: (_ part: String, _ number: Int, _ of: Int) -> Void = { _, _, _ in }
+    ) throws -> ThroughputReport {
         let tiles = try tiles()
-        let codec = try CodecBenchmark { tiles }.run(rounds: rounds)
-        let lookups = try LookupBenchmark()
-        return ThroughputReport(
-            codec: codec.codec,
-            codecTotal: codec.codecTotal,
-            pool: try PoolBenchmark(tiles)?.run(rounds: rounds),
-            lookup: lookups.lookup(),
-            frame: lookups.frame(),
-            plan: try PlanBenchmark().run(),
-            trace: try TraceHits.measure(compressionRatio: codec.codecTotal.ratio ?? 2),
-            downsample: try DownsampleBenchmark().run(rounds: rounds)
-        )
+        var report = ThroughputReport()
+        var number = 0
+        func measure(_ part: String, _ body: () throws -> Void) throws {
+            guard !shouldStop() else { return }
+            number += 1
+            progress(part, number, 7)
+            try body()
+        }
+        try measure("codec") {
+            let codec = try CodecBenchmark { tiles }.run(rounds: rounds, shouldStop: shouldStop)
+            report.codec = codec.codec
+            report.codecTotal = codec.codecTotal
+        }
+        try measure("pool") { report.pool = try PoolBenchmark(tiles)?.run(rounds: rounds, shouldStop: shouldStop) }
+        try measure("look-ups") { report.lookup = try LookupBenchmark().lookup() }
+        try measure("frames") { report.frame = try LookupBenchmark().frame() }
+        try measure("plans") { report.plan = try PlanBenchmark().run() }
+        try measure("trace") {
+            report.trace = try TraceHits.measure(compressionRatio: report.codecTotal.ratio ?? 2)
+        }
+        try measure("downsampling") {
+            report.downsample = try DownsampleBenchmark().run(rounds: rounds, shouldStop: shouldStop)
+        }
+        report.interrupted = shouldStop()
+        return report
     }
 
     /// What is measured with.
@@ -120,22 +143,42 @@ extension ThroughputReport {
                 + cell(codecTotal.twoThreads?.spin, 2, width: 5) + ")",
             "pool: store       " + cell(pool?.storeToCodec, 2) + " of the codec's speed alone",
             "      fetch       " + cell(pool?.fetchToCodec, 2) + " of the codec's speed alone",
-            "look-up           " + cell(lookup.nanoseconds, 1) + " ns, NSCache"
-                + cell(lookup.nsCacheNanoseconds, 1, width: 7) + " ns",
-            "  two threads     " + cell(lookup.twoThreads, 2) + " of one, 2 us of work in between",
-            "frame             " + cell(frame.microseconds, 2) + " us for \(frame.tiles) tiles with leases",
-            "update            " + cell(frame.updateMicroseconds, 2) + " us",
-            "plan              " + cell(plan.meanMicroseconds, 1) + " us, p99" + cell(plan.p99Microseconds, 1)
-                + " us, for \(plan.maximumNeededTiles) tiles",
-            "trace: hits       " + cell(percent(trace.hitRate), 1) + " % of \(trace.demands) demands in "
-                + MemoryLimit.bytes(trace.byteLimit).description,
-            "  decoded only    " + cell(percent(trace.decodedOnlyHitRate), 1) + " %, NSCache"
-                + cell(percent(trace.nsCacheHitRate), 1, width: 7) + " %",
-            "downsample        " + cell(downsample.toMemcpy, 2) + " of memcpy's speed a source byte, "
-                + String(format: "%.0f", downsample.megapixelsPerSecond) + " megapixels/s",
-            "  portable        " + cell(downsample.portableToMemcpy, 2) + ", as light (sRGB)"
-                + cell(downsample.lightToMemcpy, 2, width: 5),
         ]
+        if let lookup {
+            lines += [
+                "look-up           " + cell(lookup.nanoseconds, 1) + " ns, NSCache"
+                    + cell(lookup.nsCacheNanoseconds, 1, width: 7) + " ns",
+                "  two threads     " + cell(lookup.twoThreads, 2) + " of one, 2 us of work in between",
+            ]
+        }
+        if let frame {
+            lines += [
+                "frame             " + cell(frame.microseconds, 2) + " us for \(frame.tiles) tiles with leases",
+                "update            " + cell(frame.updateMicroseconds, 2) + " us",
+            ]
+        }
+        if let plan {
+            lines.append(
+                "plan              " + cell(plan.meanMicroseconds, 1) + " us, p99" + cell(plan.p99Microseconds, 1)
+                    + " us, for \(plan.maximumNeededTiles) tiles"
+            )
+        }
+        if let trace {
+            lines += [
+                "trace: hits       " + cell(percent(trace.hitRate), 1) + " % of \(trace.demands) demands in "
+                    + MemoryLimit.bytes(trace.byteLimit).description,
+                "  decoded only    " + cell(percent(trace.decodedOnlyHitRate), 1) + " %, NSCache"
+                    + cell(percent(trace.nsCacheHitRate), 1, width: 7) + " %",
+            ]
+        }
+        if let downsample {
+            lines += [
+                "downsample        " + cell(downsample.toMemcpy, 2) + " of memcpy's speed a source byte, "
+                    + String(format: "%.0f", downsample.megapixelsPerSecond) + " megapixels/s",
+                "  portable        " + cell(downsample.portableToMemcpy, 2) + ", as light (sRGB)"
+                    + cell(downsample.lightToMemcpy, 2, width: 5),
+            ]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 }

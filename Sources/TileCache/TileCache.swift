@@ -28,7 +28,7 @@ public final class TileCache: Sendable {
         public var maximumByteLimit: ByteCount?
         /// Loads at the same time, 1 to 255; 4 unless given.
         public var workers: Int
-        /// Of those, how many never load what nobody needs yet; 1 unless given, 0 where there is only one worker.
+        /// Workers reserved for tiles that are needed now, 0 to `workers` - 1: prefetches never take them. Default: 0.
         public var reservedWorkers: Int
         /// Whether cold tiles are kept compressed before they are given up; `true` unless set.
         public var usesCompressedTier = true
@@ -57,10 +57,10 @@ public final class TileCache: Sendable {
         var executor = Executor()
 
         /// Makes a configuration.
-        public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int? = nil) {
+        public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int = 0) {
             self.byteLimit = byteLimit
             self.workers = workers
-            self.reservedWorkers = reservedWorkers ?? (workers > 1 ? 1 : 0)
+            self.reservedWorkers = reservedWorkers
         }
     }
 

@@ -97,7 +97,7 @@ extension tilecache_configuration: VersionedStructure {
             byte_limit: Int64(defaults.byteLimit.bytes),
             maximum_byte_limit: 0,
             workers: Int32(defaults.workers),
-            reserved_workers: -1,
+            reserved_workers: Int32(defaults.reservedWorkers),
             uses_compressed_tier: defaults.usesCompressedTier ? 1 : 0,
             fits_level_to_budget: defaults.fitsLevelToBudget ? 1 : 0,
             compressed_share: -1,
@@ -115,9 +115,6 @@ extension tilecache_configuration: VersionedStructure {
         guard (0...1 << 46).contains(maximum_byte_limit) else {
             throw .configuration("maximum_byte_limit must be 0 to 2^46, not \(maximum_byte_limit)")
         }
-        guard reserved_workers >= -1 else {
-            throw .configuration("reserved_workers must be -1 or more, not \(reserved_workers)")
-        }
         guard compressed_share == -1 || (compressed_share >= 0 && compressed_share <= 1) else {
             throw .configuration("compressed_share must be -1, or 0 to 1, not \(compressed_share)")
         }
@@ -130,7 +127,7 @@ extension tilecache_configuration: VersionedStructure {
         var result = TileCache.Configuration(
             byteLimit: .bytes(Int(clamping: byte_limit)),
             workers: Int(workers),
-            reservedWorkers: reserved_workers == -1 ? nil : Int(reserved_workers)
+            reservedWorkers: Int(reserved_workers)
         )
         if maximum_byte_limit > 0 { result.maximumByteLimit = .bytes(Int(clamping: maximum_byte_limit)) }
         result.usesCompressedTier = uses_compressed_tier != 0

@@ -2,6 +2,14 @@ import CTileSQLite
 import Synchronization
 import TileCache
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// What a row of a query holds in one column.
 enum SQLValue {
     case null
@@ -41,6 +49,9 @@ final class Database {
         guard status == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "there is no memory"
             sqlite3_close_v2(opened)
+            guard access(path, F_OK) == 0 else {
+                throw TileSourceError(path, "there is no such file; an MBTiles file was expected")
+            }
             throw TileSourceError(path, "an SQLite database was expected: \(message)")
         }
         handle = opened

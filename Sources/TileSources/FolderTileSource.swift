@@ -16,6 +16,9 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     /// What the tiles of the first zoom cover; all of the world where they are too many to look through.
     public let contents: Rectangle
 
+    /// A sentence if the folder's metadata states another order of rows than the one that is read.
+    public let warning: String?
+
     private let layout: FolderLayout
     private let tileSize: Int
     private let fileExtension: String
@@ -54,6 +57,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
             throw TileSourceError(path, "tiles \(form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
         }
         name = path
+        warning = FolderMetadata.warning(path, names: names, layout: layout)
         zooms = first...last
         fileExtension = sample.fileExtension
         if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(of: sample.path) }

@@ -59,10 +59,13 @@ public final class ImageTileSource: BlockingTileSource, PyramidSource {
             throw TileSourceError(path, "\(error)")
         }
         let bands = ImageCutter.byteCount(pyramid, bytesPerPixel: halver.bytesPerPixel)
-        guard let bands, rows.wholeBytes <= image.memoryLimit, bands <= image.memoryLimit - rows.wholeBytes else {
+        let needed = (bands ?? .max).addingReportingOverflow(rows.wholeBytes)
+        guard let bands, !needed.overflow, needed.partialValue <= image.memoryLimit else {
+            let bytes = needed.overflow ? "more memory than there is" : "\(needed.partialValue) bytes of memory"
             throw TileSourceError(
                 path,
-                "\(rows.width) x \(rows.height) pixels need more memory to be cut than the \(image.memoryLimit) bytes allowed"
+                "\(rows.width) x \(rows.height) pixels need \(bytes) to be cut; "
+                    + "the image memory limit is \(image.memoryLimit) bytes"
             )
         }
         let codec: TileCodec

@@ -17,6 +17,8 @@ public protocol PyramidSource: Sendable {
     var contents: Rectangle { get }
     /// What has been loaded and what has failed so far.
     var statistics: SourceStatistics { get }
+    /// What its metadata says against the way that it is read, as a sentence; `nil` if nothing.
+    var warning: String? { get }
     /// Adds the source to a cache.
     ///
     /// - Parameters:
@@ -27,6 +29,9 @@ public protocol PyramidSource: Sendable {
 }
 
 extension PyramidSource {
+    /// Nothing.
+    public var warning: String? { nil }
+
     /// All of the world.
     public var contents: Rectangle {
         Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)

@@ -52,17 +52,21 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - options: of the pixels.
-    ///   - http: how a server is asked; not looked at for others.
+    ///   - http: how a server is asked; ignored for others.
+    ///   - image: how one large image is cut; ignored for others.
+    ///   - progress: called while an image is cut, with the part that is done, 0 to 1; `false` cancels.
     /// - Throws: ``TileSourceError``, which names the file or address and what was expected of it.
     public func open(
         _ options: SourceOptions = SourceOptions(),
-        http: HTTPOptions = HTTPOptions()
+        http: HTTPOptions = HTTPOptions(),
+        image: ImageOptions = ImageOptions(),
+        progress: (Double) -> Bool = { _ in true }
     ) throws(TileSourceError) -> any PyramidSource {
         switch self {
         case .mbtiles(let path): try MBTilesSource(path: path, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
-        case .image(let path): try ImageTileSource(path: path, options: options)
+        case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)
         case .http(let template): try HTTPTileSource(template: template, http: http, options: options)
         }
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import CacheBenchKit
+import Foundation
 
-/// The program: replays pan traces through the cache and says what was hit, what was late and what it cost.
+/// The program: replays pan traces through the cache and reports hits, late tiles, memory and waste.
 @main
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,4 +20,37 @@ struct CacheBench: ParsableCommand {
         ],
         defaultSubcommand: ReplayCommand.self
     )
+
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let command = mistypedCommand(arguments) {
+            exit(
+                withError: ValidationError("there is no command or file '\(arguments[0])'; did you mean '\(command)'?")
+            )
+        }
+        main(joiningNegativeNumbers(arguments))
+    }
+
+    /// The command that a first word is nearly, unless it is a file's name.
+    private static func mistypedCommand(_ arguments: [String]) -> String? {
+        guard let word = arguments.first, !word.hasPrefix("-"), !FileManager.default.fileExists(atPath: word) else {
+            return nil
+        }
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        return names.contains(word) ? nil : Spelling.nearest(to: word, in: names)
+    }
+
+    /// The parser takes `-5x3` for flags, also behind a flag that wants a value: `--viewport=-5x3` is a value.
+    private static func joiningNegativeNumbers(_ arguments: [String]) -> [String] {
+        var joined: [String] = []
+        for argument in arguments {
+            let isNegative = argument.hasPrefix("-") && argument.dropFirst().first?.isNumber == true
+            if isNegative, let flag = joined.last, flag.hasPrefix("--"), !flag.contains("="), flag != "--" {
+                joined[joined.count - 1] = "\(flag)=\(argument)"
+            } else {
+                joined.append(argument)
+            }
+        }
+        return joined
+    }
 }

@@ -25,21 +25,17 @@ struct CompareCommand: ParsableCommand {
     var traces: [String]
 
     @Option(
-        help: "Memory limits, separated by commas; they replace --memory-limit.",
-        transform: { text in
-            try list(text, "memory limits separated by commas (2screens,64MiB)") { MemoryLimit($0) }
-        }
+        help: "Memory limits, separated by commas. (default: 2screens,4screens,12screens)",
+        transform: { try list($0, "memory limits separated by commas (2screens,64MiB)") { MemoryLimit($0) } }
     )
     var budgets: [MemoryLimit] = [.screens(2), .screens(4), .screens(12)]
 
     @Option(
         help: ArgumentHelp(
-            "What to compare, separated by commas: \(PrefetchKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "What to compare, separated by commas: \(PrefetchKind.names). (default: all)",
             valueName: "policies"
         ),
-        transform: { text in
-            try list(text, "policies separated by commas") { PrefetchKind(rawValue: $0) }
-        }
+        transform: policyList
     )
     var policies: [PrefetchKind] = PrefetchKind.allCases
 
@@ -67,7 +63,7 @@ struct CompareCommand: ParsableCommand {
         transform: { text in
             if text == "smallest" { return .smallest }
             guard let kind = PrefetchKind(rawValue: text) else {
-                throw ValidationError("Expected smallest or a policy.")
+                throw ValidationError("Expected smallest or a policy (\(PrefetchKind.names)).")
             }
             return .policy(kind)
         }
@@ -79,10 +75,7 @@ struct CompareCommand: ParsableCommand {
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        try replay.validateTogether()
-        if replay.options.clock != .virtual {
-            throw ValidationError("compare needs --clock virtual: only it knows the oracle")
-        }
+        try replay.validate(replay.options())
         try checks.validate(against: nil)
     }
 
@@ -90,10 +83,10 @@ struct CompareCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
-            let progress = Progress(total: 0)
+            let progress = Progress()
             Interruption.watch()
             defer { progress.end() }
-            var comparison = Compare(options: replay.options, policies: policies, budgets: budgets)
+            var comparison = Compare(options: replay.options(), policies: policies, budgets: budgets)
             comparison.efforts = efforts
             comparison.equalLoads = equalLoads
             let report: CompareReport
@@ -123,8 +116,19 @@ struct CompareCommand: ParsableCommand {
 
 /// The values of a list separated by commas.
 func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
-    let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    let values = words.compactMap(parse)
-    guard !values.isEmpty, values.count == words.count else { throw ValidationError("Expected \(expected).") }
-    return values
+    try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
+        guard let value = parse(String(word)) else {
+            throw ValidationError("Expected \(expected), not '\(word)'.")
+        }
+        return value
+    }
+}
+
+@Sendable func policyList(_ text: String) throws -> [PrefetchKind] {
+    try list(text, "policies separated by commas (\(PrefetchKind.names))") { PrefetchKind(rawValue: $0) }
+}
+
+extension PrefetchKind {
+    /// All of them, for help and messages.
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

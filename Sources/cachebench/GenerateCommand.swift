@@ -34,7 +34,6 @@ struct GenerateCommand: ParsableCommand {
     var duration: Int64?
 
     @Option(
-        parsing: .unconditional,
         help: "Another seed is another person. (default: 1)",
         transform: seedNumber
     )
@@ -42,15 +41,13 @@ struct GenerateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The view in screen pixels; the preset's unless given.", valueName: "WxH"),
-        transform: { text in
-            try parsed(.init(viewport: text), "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million")
-        }
+        transform: viewportSize
     )
     var viewport: PanTraceHeader.Size?
 
     @Option(
         help: ArgumentHelp("The world in world pixels; the preset's unless given.", valueName: "WxH"),
-        transform: { try parsed(.init(world: $0), "WIDTHxHEIGHT in world pixels, whole numbers from 1") }
+        transform: worldSize
     )
     var world: PanTraceHeader.Size?
 
@@ -77,7 +74,13 @@ struct GenerateCommand: ParsableCommand {
             var text = try TraceText(options)
             // Whatever has been written ends with a whole line: a shorter trace, but a trace.
             Interruption.watch()
-            try writer.write(pieces: { Interruption.hasCome && text.lastTime != nil ? nil : text.next() })
+            let progress = Progress()
+            defer { progress.end() }
+            try writer.write(pieces: {
+                progress.reached(Double(text.lastTime ?? 0) / Double(options.duration), "generating")
+                return Interruption.hasCome && text.lastTime != nil ? nil : text.next()
+            })
+            progress.end()
             if Interruption.hasCome, let last = text.lastTime {
                 writeToStandardError("cachebench: interrupted: the trace ends after \(last / 1_000_000_000) s\n")
                 throw ExitCode(Interruption.exitCode)

@@ -30,8 +30,8 @@ final class Progress: Sendable {
     private let start = MonotonicTime.now.nanoseconds
     private let state = Mutex(State())
 
-    /// - Parameter total: how many traces will be replayed.
-    init(total: Int) { self.total = total }
+    /// - Parameter total: how many traces will be replayed, if any.
+    init(total: Int = 0) { self.total = total }
 
     /// A trace has been replayed.
     func finished(_ report: ReplayReport) {
@@ -64,6 +64,14 @@ final class Progress: Sendable {
         }
     }
 
+    /// A part of one piece of work is done, 0 to 1.
+    func reached(_ part: Double, _ what: String) {
+        show { _, elapsed in "\(what), \(Int(part * 100)) %" + Self.rest(part, elapsed) }
+    }
+
+    /// Shows a line as it is.
+    func show(_ line: String) { show { _, _ in line } }
+
     /// Clears the line, before anything else is written.
     func end() {
         if isShown { writeToStandardError("\r\u{1B}[K") }
@@ -85,16 +93,4 @@ final class Progress: Sendable {
         }
         if let line { writeToStandardError("\r\u{1B}[K\(line.prefix(79))") }
     }
-}
-
-/// The same for anything that counts its own steps.
-struct ProgressLine {
-    private let isShown = isatty(2) == 1
-
-    func show(_ text: String) {
-        if isShown { writeToStandardError("\r\u{1B}[K\(text)") }
-    }
-
-    /// Clears the line, before anything else is written.
-    func clear() { show("") }
 }

@@ -5,20 +5,46 @@ import TileCache
 /// Defaults are those of the library, so that neither can drift from the other.
 private let usual = ReplayOptions()
 
+/// The memory limit of commands that take one and not several.
+struct LimitArguments: ParsableArguments {
+    @Option(
+        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
+        transform: memoryLimitValue
+    )
+    var memoryLimit = usual.memoryLimit
+}
+
+/// Prefetching and eviction of commands that do not compare them.
+struct PolicyArguments: ParsableArguments {
+    @Option(help: "What is loaded before it is needed.")
+    var prefetch = usual.prefetch
+
+    @Option(help: "Which tile is evicted for another; belady is for the oracle.")
+    var eviction = usual.eviction
+}
+
+/// The clock of commands that run under either.
+struct ClockArguments: ParsableArguments {
+    @Option(
+        name: .customLong("clock"),
+        help: "Discrete events, or the real cache on its workers. (default: virtual; replay --source: real)"
+    )
+    var clockAsked: ReplayClock?
+
+    @Option(
+        help:
+            "How many times faster than recorded, under the real clock; latencies are divided too.\(standard(usual.speed))",
+        transform: rate
+    )
+    var speed = usual.speed
+
+    /// The clock asked for, or the usual one.
+    var clock: ReplayClock { clockAsked ?? usual.clock }
+}
+
 /// The flags of everything that replays.
 struct ReplayArguments: ParsableArguments {
     // MARK: The cache
-
-    @Option(
-        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
-        transform: { text in
-            try parsed(
-                MemoryLimit(text),
-                "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)"
-            )
-        }
-    )
-    var memoryLimit = usual.memoryLimit
 
     @Option(help: "Whether cold tiles are kept compressed.")
     var compressedTier = Switch(usual.compressedTier)
@@ -41,12 +67,6 @@ struct ReplayArguments: ParsableArguments {
     )
     var compressionRatio = usual.compressionRatio
 
-    @Option(help: "What is loaded before it is needed.")
-    var prefetch = usual.prefetch
-
-    @Option(help: "Which tile is given up for another; belady is for the oracle.")
-    var eviction = usual.eviction
-
     @Option(
         help:
             "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).\(standard(usual.effort))",
@@ -63,11 +83,9 @@ struct ReplayArguments: ParsableArguments {
             valueName: "effects"
         ),
         transform: { text in
-            let words = text.split(separator: ",", omittingEmptySubsequences: false)
-            let effects = words.compactMap { ForesightEffects(name: String($0)) }
-            return try parsed(
-                effects.count == words.count ? ForesightEffects(effects) : nil,
-                "effects separated by commas: \(ForesightEffects.named.map(\.name).joined(separator: ", "))"
+            let names = ForesightEffects.named.map(\.name).joined(separator: ", ")
+            return ForesightEffects(
+                try list(text, "effects separated by commas (\(names))") { ForesightEffects(name: $0) }
             )
         }
     )
@@ -80,7 +98,7 @@ struct ReplayArguments: ParsableArguments {
     var workers = usual.workers
 
     @Option(
-        help: "Of those, how many load nothing ahead of need.\(standard(usual.reservedWorkers))",
+        help: "Workers reserved for needed tiles, 0 to one less than there are.\(standard(usual.reservedWorkers))",
         transform: { try parsed(whole($0, 0...254), "a whole number from 0 to 254") }
     )
     var reservedWorkers = usual.reservedWorkers
@@ -132,19 +150,6 @@ struct ReplayArguments: ParsableArguments {
     var cost = usual.cost
 
     @Option(
-        name: .customLong("clock"),
-        help: "Discrete events, or the real cache on its workers. (default: virtual, and real with --source)"
-    )
-    var clockAsked: ReplayClock?
-
-    @Option(
-        help:
-            "How many times faster than it was recorded, under the real clock; latencies are divided too.\(standard(usual.speed))",
-        transform: rate
-    )
-    var speed = usual.speed
-
-    @Option(
         help: "Frames a second, 0.001 to 1000.\(standard(usual.frameRate))",
         transform: rate
     )
@@ -157,7 +162,6 @@ struct ReplayArguments: ParsableArguments {
     var duration: Int64?
 
     @Option(
-        parsing: .unconditional,
         help: "Seeds what is random, such as the built-in session.\(standard(usual.seed))",
         transform: seedNumber
     )
@@ -179,27 +183,17 @@ struct ReplayArguments: ParsableArguments {
     var hysteresis = usual.hysteresis
 
     @Option(
-        parsing: .unconditional,
         help: "Octaves coarser than 1:1 that are good enough.\(standard(usual.levelBias))",
         transform: { try parsed(number($0, -8...8), "a number from -8 to 8") }
     )
     var levelBias = usual.levelBias
 
-    /// The clock asked for, or the usual one.
-    var clock: ReplayClock { clockAsked ?? usual.clock }
-
-    /// What the flags say together.
-    var options: ReplayOptions { options(clock: clock) }
-
-    /// What the flags say together, under a clock that may follow from others.
-    func options(clock: ReplayClock) -> ReplayOptions {
+    /// What the flags say together, for a clock.
+    func options(clock: ReplayClock = usual.clock) -> ReplayOptions {
         var options = ReplayOptions()
-        options.memoryLimit = memoryLimit
         options.compressedTier = compressedTier.isOn
         if case .fixed(let share) = compressedShare { options.compressedShare = share }
         options.compressionRatio = compressionRatio
-        options.prefetch = prefetch
-        options.eviction = eviction
         options.effort = effort
         options.without = without
         options.workers = workers
@@ -212,7 +206,6 @@ struct ReplayArguments: ParsableArguments {
         options.loadTimes = loadTimes
         options.cost = cost
         options.clock = clock
-        options.speed = speed
         options.frameRate = frameRate
         options.duration = duration
         options.seed = seed
@@ -229,8 +222,8 @@ struct ReplayArguments: ParsableArguments {
     }
 
     /// Checks what no flag can check alone.
-    func validateTogether() throws {
-        if loadLatency == .drawn, clock == .virtual {
+    func validate(_ options: ReplayOptions) throws {
+        if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
         }
         do {
@@ -276,6 +269,26 @@ extension ReplayClock: ExpressibleByArgument {}
 func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     guard let value else { throw ValidationError("Expected \(expected).") }
     return value
+}
+
+@Sendable func memoryLimitValue(_ text: String) throws -> MemoryLimit {
+    try parsed(MemoryLimit(text), "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)")
+}
+
+@Sendable func viewportSize(_ text: String) throws -> PanTraceHeader.Size {
+    try parsed(.init(viewport: text), "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million")
+}
+
+@Sendable func worldSize(_ text: String) throws -> PanTraceHeader.Size {
+    try parsed(.init(world: text), "WIDTHxHEIGHT in world pixels, whole numbers from 1 to 2^40")
+}
+
+@Sendable func tileSide(_ text: String) throws -> Int {
+    try parsed(whole(text, 1...65_536), "a whole number from 1 to 65536")
+}
+
+@Sendable func pixelLayout(_ text: String) throws -> PixelFormat {
+    try parsed(PixelFormat(name: text), "rgba8, bgra8, gray8, gray16, rgba16 or float32")
 }
 
 @Sendable func seedNumber(_ text: String) throws -> UInt64 {

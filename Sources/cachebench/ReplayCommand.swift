@@ -34,18 +34,29 @@ struct ReplayCommand: ParsableCommand {
     )
     var exportKeys: String?
 
-    @OptionGroup var sourced: SourceArguments
+    @OptionGroup var limit: LimitArguments
+    @OptionGroup var policy: PolicyArguments
     @OptionGroup var replay: ReplayArguments
+    @OptionGroup var clock: ClockArguments
+    @OptionGroup var sourced: SourceArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        if sourced.source == nil { try replay.validateTogether() }
-        try sourced.validate(with: replay)
+        try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
+        try replay.validate(options)
         try checks.validate(against: .emptyReplay(options))
     }
 
-    private var options: ReplayOptions { sourced.options(replay) }
+    private var options: ReplayOptions {
+        var options = replay.options(clock: clock.clockAsked ?? (sourced.source == nil ? clock.clock : .real))
+        options.memoryLimit = limit.memoryLimit
+        options.prefetch = policy.prefetch
+        options.eviction = policy.eviction
+        options.speed = clock.speed
+        options.fitsWorld = sourced.fit
+        return options
+    }
 
     func run() throws {
         try Failure.reported {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import Foundation
 import TileCache
 import TileSources
 
@@ -12,7 +13,11 @@ struct SourceArguments: ParsableArguments {
             """,
             valueName: "source"
         ),
-        transform: { try parsed(TileSourceAddress($0), TileSourceAddress.forms) }
+        transform: { text in
+            if let address = TileSourceAddress(text) { return address }
+            let meant = Self.kind(of: text).map { "; did you mean \($0):\(text)?" } ?? "."
+            throw ValidationError("Expected \(TileSourceAddress.forms)\(meant)")
+        }
     )
     var source: TileSourceAddress?
 
@@ -22,46 +27,34 @@ struct SourceArguments: ParsableArguments {
     )
     var maximumZoom = 9
 
+    @Option(
+        help: "Memory that cutting a large image: may take.\(standard(MemoryLimit.bytes(ImageOptions().memoryLimit)))",
+        transform: { try parsed(Quantity.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
+    )
+    var imageMemoryLimit = ImageOptions().memoryLimit
+
     @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
     var fit = false
 
-    /// What the flags say together with those of the replay.
-    func options(_ replay: ReplayArguments) -> ReplayOptions {
-        var options = replay.options(clock: replay.clockAsked ?? (source == nil ? replay.clock : .real))
-        options.fitsWorld = fit
-        return options
-    }
-
     /// Checks what no flag can check alone.
-    func validate(with replay: ReplayArguments) throws {
+    func validate(clock: ReplayClock?, latency: LoadLatency) throws {
         guard source != nil else {
             if fit { throw ValidationError("--fit stretches traces over the world of a --source") }
             return
         }
-        if replay.clockAsked == .virtual {
+        if clock == .virtual {
             throw ValidationError("--source needs --clock real: under the virtual clock nothing is loaded")
         }
-        if case .fixed = replay.loadLatency {
+        if case .fixed = latency {
             throw ValidationError("--load-latency is for the built-in world: a --source takes its own time")
-        }
-        do {
-            _ = try Replay(options(replay))
-        } catch {
-            throw ValidationError(error.description)
         }
     }
 
     /// Opens the source; `nil` for the built-in world.
     func open(_ replay: ReplayArguments) throws -> ReplaySource? {
         guard let source else { return nil }
-        let opened = try source.open(
-            SourceOptions(
-                format: replay.scene.pixelFormat,
-                keepsEncoded: replay.compressedTier.isOn,
-                tileSize: replay.scene.tileSize
-            ),
-            http: HTTPOptions(zooms: 0...maximumZoom)
-        )
+        let opened = try open(source, replay)
+        if let warning = opened.warning { writeToStandardError("cachebench: \(warning)\n") }
         return ReplaySource(
             address: source.description,
             maximumZoom: opened is HTTPTileSource ? maximumZoom : nil,
@@ -70,6 +63,42 @@ struct SourceArguments: ParsableArguments {
             addLayer: { try opened.addLayer(to: $0, pyramid: $1) },
             counts: { ReplaySourceCounts(opened.statistics) }
         )
+    }
+}
+
+extension SourceArguments {
+    private func open(_ address: TileSourceAddress, _ replay: ReplayArguments) throws -> any PyramidSource {
+        let progress = Progress()
+        defer { progress.end() }
+        do {
+            return try address.open(
+                SourceOptions(
+                    format: replay.scene.pixelFormat,
+                    keepsEncoded: replay.compressedTier.isOn,
+                    tileSize: replay.scene.tileSize
+                ),
+                http: HTTPOptions(zooms: 0...maximumZoom),
+                image: ImageOptions(memoryLimit: imageMemoryLimit),
+                progress: { part in
+                    progress.reached(part, "cutting the image")
+                    return !Interruption.hasCome
+                }
+            )
+        } catch {
+            guard Interruption.hasCome else { throw error }
+            writeToStandardError("cachebench: interrupted while the image was cut\n")
+            throw ExitCode(Interruption.exitCode)
+        }
+    }
+
+    /// The kind of source that a path without one is likely to be.
+    private static func kind(of path: String) -> String? {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "xyz" }
+        let kinds = [
+            "mbtiles": "mbtiles", "dzi": "dzi", "png": "image", "jpg": "image", "jpeg": "image", "webp": "image",
+        ]
+        return kinds[URL(fileURLWithPath: path).pathExtension.lowercased()]
     }
 }
 

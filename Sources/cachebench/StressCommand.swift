@@ -51,7 +51,6 @@ struct StressCommand: ParsableCommand {
     var faults = usual.faults
 
     @Option(
-        parsing: .unconditional,
         help: "Seeds the decisions of threads and sources.\(standard(usual.seed))",
         transform: seedNumber
     )
@@ -90,14 +89,14 @@ struct StressCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(output)
             Interruption.watch()
-            let line = ProgressLine()
+            let line = Progress()
             let report = try Stress(options).run(interruption: { Interruption.hasCome }) {
                 seconds,
                 operations,
                 findings in
                 line.show("\(Int(seconds)) s, \(operations) operations, \(findings) violations")
             }
-            line.clear()
+            line.end()
             switch output.format {
             case .table: try writer.write(StressText.text(report))
             case .json: try writer.write(JSONText.of(report))

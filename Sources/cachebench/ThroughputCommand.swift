@@ -32,10 +32,21 @@ struct ThroughputCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(output)
-            let report = try Throughput(directory: tiles, rounds: rounds).run()
+            let progress = Progress()
+            Interruption.watch()
+            defer { progress.end() }
+            let report = try Throughput(directory: tiles, rounds: rounds).run(
+                shouldStop: { Interruption.hasCome },
+                progress: { progress.show("measuring: \($0), \($1) of \($2) parts") }
+            )
+            progress.end()
             switch output.format {
             case .table: try writer.write(report.text)
             case .json: try writer.write(JSONText.of(report))
+            }
+            if report.interrupted {
+                writeToStandardError("cachebench: interrupted: this is what was measured so far\n")
+                throw ExitCode(Interruption.exitCode)
             }
         }
     }

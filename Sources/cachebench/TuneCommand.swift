@@ -89,7 +89,7 @@ struct TuneCommand: ParsableCommand {
             "Policies to draw beside the one of --prefetch, separated by commas. (default: none,oracle)",
             valueName: "policies"
         ),
-        transform: { try list($0, "policies separated by commas") { PrefetchKind(rawValue: $0) } }
+        transform: policyList
     )
     var policies: [PrefetchKind] = [.none, .oracle]
 
@@ -103,20 +103,19 @@ struct TuneCommand: ParsableCommand {
     )
     var lruSizes: [Int] = []
 
+    @OptionGroup var policy: PolicyArguments
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        try replay.validateTogether()
+        let options = replayOptions
+        try replay.validate(options)
         guard targetHitRate == nil || targetBlank == nil else {
             throw ValidationError("--target-hit-rate and --target-blank are two targets: give one")
         }
-        guard compressedShares.isEmpty || replay.options.compressedTier else {
+        guard compressedShares.isEmpty || options.compressedTier else {
             throw ValidationError("--compressed-shares needs the tier that --compressed-tier off leaves out")
-        }
-        guard replay.options.clock == .virtual else {
-            throw ValidationError("tune needs --clock virtual: the real clock takes as long as the traces")
         }
         guard !traces.contains("-") else {
             throw ValidationError("tune reads its traces many times: it takes files, not standard input")
@@ -128,12 +127,12 @@ struct TuneCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
-            let inputs = try self.inputs(replay.options)
+            let inputs = try self.inputs(replayOptions)
             let progress = Progress(total: inputs.count)
             Interruption.watch()
             let hooks = ReplayHooks(shouldStop: { Interruption.hasCome })
             defer { progress.end() }
-            var options = TuneOptions(replay: replay.options, target: target)
+            var options = TuneOptions(replay: replayOptions, target: target)
             options.budgets = budgets
             options.workers = workersList
             options.tileSizes = tileSizes
@@ -167,6 +166,13 @@ struct TuneCommand: ParsableCommand {
                 throw ExitCode(1)
             }
         }
+    }
+
+    private var replayOptions: ReplayOptions {
+        var options = replay.options()
+        options.prefetch = policy.prefetch
+        options.eviction = policy.eviction
+        return options
     }
 
     private var target: TuneTarget? {

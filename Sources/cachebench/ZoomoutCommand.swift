@@ -8,8 +8,10 @@ struct ZoomoutCommand: ParsableCommand {
         commandName: "zoomout",
         abstract: "Pinch out and back in over the built-in world, and compare what is held with one scaled bitmap.",
         discussion: """
-            Every factor is a session of its own with a fresh cache, through the real service, in real time: pinches of \
-            half a second that double what is seen. The memory limit holds everything, tables and scratch memory too.
+            Every factor is a session of its own with a fresh cache: pinches of half a second that double what is seen. \
+            Under the virtual clock the figures are equal to the bit on every run and every machine. Under the real \
+            clock the pinches run through the real service in real time, and hits, sharp and blank depend on how fast \
+            the machine draws. The memory limit holds everything, tables and scratch memory too.
 
             Checked at every step: the tiles needed against (ceil(2w/T)+1)(ceil(2h/T)+1), what is held against the \
             limit, and over eight factors or more that the peak stays within 1.1 of its median. Exit code 1 where that \
@@ -17,14 +19,14 @@ struct ZoomoutCommand: ParsableCommand {
 
             Examples:
               cachebench zoomout --viewport 320x460 --factors 16
-              cachebench zoomout --viewport 3840x2160 --factors 1..1024 --speed 2
+              cachebench zoomout --viewport 3840x2160 --clock real --speed 2
               cachebench zoomout --full-resolution-only --factors 1..16
             """
     )
 
     @Option(
         help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
-        transform: { try parsed(MemoryLimit($0), "bytes (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)") }
+        transform: memoryLimitValue
     )
     var memoryLimit = usual.memoryLimit
 
@@ -37,7 +39,7 @@ struct ZoomoutCommand: ParsableCommand {
     @Flag(help: "The source has only the finest level; the cache makes the coarser ones of it.")
     var fullResolutionOnly = false
 
-    @Flag(help: "Average pixels as light (sRGB) for the levels that the cache makes.")
+    @Flag(help: "Average pixels as light (sRGB) for the levels that the cache makes; under the real clock.")
     var gammaCorrect = false
 
     @Option(
@@ -51,43 +53,59 @@ struct ZoomoutCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long a load takes: 40ms, 1.2s, 0. Unless given, the built-in world really draws each tile.",
+            """
+            How long a load takes: 40ms, 1.2s, 0. (default: 40 ms; under the real \
+            clock the built-in world really draws each tile)
+            """,
             valueName: "duration"
         ),
         transform: { try parsed(Quantity.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
     )
     var loadLatency: Int64?
 
-    @Option(
-        help: "How many times faster than a person; latencies are divided too.\(standard(usual.speed))",
-        transform: rate
-    )
-    var speed = usual.speed
+    @OptionGroup var clock: ClockArguments
 
-    @Option(
-        parsing: .unconditional,
-        help: "Seeds the built-in world.\(standard(usual.seed))",
-        transform: seedNumber
-    )
+    @Option(help: "Seeds the built-in world, under the real clock.\(standard(usual.seed))", transform: seedNumber)
     var seed = usual.seed
 
-    @OptionGroup var scene: SceneArguments
+    @Option(help: "Pixels a side of a tile.\(standard(usual.tileSize))", transform: tileSide)
+    var tileSize = usual.tileSize
+
+    @Option(help: PixelFormat.help, transform: pixelLayout)
+    var pixelFormat = usual.pixelFormat
+
+    @Option(
+        help: ArgumentHelp("The view in screen pixels. (default: 1280x720)", valueName: "WxH"),
+        transform: viewportSize
+    )
+    var viewport = usual.viewport
+
+    @Option(
+        help: ArgumentHelp(
+            "The world in world pixels. (default: large enough for the farthest view)",
+            valueName: "WxH"
+        ),
+        transform: worldSize
+    )
+    var world: PanTraceHeader.Size?
+
     @OptionGroup var output: PageArguments
 
     private var options: ZoomoutOptions {
         var options = ZoomoutOptions()
-        options.viewport = scene.viewport ?? usual.viewport
-        options.pixelFormat = scene.pixelFormat
+        options.viewport = viewport
+        options.pixelFormat = pixelFormat
         options.memoryLimit = memoryLimit
         options.factors = factors ?? ZoomoutOptions.powers(upTo: fullResolutionOnly ? 16 : 1024)
         options.isFullResolutionOnly = fullResolutionOnly
         options.downsampling = gammaCorrect ? .sRGB : .linear
-        options.tileSize = scene.tileSize ?? usual.tileSize
-        options.world = scene.world
+        options.tileSize = tileSize
+        options.world = world
         options.workers = workers
         options.compressedTier = compressedTier.isOn
-        options.loadLatency = loadLatency
-        options.speed = speed
+        options.clock = clock.clock
+        options.loadLatency = loadLatency ?? (options.clock == .virtual ? usual.loadLatency : nil)
+        options.speed = clock.speed
         options.seed = seed
         return options
     }
@@ -103,13 +121,13 @@ struct ZoomoutCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(output)
-            let progress = ProgressLine()
+            let progress = Progress()
             Interruption.watch()
             let report = try Zoomout(options).run(
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.show("factor \($0) of \($1)") }
             )
-            progress.clear()
+            progress.end()
             switch output.format {
             case .table: try writer.write(ZoomoutText.text(report))
             case .json: try writer.write(JSONText.of(report))

@@ -31,6 +31,8 @@ private let recordedTraces: [String] = {
         options.prefetch = policy == .ring ? .ring : .none
         options.eviction = .lru
         options.workers = workers
+        // The reference keeps no worker back, whatever the default is.
+        options.reservedWorkers = 0
         options.loadLatency = latency
         options.duration = duration.isFinite ? Int64(duration * 1e9) : nil
         let reader = try PanTraceReader(text: text)

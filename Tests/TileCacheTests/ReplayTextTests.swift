@@ -48,7 +48,7 @@ import Testing
             touch/drag.csv                                           3,848 frames in 64.12 s
             hit rate                    90.0 %   pan 99.9 %, zoom 80.1 %
             peak memory               61.0 MiB   95.3 % of the limit, 64.0 MiB
-            blank                       <0.1 %   sharp 97.9 %, fallback 2.1 %
+            blank                       0.01 %   sharp 97.9 %, fallback 2.1 %
             waste                       10.0 %   60 of 600 loads never drawn
 
             demands                      2,000

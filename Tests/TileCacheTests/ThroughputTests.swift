@@ -46,6 +46,23 @@ import Testing
         #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
     }
 
+    /// Ctrl-C in the middle: what was measured stays, the rest is null, and the table still reads.
+    @Test func aRunThatIsStoppedReportsWhatItHas() throws {
+        var parts: [String] = []
+        let report = try Throughput(directory: nil, rounds: 1000).run(
+            shouldStop: { !parts.isEmpty },
+            progress: { part, number, count in
+                #expect(number == parts.count + 1 && count == 7)
+                parts.append(part)
+            }
+        )
+        #expect(report.interrupted && parts == ["codec"])
+        #expect(report.codecTotal.ratio != nil && report.codecTotal.twoThreads == nil)
+        #expect(report.pool == nil && report.lookup == nil && report.downsample == nil)
+        #expect(try JSONText.of(report).contains("\"lookup\" : null"))
+        #expect(report.text.contains("all pictures") && !report.text.contains("look-up"))
+    }
+
     @Test func framesHaveFortyTiles() throws {
         let report = try LookupBenchmark().frame(rounds: 1)
         #expect(report.tiles == 40)

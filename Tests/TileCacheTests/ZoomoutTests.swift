@@ -4,14 +4,21 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// Zooming out through the real service; sources hand out tiles at once, so that nothing depends on the machine.
+/// Zooming out under both clocks; under the real one sources hand out tiles at once, so that nothing depends on the
+/// machine.
 @Suite(.timeLimit(.minutes(5))) struct ZoomoutTests {
-    private func options(_ width: Double, _ height: Double, factors: [Double]) -> ZoomoutOptions {
+    private func options(
+        _ width: Double,
+        _ height: Double,
+        factors: [Double],
+        clock: ReplayClock = .virtual
+    ) -> ZoomoutOptions {
         var options = ZoomoutOptions()
         options.viewport = PanTraceHeader.Size(width: width, height: height)
         options.factors = factors
+        options.clock = clock
         options.loadLatency = 0
-        options.speed = 8
+        options.speed = clock == .real ? 8 : 1
         return options
     }
 
@@ -51,9 +58,10 @@ import TileCache
         #expect(try !ZoomOutPage.text(none).isEmpty)
     }
 
-    @Test(arguments: [false, true])
-    func theCacheStaysWithinItsLimitHoweverFarOut(isFullResolutionOnly: Bool) throws {
-        var options = options(320, 460, factors: isFullResolutionOnly ? [1, 4, 16] : [1, 2, 16, 64, 1024])
+    @Test(arguments: ReplayClock.allCases, [false, true])
+    func theCacheStaysWithinItsLimitHoweverFarOut(clock: ReplayClock, isFullResolutionOnly: Bool) throws {
+        let factors: [Double] = isFullResolutionOnly ? [1, 4, 16] : [1, 2, 16, 64, 1024]
+        var options = options(320, 460, factors: factors, clock: clock)
         options.isFullResolutionOnly = isFullResolutionOnly
         let report = try Zoomout(options).run()
         // 4 (320 / 256 + 2)(460 / 256 + 2) = 49.36 tiles of 256 KiB.
@@ -68,6 +76,45 @@ import TileCache
             #expect(row.factor == 1 || row.hitRate != nil)
         }
         #expect(report.checks.passed)
+    }
+
+    /// The default: no clock of the machine, no pixels, the same figures whatever else runs.
+    @Test(arguments: [false, true])
+    func underTheVirtualClockEveryRunIsTheSame(isFullResolutionOnly: Bool) throws {
+        var options = ZoomoutOptions()
+        #expect(options.clock == .virtual)
+        options.viewport = PanTraceHeader.Size(width: 320, height: 460)
+        options.factors = [1, 3, 16]
+        options.isFullResolutionOnly = isFullResolutionOnly
+        let report = try Zoomout(options).run()
+        #expect(try JSONText.of(report) == JSONText.of(Zoomout(options).run()))
+        #expect(report.configuration["clock"] == .text("virtual"))
+        #expect(report.rows[2].hitRate.map { $0 > 0 && $0 < 1 } == true)
+        // A load takes its time: slower ones leave more blank or coarse.
+        options.loadLatency = 400_000_000
+        let slow = try Zoomout(options).run()
+        #expect(try #require(slow.rows[2].sharp) < #require(report.rows[2].sharp))
+        // What the cache makes of finer tiles takes longer than what it loads.
+        guard isFullResolutionOnly else { return }
+        options.isFullResolutionOnly = false
+        let loaded = try Zoomout(options).run()
+        #expect(try #require(slow.rows[2].sharp) < #require(loaded.rows[2].sharp))
+    }
+
+    @Test func whatTheVirtualClockWouldIgnoreIsRefused() {
+        var options = ZoomoutOptions()
+        options.factors = [2]
+        #expect(throws: Never.self) { try Zoomout(options) }
+        options.speed = 2
+        #expect(throws: ReplayError.speedWithoutRealClock) { try Zoomout(options) }
+        options.clock = .real
+        #expect(throws: Never.self) { try Zoomout(options) }
+        options = ZoomoutOptions()
+        options.loadLatency = nil
+        #expect(throws: ReplayError.self) { try Zoomout(options) }
+        options = ZoomoutOptions()
+        options.downsampling = .sRGB
+        #expect(throws: ReplayError.self) { try Zoomout(options) }
     }
 
     @Test func theFieldsAreThoseOfTheContract() throws {
@@ -166,6 +213,7 @@ import TileCache
     func everyFormatIsDrawn(name: String) throws {
         var options = options(200, 200, factors: [2])
         options.pixelFormat = try #require(PixelFormat(name: name))
+        options.clock = .real
         options.loadLatency = nil
         options.isFullResolutionOnly = true
         options.speed = 4

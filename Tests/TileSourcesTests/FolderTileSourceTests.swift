@@ -98,6 +98,30 @@ import TileSources
         #expect(try FolderTileSource(path: folder.path).contents.width == world.width)
     }
 
+    @Test(
+        arguments: [
+            ("metadata.json", #"{"scheme" : "tms"}"#, FolderLayout.Order.xyz),
+            ("tiles.json", #"{"scheme":"tms"}"#, .xyz), ("tilemapresource.xml", "<TileMap/>", .xyz),
+            ("tilejson.json", "{\n\"scheme\":\n\"xyz\"}", .tms),
+        ]
+    )
+    func metadataThatNamesTheOtherOrderOfRowsIsAWarning(file: String, text: String, wrong: FolderLayout.Order) throws {
+        writePyramid(0...0) { _, _, _ in false }
+        func warning(_ order: FolderLayout.Order) throws -> String? {
+            try FolderTileSource(path: folder.path, layout: FolderLayout(order)).warning
+        }
+        #expect(try warning(wrong) == nil)
+        folder.write(Array(text.utf8), to: file)
+        let (place, right) = wrong == .xyz ? ("bottom", FolderLayout.Order.tms) : ("top", .xyz)
+        let sentence = try #require(try warning(wrong))
+        #expect(sentence.contains("\(file) says that row 0 is at the \(place)"))
+        #expect(sentence.contains("\(right.rawValue):\(folder.path) reads it so"))
+        #expect(try warning(right) == nil)
+        // Metadata that says nothing of it.
+        folder.write(Array(#"{"name":"tms"}"#.utf8), to: "metadata.json")
+        #expect(try warning(right) == nil)
+    }
+
     @Test func failuresAreCountedAndNamed() throws {
         writePyramid(0...1) { _, _, _ in false }
         folder.write([1, 2, 3], to: "1/0/0.png")

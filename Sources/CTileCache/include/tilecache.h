@@ -222,8 +222,7 @@ typedef struct tilecache_configuration {
     int64_t maximum_byte_limit;
     /** Loads at the same time, 1 to 255; 4 by default. */
     int32_t workers;
-    /** Of those, how many never load what nobody needs yet, 0 to workers - 1; -1, the default, is 1, or 0 where there is
-     *  only one worker. */
+    /** Workers reserved for tiles that are needed now, 0 to workers - 1: prefetches never take them. Default: 0. */
     int32_t reserved_workers;
     /** Whether cold tiles are kept compressed before they are given up; true by default. */
     int32_t uses_compressed_tier;

@@ -36,7 +36,9 @@ struct RealReplay {
         let clock = ReplayClockTime(speed: options.speed)
         let countsBefore = source?.counts()
         let memory = ResidentMemory()
-        let cache = try TileCache(configuration(limit, clock: clock))
+        var configuration = options.cacheConfiguration(limit)
+        configuration.clock = { clock.now }
+        let cache = try TileCache(configuration)
         let layer =
             try source?.addLayer(cache, pyramid)
             ?? cache.addLayer(
@@ -57,7 +59,7 @@ struct RealReplay {
         var mostNeeded = 0
         let recorder =
             hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
-        var stop = StopWatch(input, hooks)
+        var stop = StopWatch(input, options, hooks)
         clock.start()
         while let frame = try frames.next() {
             clock.sleep(until: frame.time)
@@ -100,26 +102,6 @@ struct RealReplay {
             series: recorder?.series(waits: tally.waits),
             wasStopped: stop.wasAsked
         )
-    }
-
-    private func configuration(
-        _ limit: (bytes: Int, grantsBookkeeping: Bool),
-        clock: ReplayClockTime
-    ) -> TileCache.Configuration {
-        var configuration = TileCache.Configuration(
-            byteLimit: .bytes(limit.bytes),
-            workers: options.workers,
-            reservedWorkers: options.reservedWorkers
-        )
-        configuration.usesCompressedTier = options.compressedTier
-        configuration.compressedShare = options.compressedShare
-        configuration.effort = options.effort
-        configuration.expectedLoadLatency = options.loadLatency ?? 5_000_000
-        configuration.fitsLevelToBudget = false
-        configuration.usesValues = options.eviction != .lru
-        configuration.grantsBookkeeping = limit.grantsBookkeeping
-        configuration.clock = { clock.now }
-        return configuration
     }
 
     private func finish(

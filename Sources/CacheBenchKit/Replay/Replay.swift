@@ -90,6 +90,7 @@ public struct Replay: Sendable {
                 throw ReplayError("only the virtual clock knows the future: the oracle needs --clock virtual")
             }
         }
+        guard options.clock == .real || options.speed == 1 else { throw .speedWithoutRealClock }
         if options.clock == .real {
             guard loads.bandwidth == nil else {
                 throw ReplayError("--load-times bandwidth needs --clock virtual")

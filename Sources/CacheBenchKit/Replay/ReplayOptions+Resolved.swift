@@ -26,6 +26,26 @@ extension ReplayOptions {
         return limit
     }
 
+    /// The cache's settings under either clock: the library's own defaults, but for what the options say and for two that
+    /// the reference replay needs otherwise.
+    func cacheConfiguration(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> TileCache.Configuration {
+        var configuration = TileCache.Configuration(
+            byteLimit: .bytes(limit.bytes),
+            workers: workers,
+            reservedWorkers: reservedWorkers
+        )
+        configuration.usesCompressedTier = compressedTier
+        configuration.compressedShare = compressedShare
+        configuration.effort = effort
+        if let loadLatency { configuration.expectedLoadLatency = loadLatency }
+        configuration.usesValues = eviction != .lru
+        // A limit in tiles is one of tiles alone.
+        configuration.grantsBookkeeping = limit.grantsBookkeeping
+        // With coarser tiles a smaller limit would have fewer demands: figures of limits could not be compared.
+        configuration.fitsLevelToBudget = false
+        return configuration
+    }
+
     /// Every option as it counted, for a report.
     func resolvedConfiguration(
         scene: PanTraceScene?,

@@ -120,7 +120,7 @@ public struct ReplayOptions: Sendable, Hashable {
     public var pixelFormat = PixelFormat.rgba8
     /// Loads at the same time, 1 to 64.
     public var workers = 4
-    /// Of those, how many only load what is needed now.
+    /// Workers reserved for tiles that are needed now, 0 to `workers` - 1. Default: 0, as the library's.
     public var reservedWorkers = 0
     /// How long a load takes, in nanoseconds; under the real clock `nil` means that the source really draws.
     public var loadLatency: Int64? = 40_000_000

@@ -36,6 +36,10 @@ public struct ReplayReport: Codable, Sendable, Hashable {
         public var frames: Int
         /// Seconds of trace replayed.
         public var seconds: Double
+        /// The file as it was named; empty for others. Not part of the JSON report, which is the same wherever files lie.
+        public var path = ""
+
+        private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
     }
 
     /// Demands of one kind.

@@ -1,22 +1,34 @@
-/// Asks, frame after frame, whether a replay should stop, and says now and then how far it is.
+/// Asks after each frame of a replay whether to stop, and reports its progress now and then.
 struct StopWatch {
     private let hooks: ReplayHooks
     private let name: String
     private let reader: PanTraceReader?
+    /// The end of the replay in seconds, if it is known beforehand.
+    private let end: Double?
+    /// Frames between two reports.
+    private let interval: Int
     private var frames = 0
     /// Whether the replay was told to stop.
     private(set) var wasAsked = false
 
-    init(_ input: ReplayInput, _ hooks: ReplayHooks) {
+    init(_ input: ReplayInput, _ options: ReplayOptions, _ hooks: ReplayHooks) {
         self.hooks = hooks
         name = input.name
         reader = input.samples as? PanTraceReader
+        let last = (input.samples as? PanSampleList)?.lastTime
+        end = [last, options.duration].compactMap { $0 }.min().map { Double($0) / 1e9 }
+        // The real clock takes as long as the trace; the virtual one runs through thousands of frames a second.
+        interval = options.clock == .real ? 8 : 1024
     }
 
     /// Whether to stop after a frame.
     mutating func isAsked(after time: Int64) -> Bool {
         frames &+= 1
-        if frames & 1023 == 0 { hooks.progress?(name, reader?.partRead, Double(time) / 1e9) }
+        if frames % interval == 0 {
+            let seconds = Double(time) / 1e9
+            let parts = [reader?.partRead, end.map { min(seconds / max($0, 1e-9), 1) }]
+            hooks.progress?(name, parts.compactMap { $0 }.max(), seconds)
+        }
         wasAsked = hooks.shouldStop()
         return wasAsked
     }

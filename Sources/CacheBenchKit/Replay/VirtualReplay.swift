@@ -7,6 +7,10 @@ public struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Makes an error.
     public init(_ description: String) { self.description = description }
+
+    static let speedWithoutRealClock = ReplayError(
+        "--speed needs --clock real: under the virtual clock no time passes"
+    )
 }
 
 /// The samples of one trace, and where they come from.
@@ -15,6 +19,8 @@ public struct ReplayInput {
     public var name: String
     /// The folder that the file lies in.
     public var source: String
+    /// The file as it was named; empty for others.
+    var path = ""
     /// What the trace and the flags say about view and world.
     public var scene: PanTraceScene
     /// The samples, none of them read.
@@ -35,6 +41,7 @@ public struct ReplayInput {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         name = parts.last.map(String.init) ?? path
         source = Self.source(ofPath: path)
+        self.path = path
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
         samples = reader
     }
@@ -83,7 +90,8 @@ struct ReplayOutcome {
             source: input.source,
             hash: hash,
             frames: tally.frames,
-            seconds: tally.seconds
+            seconds: tally.seconds,
+            path: input.path
         )
         self.tally = tally
         self.series = series
@@ -130,7 +138,7 @@ struct VirtualReplay {
         let view = cache.addView(layers: [(layer, pyramid, policy)])
         var tally = ReplayTally()
         var mostNeeded = 0
-        var stop = StopWatch(input, hooks)
+        var stop = StopWatch(input, options, hooks)
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
             looksAtViewportOnly: [.none, .ring, .zoom4].contains(options.prefetch)
@@ -221,18 +229,10 @@ struct VirtualReplay {
         _ limit: (bytes: Int, grantsBookkeeping: Bool),
         cost: CodecCost?
     ) -> VirtualCache.Options {
-        var cache = VirtualCache.Options()
-        cache.byteLimit = limit.bytes
-        cache.grantsBookkeeping = limit.grantsBookkeeping
-        cache.usesValues = options.eviction != .lru
-        cache.compressedTier = options.compressedTier
-        cache.compressedShare = options.compressedShare
+        var cache = VirtualCache.Options(options.cacheConfiguration(limit))
         cache.compressionRatio = options.compressionRatio
-        cache.workers = options.workers
-        cache.reservedWorkers = options.reservedWorkers
         cache.levelBias = options.levelBias
         cache.hysteresis = options.hysteresis
-        cache.effort = options.effort
         cache.bandwidth = loads.bandwidth
         cache.codecCost = cost
         return cache

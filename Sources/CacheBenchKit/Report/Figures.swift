@@ -1,6 +1,7 @@
 /// Writes numbers as people read them: grouped, rounded, with their unit.
 ///
-/// A rate that is not quite 0 or 1 is never written as if it were: `<0.1 %`, `>99.9 %`. A tuner looks for exactly these.
+/// A rate that is not quite 0 or 1 is never written as if it were: 99.99 %, or `>99.9` in a column. A tuner looks for
+/// exactly these.
 enum Figures {
     /// What stands for a rate over nothing.
     static let none = "-"
@@ -33,7 +34,7 @@ enum Figures {
         return whole + "." + String(repeating: "0", count: places - fraction.count) + fraction
     }
 
-    /// A fraction as `97.1`, in per cent.
+    /// A fraction as `97.1`, in per cent, for a narrow column.
     static func percentNumber(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return none }
         let text = decimal(rate * 100)
@@ -42,10 +43,15 @@ enum Figures {
         return text
     }
 
-    /// A fraction as `97.1 %`.
+    /// A fraction as `97.1 %`; with up to three decimals if it would else be written as none or all.
     static func percent(_ rate: Double?) -> String {
-        let text = percentNumber(rate)
-        return text == none ? text : text + " %"
+        guard let rate, rate.isFinite else { return none }
+        for places in 1...3 {
+            let text = decimal(rate * 100, places: places)
+            let isWhole = rate <= 0 || rate >= 1
+            if isWhole || Double(text).map({ $0 > 0 && $0 < 100 }) == true { return text + " %" }
+        }
+        return rate < 0.5 ? "<0.001 %" : ">99.999 %"
     }
 
     /// A part of a whole as `97.1 %`.

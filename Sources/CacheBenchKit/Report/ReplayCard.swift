@@ -17,7 +17,11 @@ struct ReplayCard {
         let frames = Figures.count(trace.frames) + (trace.frames == 1 ? " frame" : " frames")
         let extent = "\(frames) in \(Figures.seconds(trace.seconds))"
         var name = trace.name.printable
-        if !trace.source.isEmpty, trace.source != "." { name = trace.source.printable + "/" + name }
+        if !trace.path.isEmpty {
+            name = trace.path.printable
+        } else if !trace.source.isEmpty, trace.source != "." {
+            name = trace.source.printable + "/" + name
+        }
         let room = ReplayText.width - extent.count - 2
         return style.bold(name.shortened(to: room).padded(to: room)) + "  " + extent
     }

@@ -33,7 +33,8 @@ enum ReplayFlags {
         add("source", "source")
         add("maximum-zoom", "maximumZoom")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
-        add("clock", "clock")
+        // compare knows no other clock.
+        if configuration["budgets"] == nil { add("clock", "clock") }
         if configuration["clock"] != .text("virtual") { add("speed", "speed") }
         add("frame-rate", "frameRate")
         add("tile-size", "tileSize")

@@ -91,6 +91,9 @@ public struct PanSampleList: PanSampleStream, Sendable {
         rest = samples[...]
     }
 
+    /// The time of the last sample; `nil` if none is left.
+    var lastTime: Int64? { rest.last?.time }
+
     /// The next sample, `nil` after the last one; never throws.
     public mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {
         rest.popFirst()

@@ -118,12 +118,12 @@ final class LineReader {
         hasEnded = count == 0
     }
 
-    /// How much of the file has been read, 0 to 1; `nil` where its size is not known.
+    /// The part of the file whose lines have been handed out, 0 to 1; `nil` if its size is not known.
     var partRead: Double? {
         guard let descriptor, descriptor > 0 else { return nil }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
-        return min(Double(bytesRead) / Double(status.st_size), 1)
+        return min(Double(bytesRead - (end - start)) / Double(status.st_size), 1)
     }
 
     private func unreadable() -> PanTraceError {

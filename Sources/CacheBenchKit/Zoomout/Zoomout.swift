@@ -1,6 +1,6 @@
 import TileCache
 
-/// Zooms out and back in over the built-in world, through the real service, once for each factor with a fresh cache.
+/// Zooms out and back in over the built-in world, once for each factor with a fresh cache.
 public struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene
@@ -14,6 +14,7 @@ public struct Zoomout: Sendable {
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
         }
+        try options.checkClock()
         self.options = options
         scene = try options.scene()
         byteLimit = try options.byteLimit(in: scene)
@@ -83,56 +84,34 @@ public struct Zoomout: Sendable {
 
     /// One factor; `nil` where it was told to stop before its end.
     private func zoom(by factor: Double, _ shouldStop: () -> Bool) throws -> (row: ZoomoutReport.Row, mostTiles: Int)? {
-        let clock = ReplayClockTime(speed: options.speed)
-        var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: options.workers)
-        configuration.usesCompressedTier = options.compressedTier
-        configuration.clock = { clock.now }
-        let cache = try TileCache(configuration)
-        let layer = try cache.addLayer(
-            try ZoomoutSource(options, scene: scene, pyramid: pyramid, clock: clock),
-            pyramid: pyramid,
-            options: LayerOptions(
-                format: options.pixelFormat,
-                synthesizedLevels: options.synthesizedLevels,
-                downsampling: options.downsampling
-            )
-        )
-        let view = cache.makeView(layers: [layer])
+        let stage = try stage()
+        defer { stage.end() }
         let path = PinchPath(factor: factor)
         var tally = ReplayTally()
         var most = 0
         var needed = 0
         var start: Int64?
-        clock.start()
         for number in 0... {
             let time = Int64(number) * 1_000_000_000 / 60
             let seconds = start.map { Double(time - $0) / 1e9 } ?? 0
             guard seconds <= path.duration else { break }
-            if shouldStop() {
-                cache.shutdown()
-                return nil
-            }
-            clock.sleep(until: time)
+            if shouldStop() { return nil }
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
-            view.update(viewport, at: MonotonicTime(nanoseconds: time))
-            let drawn = view.frame()
-            let count = view.neededTileCount
-            most = max(most, count)
-            if path.isFarthest(at: seconds) { needed = max(needed, count) }
+            let drawn = stage.draw(viewport, at: time)
+            most = max(most, drawn.neededTiles)
+            if path.isFarthest(at: seconds) { needed = max(needed, drawn.neededTiles) }
             if start == nil {
-                // Nobody begins to pinch before there is something to see; but nobody waits for ever either.
-                if drawn.missingTileCount == 0 || time > 10_000_000_000 { start = time }
+                // The pinches begin once everything can be seen, or after ten seconds.
+                if drawn.coverage.missingTiles == 0 || time > 10_000_000_000 { start = time }
             } else {
                 tally.add(
                     drawn.coverage,
-                    hasMoved: view.hasMoved,
+                    hasMoved: drawn.hasMoved,
                     viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
                     frameMilliseconds: 1000 / 60
                 )
             }
         }
-        let figures = cache.statistics
-        cache.shutdown()
         let pixels = tally.sharpPixels + tally.fallbackPixels + tally.blankPixels
         let row = ZoomoutReport.Row(
             factor: factor,
@@ -140,12 +119,21 @@ public struct Zoomout: Sendable {
             fullResolutionBytes: try fullResolutionBytes(factor),
             neededTiles: needed,
             neededBytes: needed * (try tileBytes()),
-            peakBytes: figures.peakBytes,
-            hitRate: figures.hitRate,
+            peakBytes: stage.peakBytes,
+            hitRate: stage.hitRate,
             sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
             blank: pixels > 0 ? tally.blankPixels / pixels : nil
         )
         return (row, most)
+    }
+
+    /// A fresh cache with a view.
+    private func stage() throws -> any ZoomoutStage {
+        switch options.clock {
+        case .virtual:
+            VirtualZoomout(options, tileBytes: try tileBytes(), byteLimit: byteLimit, pyramid: pyramid)
+        case .real: try RealZoomout(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
+        }
     }
 
     // MARK: - Without the cache
@@ -187,6 +175,7 @@ public struct Zoomout: Sendable {
             "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
             "workers": .integer(options.workers), "compressedTier": .flag(options.compressedTier),
             "loadLatencyMilliseconds": options.loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
+            "clock": .text(options.clock.rawValue),
             "speed": .number(options.speed), "fullResolutionOnly": .flag(options.isFullResolutionOnly),
             "synthesizedLevels": .integer(options.synthesizedLevels),
             "downsampling": .text("\(options.downsampling)"),

@@ -18,13 +18,16 @@ public struct ZoomoutOptions: Sendable, Hashable {
     public var workers = 4
     /// Whether cold tiles are kept compressed.
     public var compressedTier = true
-    /// How long a load takes, in nanoseconds; `nil` means that the built-in world really draws each tile.
-    public var loadLatency: Int64?
-    /// How many times faster than a person.
+    /// Whose time. Default: virtual.
+    public var clock = ReplayClock.virtual
+    /// How long a load takes, in nanoseconds. `nil` means that the built-in world really draws each tile, which needs the
+    /// real clock. Default: 40 ms.
+    public var loadLatency: Int64? = 40_000_000
+    /// How many times faster than a person, under the real clock. Default: 1.
     public var speed = 1.0
     /// The source has no level but the finest; the cache makes the others.
     public var isFullResolutionOnly = false
-    /// How pixels are averaged for them.
+    /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
     public var downsampling = Downsampling.linear
     /// Seeds the built-in world.
     public var seed: UInt64 = 1
@@ -61,6 +64,18 @@ public struct ZoomoutOptions: Sendable, Hashable {
 }
 
 extension ZoomoutOptions {
+    /// Refuses what the virtual clock would ignore.
+    func checkClock() throws(ReplayError) {
+        guard clock == .virtual else { return }
+        guard loadLatency != nil else {
+            throw ReplayError("the virtual clock needs a --load-latency: it draws nothing")
+        }
+        guard speed == 1 else { throw .speedWithoutRealClock }
+        guard downsampling == .linear else {
+            throw ReplayError("--gamma-correct needs --clock real: the virtual clock has no pixels")
+        }
+    }
+
     /// View, world and pyramid, checked.
     func scene() throws(ReplayError) -> PanTraceScene {
         let farthest = factors.max() ?? 1
@@ -80,6 +95,13 @@ extension ZoomoutOptions {
     var synthesizedLevels: Int {
         guard isFullResolutionOnly else { return 0 }
         return Int(PortableMath.log2(factors.max() ?? 1).rounded(.up))
+    }
+
+    /// The cache's settings under either clock: the library's own defaults, but for what the options say.
+    func cacheConfiguration(_ byteLimit: Int) -> TileCache.Configuration {
+        var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: workers)
+        configuration.usesCompressedTier = compressedTier
+        return configuration
     }
 
     /// The limit in bytes of everything.

@@ -27,6 +27,19 @@ package final class VirtualCache {
         package var bandwidth: Double?
 
         package init() {}
+
+        /// The settings of a service, as far as they decide anything without threads and pixels.
+        package init(_ configuration: TileCache.Configuration) {
+            byteLimit = configuration.byteLimit.bytes
+            grantsBookkeeping = configuration.grantsBookkeeping
+            usesValues = configuration.usesValues
+            compressedTier = configuration.usesCompressedTier
+            compressedShare = configuration.compressedShare
+            workers = configuration.workers
+            reservedWorkers = configuration.reservedWorkers
+            effort = configuration.effort
+            fitsBudget = configuration.fitsLevelToBudget
+        }
     }
 
     /// A tile's load as the driver sees it.
@@ -41,6 +54,8 @@ package final class VirtualCache {
     private var views: [ViewModel] = []
     private var planner = Planner()
     private var work: VirtualWork
+    /// By layer, where the cache makes levels.
+    private var synthesis: [Int: VirtualSynthesis] = [:]
     private var changes = 0
     /// Whether a further frame of the only view, where it stands, would change nothing.
     private var isSettled = false
@@ -86,6 +101,14 @@ package final class VirtualCache {
 
     package func addLayer(tileBytes: Int, share: LayerShare = .all) -> Int {
         pool.addLayer(tileBytes: tileBytes, share: share)
+    }
+
+    /// Adds a layer whose coarsest levels the cache makes of the finer ones; 0 for none.
+    package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
+        let layer = addLayer(tileBytes: tileBytes)
+        synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
+        if synthesis[layer] != nil { pool.configuration.synthesisBytes += PoolState.slotBytes(for: tileBytes) }
+        return layer
     }
 
     package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
@@ -137,6 +160,7 @@ package final class VirtualCache {
         }
         guard !isResting(view: view, at: now) else { return }
         let isPlanSettled = makePlan(now: now)
+        cancelUnwanted(now: now)
         startJobs(now: now)
         isSettled =
             isPlanSettled && skipsSettledFrames && views.count == 1 && !hasMoved && coverage.missingTiles == 0
@@ -187,6 +211,10 @@ package final class VirtualCache {
             changes += 1
             switch job {
             case .load(let ticket):
+                if synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true {
+                    make(ticket, now: now)
+                    break
+                }
                 let started = StartedLoad(
                     layer: ticket.key.layer,
                     tile: ticket.key.coordinate,
@@ -212,6 +240,56 @@ package final class VirtualCache {
         confirmDecommits()
     }
 
+    /// Begins to make a tile, which takes as long as all that it is made of.
+    private func make(_ ticket: LoadTicket, now: Int64) {
+        let layer = ticket.key.layer
+        let bytes = pool.layers[layer].tileBytes
+        let hasScratch = synthesis[layer]?.takeScratch(ticket.load) { takeScratch(ticket.load, now: now) } ?? false
+        guard hasScratch else {
+            _ = pool.finishLoad(ticket.load, .refused, now: now)
+            return
+        }
+        var span: Int64 = 0
+        var count = 0
+        synthesis[layer]?.forEachLoad(
+            below: ticket.key.coordinate,
+            isResident: { pool.residency(of: TileKey(layer: layer, $0)) != .none },
+            { tile in
+                let load = StartedLoad(layer: layer, tile: tile, isDemand: ticket.isDemand, bytes: bytes)
+                span = min(span + min(latency(load, now), 1 << 40), 1 << 60)
+                count += 1
+            }
+        )
+        work.begin(ticket, at: now, latency: span, bytes: bytes * count)
+    }
+
+    private func takeScratch(_ load: Int32, now: Int64) -> Int32? {
+        while true {
+            switch pool.takeScratch(for: load, now: now) {
+            case .slot(let slot): return slot
+            case .demote(let victim): finishDemotion(pool.beginDemotion(victim), now: now)
+            case .none: return nil
+            }
+            confirmDecommits()
+        }
+    }
+
+    /// Cancels the making of tiles that no view and no plan wants any more; plain loads always end.
+    private func cancelUnwanted(now: Int64) {
+        guard !synthesis.isEmpty else { return }
+        let cancelled = work.removeLoads { ticket in
+            synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true && pool.isUnwanted(load: ticket.load)
+        }
+        for ticket in cancelled { finish(ticket, .cancelled, now: now) }
+        changes += cancelled.count
+    }
+
+    private func finish(_ ticket: LoadTicket, _ result: LoadResult, now: Int64) {
+        let layer = ticket.key.layer
+        if let slot = synthesis[layer]?.returnScratch(ticket.load) { pool.returnScratch(slot, layer: layer, now: now) }
+        _ = pool.finishLoad(ticket.load, result, now: now)
+    }
+
     private func finishDemotion(_ ticket: CodecTicket, now: Int64) {
         let raw = Double(pool.layers[ticket.key.layer].tileBytes)
         let bytes = Int((raw / options.compressionRatio).rounded(.up))
@@ -230,7 +308,7 @@ package final class VirtualCache {
             changes += 1
             switch done.job {
             case .load(let ticket):
-                _ = pool.finishLoad(ticket.load, .pixels, now: done.finish)
+                finish(ticket, .pixels, now: done.finish)
                 // An exponential mean over about eight loads, like the service's.
                 meanLatency += (done.finish - done.start - meanLatency) / 8
             case .demote(let ticket): finishDemotion(ticket, now: done.finish)

@@ -53,6 +53,17 @@ struct VirtualWork {
         return Done(job: item.job, start: item.start, finish: finish)
     }
 
+    /// Takes out loads before their end, but for those whose bytes have begun to come over a link.
+    mutating func removeLoads(where isGone: (LoadTicket) -> Bool) -> [LoadTicket] {
+        var gone: [LoadTicket] = []
+        items.removeAll { item in
+            guard item.mark == nil, case .load(let ticket) = item.job, isGone(ticket) else { return false }
+            gone.append(ticket)
+            return true
+        }
+        return gone
+    }
+
     /// Whether anything else ends at the very moment at which something has just ended.
     mutating func hasEnd(at now: Int64) -> Bool { firstEnd(until: now) != nil }
 

@@ -69,27 +69,10 @@ enum FieldPath {
         return known.map { name -> (String, Int) in
             let ownLast = name.split(separator: ".").last.map(String.init) ?? name
             // The last name alone may be right, or nearly, while the way to it is not.
-            return (name, min(distance(wanted, name), distance(last, ownLast) + 1))
+            return (name, min(Spelling.distance(wanted, name), Spelling.distance(last, ownLast) + 1))
         }
         .filter { $0.1 <= max(last.count / 3, 2) }
         .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
         .prefix(3).map(\.0)
-    }
-
-    /// Letters to add, drop or change to make one word of another, whatever their case.
-    static func distance(_ a: String, _ b: String) -> Int {
-        let a = Array(a.prefix(100).lowercased())
-        let b = Array(b.prefix(100).lowercased())
-        var row = Array(0...b.count)
-        for (index, character) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in b.indices {
-                let kept = diagonal + (character == b[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(kept, min(diagonal, row[column]) + 1)
-            }
-        }
-        return row[b.count]
     }
 }

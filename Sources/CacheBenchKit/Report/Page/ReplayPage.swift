@@ -69,7 +69,10 @@ public enum ReplayPage {
 
     /// The command and the flags that make the page's figures again.
     static func foot(_ configuration: [String: ConfigurationValue], command: String = "replay") -> String {
-        ([ReplayFlags.versions(configuration) + ":", command] + ReplayFlags.words(configuration)).joined(separator: " ")
+        // tune chooses limits itself, under the virtual clock.
+        let own = command == "tune" ? ["--memory-limit", "--clock"] : []
+        let words = ReplayFlags.words(configuration).filter { word in !own.contains { word.hasPrefix($0 + " ") } }
+        return ([ReplayFlags.versions(configuration) + ":", command] + words).joined(separator: " ")
     }
 
     /// - Parameter shown: how many of the worst have pictures.

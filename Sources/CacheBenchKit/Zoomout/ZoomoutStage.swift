@@ -1,0 +1,97 @@
+import TileCache
+
+/// What a zoom-out drives: the real service, or the cache's decisions under the virtual clock.
+protocol ZoomoutStage: AnyObject {
+    /// Draws a frame at a moment of the session.
+    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame
+    /// Ends the session.
+    func end()
+    var peakBytes: Int { get }
+    var hitRate: Double? { get }
+}
+
+/// What a zoom-out notes of a frame.
+struct ZoomoutFrame {
+    var coverage: Coverage
+    var neededTiles: Int
+    var hasMoved: Bool
+}
+
+/// The cache's decisions under the virtual clock, with the same settings.
+final class VirtualZoomout: ZoomoutStage {
+    private let cache: VirtualCache
+    private let view: Int
+
+    init(_ options: ZoomoutOptions, tileBytes: Int, byteLimit: Int, pyramid: TilePyramid) {
+        let configuration = options.cacheConfiguration(byteLimit)
+        let latency = options.loadLatency ?? 0
+        cache = VirtualCache(
+            options: VirtualCache.Options(configuration),
+            expectedLatency: configuration.expectedLoadLatency,
+            latency: { _, _ in latency }
+        )
+        let layer = cache.addLayer(
+            tileBytes: tileBytes,
+            pyramid: pyramid,
+            synthesizedLevels: options.synthesizedLevels
+        )
+        view = cache.addView(layers: [(layer, pyramid, TileCachePolicy())])
+    }
+
+    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame {
+        cache.frame(view: view, viewport, at: time)
+        return ZoomoutFrame(
+            coverage: cache.coverage,
+            neededTiles: cache.neededTileCount(view: view),
+            hasMoved: cache.hasMoved
+        )
+    }
+
+    func end() {}
+
+    var peakBytes: Int { cache.counters.peakBytes }
+
+    var hitRate: Double? { (cache.panDemands + cache.zoomDemands).hitRate }
+}
+
+/// The real service on its workers, in real time or faster.
+final class RealZoomout: ZoomoutStage {
+    private let cache: TileCache
+    private let view: TileView
+    private let clock: ReplayClockTime
+
+    init(_ options: ZoomoutOptions, scene: PanTraceScene, byteLimit: Int, pyramid: TilePyramid) throws {
+        let clock = ReplayClockTime(speed: options.speed)
+        var configuration = options.cacheConfiguration(byteLimit)
+        configuration.clock = { clock.now }
+        cache = try TileCache(configuration)
+        let layer = try cache.addLayer(
+            try ZoomoutSource(options, scene: scene, pyramid: pyramid, clock: clock),
+            pyramid: pyramid,
+            options: LayerOptions(
+                format: options.pixelFormat,
+                synthesizedLevels: options.synthesizedLevels,
+                downsampling: options.downsampling
+            )
+        )
+        view = cache.makeView(layers: [layer])
+        self.clock = clock
+        clock.start()
+    }
+
+    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame {
+        clock.sleep(until: time)
+        view.update(viewport, at: MonotonicTime(nanoseconds: time))
+        let frame = view.frame()
+        return ZoomoutFrame(
+            coverage: frame.coverage,
+            neededTiles: view.neededTileCount,
+            hasMoved: view.hasMoved
+        )
+    }
+
+    func end() { cache.shutdown() }
+
+    var peakBytes: Int { cache.statistics.peakBytes }
+    var hitRate: Double? { cache.statistics.hitRate }
+}

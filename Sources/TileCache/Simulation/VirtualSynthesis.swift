@@ -1,0 +1,45 @@
+/// Levels that the cache makes itself, under the virtual clock: a tile takes as long as all loads that it is made of, one
+/// after the other on one worker.
+struct VirtualSynthesis {
+    let pyramid: TilePyramid
+    /// Levels 0 ..< `levels` are made.
+    let levels: Int
+    /// Scratch slots by load; -1 is the spare one, which the layer always has.
+    private var scratch: [Int32: Int32] = [:]
+
+    init?(_ pyramid: TilePyramid, levels: Int) {
+        guard levels > 0 else { return nil }
+        self.pyramid = pyramid
+        self.levels = levels
+    }
+
+    func makes(_ tile: TileCoordinate) -> Bool { tile.level < levels }
+
+    /// Calls a body for each tile of the source that has to be loaded for a tile: those below it, but for what is resident
+    /// on the way down.
+    func forEachLoad(
+        below tile: TileCoordinate,
+        isResident: (TileCoordinate) -> Bool,
+        _ body: (TileCoordinate) -> Void
+    ) {
+        let level = pyramid.levels[tile.level + 1]
+        for row in 2 * tile.row..<min(2 * tile.row + 2, level.rows) {
+            for column in 2 * tile.column..<min(2 * tile.column + 2, level.columns) {
+                let child = TileCoordinate(level: tile.level + 1, column: column, row: row)
+                if isResident(child) { continue }
+                if makes(child) { forEachLoad(below: child, isResident: isResident, body) } else { body(child) }
+            }
+        }
+    }
+
+    /// Takes scratch memory for a load; whether there is any.
+    mutating func takeScratch(_ load: Int32, from take: () -> Int32?) -> Bool {
+        scratch[load] = scratch.values.contains(-1) ? take() : -1
+        return scratch[load] != nil
+    }
+
+    /// The slot to return at the end of a load; `nil` for the spare one.
+    mutating func returnScratch(_ load: Int32) -> Int32? {
+        scratch.removeValue(forKey: load).flatMap { $0 < 0 ? nil : $0 }
+    }
+}

@@ -1,0 +1,30 @@
+/// What metadata beside the tiles of a folder says about them.
+enum FolderMetadata {
+    private static let jsonFiles = ["metadata.json", "tilejson.json", "tiles.json"]
+    private static let largestFile = 1 << 20
+
+    /// The order of rows that a folder's metadata states, and the file that states it.
+    ///
+    /// - Parameter names: of what lies in the folder.
+    static func rowOrder(of folder: String, names: [String]) -> (order: TileRowOrder, file: String)? {
+        // Only sets whose rows are counted from the bottom have one; `gdal2tiles --xyz` writes none.
+        if names.contains("tilemapresource.xml") { return (.fromBottom, "tilemapresource.xml") }
+        for file in jsonFiles where names.contains(file) {
+            guard case .bytes(let bytes) = Files.read("\(folder)/\(file)", limit: largestFile) else { continue }
+            let text = String(decoding: bytes.filter { $0 > 32 }, as: UTF8.self)
+            if text.contains("\"scheme\":\"tms\"") { return (.fromBottom, file) }
+            if text.contains("\"scheme\":\"xyz\"") { return (.fromTop, file) }
+        }
+        return nil
+    }
+
+    /// A sentence if the metadata states another order of rows than the one that is read; else `nil`.
+    static func warning(_ folder: String, names: [String], layout: FolderLayout) -> String? {
+        let isRead: TileRowOrder = layout.order == .tms ? .fromBottom : .fromTop
+        guard let (order, file) = rowOrder(of: folder, names: names), order != isRead else { return nil }
+        let place = order == .fromBottom ? "bottom" : "top"
+        let other = FolderLayout(order == .fromBottom ? .tms : .xyz, isDoubled: layout.isDoubled)
+        return "\(folder): \(file) says that row 0 is at the \(place), and it is read the other way round; "
+            + "\(other):\(folder) reads it so"
+    }
+}

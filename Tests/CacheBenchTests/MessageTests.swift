@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+/// What the program says to lines that it cannot use: the word that is wrong, and what was expected instead.
+@Suite(.enabled(if: Program.url != nil, "the program was not built beside the tests"))
+struct MessageTests {
+    struct Line: Sendable, CustomTestStringConvertible {
+        var words: String
+        /// 64 for bad usage, 2 for input that cannot be used.
+        var code: Int32 = 64
+        var says: [String]
+
+        var testDescription: String { words }
+        var arguments: [String] { words.split(separator: " ").map(String.init) }
+    }
+
+    private static let lines: [Line] = [
+        // Commands and files.
+        Line(words: "repaly traces", says: ["no command or file 'repaly'", "did you mean 'replay'?"]),
+        Line(words: "tun --target-hit-rate 0.9", says: ["did you mean 'tune'?"]),
+        Line(words: "zoom-out --factors 4", says: ["did you mean 'zoomout'?"]),
+        Line(words: "Compare traces", says: ["did you mean 'compare'?"]),
+        Line(words: "replay repaly.csv", code: 2, says: ["repaly.csv", "No such file"]),
+        Line(words: "/nowhere/trace.csv", code: 2, says: ["/nowhere/trace.csv"]),
+        // Sources.
+        Line(
+            words: "replay --source mbtiles:nowhere.mbtiles",
+            code: 2,
+            says: ["nowhere.mbtiles: there is no such file", "an MBTiles file was expected"]
+        ),
+        Line(words: "replay --source map.mbtiles", says: ["did you mean mbtiles:map.mbtiles?"]),
+        Line(words: "replay --source photo.JPG", says: ["did you mean image:photo.JPG?"]),
+        Line(words: "replay --source photo.dzi", says: ["did you mean dzi:photo.dzi?"]),
+        Line(words: "replay --source /tmp", says: ["did you mean xyz:/tmp?"]),
+        Line(words: "replay --source sqlite:map.db", says: ["mbtiles:FILE, xyz:DIR"]),
+        Line(words: "replay --source xyz:/tmp --clock virtual", says: ["--source needs --clock real"]),
+        Line(words: "replay --source xyz:/tmp --load-latency 4ms", says: ["a --source takes its own time"]),
+        Line(words: "replay --fit", says: ["--fit", "--source"]),
+        // Lists name the word that is wrong.
+        Line(words: "compare --policies none,foo traces", says: ["not 'foo'", "none, ring, velocity"]),
+        Line(words: "compare --budgets 2screens,many traces", says: ["not 'many'", "2screens,64MiB"]),
+        Line(words: "compare --efforts 0.5,1.5 traces", says: ["not '1.5'", "0 to 1"]),
+        Line(words: "compare --policies none, traces", says: ["not ''"]),
+        Line(words: "tune --policies oracle,lru", says: ["not 'lru'"]),
+        Line(words: "tune --workers-list 2,0", says: ["not '0'", "1 to 255"]),
+        Line(words: "tune --tile-sizes 256,x", says: ["not 'x'"]),
+        Line(words: "replay --without pan,foo", says: ["not 'foo'"]),
+        // Flags that would be ignored.
+        Line(words: "replay --speed 2", says: ["--speed needs --clock real"]),
+        Line(words: "zoomout --speed 2", says: ["--speed needs --clock real"]),
+        Line(words: "zoomout --gamma-correct", says: ["--gamma-correct needs --clock real"]),
+        Line(words: "replay --load-latency none", says: ["--load-latency none needs --clock real"]),
+        Line(words: "compare --load-latency none traces", says: ["--load-latency none needs --clock real"]),
+        Line(words: "compare --memory-limit 1MiB traces", says: ["Unknown option '--memory-limit'"]),
+        Line(words: "tune --clock real", says: ["Unknown option '--clock'"]),
+        // Negative numbers.
+        Line(words: "replay --viewport -5x10", says: ["'-5x10' is invalid for '--viewport", "WIDTHxHEIGHT"]),
+        Line(words: "replay --world -1x-1", says: ["'-1x-1' is invalid for '--world", "WIDTHxHEIGHT"]),
+        Line(words: "replay --tile-size -256", says: ["'-256' is invalid", "1 to 65536"]),
+        Line(words: "replay --memory-limit -64MiB", says: ["'-64MiB' is invalid", "64MiB, 1.5GB"]),
+        Line(words: "replay --workers -1", says: ["'-1' is invalid", "1 to 255"]),
+        Line(words: "replay --duration -3s", says: ["'-3s' is invalid"]),
+        Line(words: "replay --seed -1", says: ["'-1' is invalid"]),
+        Line(words: "zoomout --viewport -5x10", says: ["'-5x10' is invalid for '--viewport"]),
+        Line(words: "zoomout --factors -1", says: ["'-1' is invalid"]),
+        Line(words: "generate --preset map --world -1x5", says: ["'-1x5' is invalid for '--world"]),
+        Line(words: "throughput --rounds -1", says: ["--rounds takes 1 to 1000, not -1"]),
+        Line(words: "stress --threads -1", says: ["'-1' is invalid", "1 to 64"]),
+        Line(words: "compare --budgets -1MiB traces", says: ["not '-1MiB'"]),
+        // Values out of range.
+        Line(words: "replay --workers 2 --reserved-workers 2", says: ["--reserved-workers takes 0 to 1"]),
+        Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
+        Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
+    ]
+
+    @Test(arguments: lines)
+    func badLinesSayWhatIsWrong(line: Line) throws {
+        let outcome = try Program.run(line.arguments)
+        #expect(outcome.code == line.code, "\(outcome.errors)")
+        for part in line.says { #expect(outcome.errors.contains(part), "\(outcome.errors)") }
+        #expect(outcome.output.isEmpty)
+    }
+
+    /// Help of a command: no word of what it does not have, and no flag that it overrides.
+    @Test(
+        arguments: [
+            ("zoomout", ["trace"]), ("generate", ["trace's"]),
+            ("compare", ["--memory-limit", "--prefetch", "--eviction", "--clock", "--speed"]),
+            ("tune", ["--memory-limit", "--clock", "--speed"]),
+        ]
+    )
+    func helpListsWhatCounts(command: String, absent: [String]) throws {
+        let outcome = try Program.run([command, "--help"])
+        #expect(outcome.code == 0 && outcome.output.contains("USAGE: cachebench \(command)"))
+        let options = try #require(outcome.output.components(separatedBy: "OPTIONS:").last)
+        for word in absent { #expect(!options.contains(word), "\(word) in \(options)") }
+    }
+
+    @Test func negativeNumbersThatCountAreTaken() throws {
+        let outcome = try Program.run(["replay", "--duration", "1s", "--level-bias", "-0.5"])
+        #expect(outcome.code == 0 && outcome.output.contains("--level-bias -0.5"), "\(outcome.errors)")
+    }
+
+    @Test func aTraceIsNamedAsItWasGiven() throws {
+        let folder = try Folder()
+        let trace = try Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output
+        try folder.write(trace, to: "traces/one.csv")
+        let path = folder.url.appendingPathComponent("traces/one.csv").path
+        let outcome = try Program.run(["replay", path])
+        let first = try #require(outcome.output.split(separator: "\n").first)
+        // As much of it as fits.
+        #expect(first.hasPrefix(path.prefix(10)) && first.contains("one.csv"), "\(outcome.output)")
+        let relative = try Program.run(["replay", "traces/one.csv"], in: folder.url)
+        #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
+    }
+
+    /// The flags at the end of a report are taken by the command that printed them, and make the same report.
+    @Test(
+        arguments: [
+            "replay --duration 1s", "zoomout --factors 1,2 --viewport 100x100",
+            "compare --budgets 2screens --policies none,ring --duration 1s",
+        ]
+    )
+    func theFlagsOfAReportMakeItAgain(words: String) throws {
+        let folder = try Folder()
+        try folder.write(Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output, to: "one.csv")
+        let first = words.split(separator: " ").map(String.init)
+        let traces = first[0] == "zoomout" ? [] : ["one.csv"]
+        let report = try Program.run(first + traces, in: folder.url)
+        #expect(report.code == 0, "\(report.errors)")
+        let flags = try #require(report.output.components(separatedBy: "definitions 1: ").last)
+        let again = [first[0]] + flags.split(whereSeparator: \.isWhitespace).map(String.init) + traces
+        let repeated = try Program.run(again, in: folder.url)
+        #expect(repeated.code == 0 && repeated.output == report.output, "\(repeated.errors)\(repeated.output)")
+    }
+
+    // MARK: - Sets of tiles
+
+    /// 16 x 16 pixels of gray.
+    private static let picture = Data(
+        base64Encoded:
+            "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAAAAAA6mKC9AAAAD0lEQVR42mNwQAMMI1sAAAMOQAEEMp50AAAAAElFTkSuQmCC"
+    )
+
+    private func set(_ name: String = "6/30/20.png") throws -> Folder {
+        let folder = try Folder()
+        try folder.write("", to: name)
+        try #require(Self.picture).write(to: folder.url.appendingPathComponent(name))
+        return folder
+    }
+
+    private func replay(_ source: String, _ more: String...) throws -> Program.Outcome {
+        let fast = ["--duration", "100ms", "--speed", "100", "--fit"]
+        return try Program.run(["replay", "--source", source] + fast + more)
+    }
+
+    @Test func metadataThatNamesAnotherOrderOfRowsIsMentioned() throws {
+        let folder = try set()
+        let path = folder.url.path
+        #expect(try replay("xyz:\(path)").errors.isEmpty)
+        try folder.write("<TileMap/>", to: "tilemapresource.xml")
+        let wrong = try replay("xyz:\(path)")
+        #expect(wrong.code == 0 && wrong.errors.contains("tilemapresource.xml says that row 0 is at the bottom"))
+        #expect(wrong.errors.contains("tms:\(path)"))
+        #expect(try replay("tms:\(path)").errors.isEmpty)
+    }
+
+    @Test func theMemoryForALargeImageIsNamedAndCanBeRaised() throws {
+        let folder = try set("photo.png")
+        let source = "image:\(folder.url.path)/photo.png"
+        let refused = try replay(source, "--image-memory-limit", "1KiB")
+        #expect(refused.code == 2 && refused.errors.contains("the image memory limit is 1024 bytes"))
+        let needed = try #require(refused.errors.firstMatch(of: /need (\d+) bytes/)?.1)
+        #expect(try replay(source, "--image-memory-limit", "\(needed)B").code == 0)
+        #expect(try replay(source, "--image-memory-limit", "\(Int(needed)! - 1)B").code == 2)
+    }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// A replay without flags is the cache as a program gets it without settings.
+@Suite struct ReplayDefaultsTests {
+    /// Settings that the reference replay needs otherwise; each with its reason in `ReplayOptions.cacheConfiguration`.
+    private let reference = ["fitsLevelToBudget": "false"]
+
+    private func settings(_ configuration: TileCache.Configuration) -> [String: String] {
+        var settings: [String: String] = [:]
+        for child in Mirror(reflecting: configuration).children where child.label != "clock" {
+            settings[child.label ?? ""] = "\(child.value)"
+        }
+        return settings
+    }
+
+    @Test(arguments: [1, 2, 4, 64])
+    func everySettingIsTheLibrarys(workers: Int) {
+        var options = ReplayOptions()
+        options.workers = workers
+        let limit = (bytes: 64 << 20, grantsBookkeeping: false)
+        let own = settings(options.cacheConfiguration(limit))
+        let usual = settings(TileCache.Configuration(byteLimit: .bytes(64 << 20), workers: workers))
+        #expect(own.count > 10 && own.count == usual.count)
+        for (name, value) in usual { #expect(own[name] == reference[name] ?? value, "\(name)") }
+        #expect(reference.allSatisfy { usual[$0.key] != $0.value })
+    }
+
+    @Test func whatIsNoSettingOfTheCacheIsTheLibrarysToo() throws {
+        let options = ReplayOptions()
+        #expect(options.workers == TileCache.Configuration(byteLimit: .bytes(1)).workers)
+        #expect(LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis) == LevelSelection())
+        #expect(options.pixelFormat == LayerOptions().format)
+        #expect(try options.policy() is TileCachePolicy && options.without.isEmpty)
+    }
+
+    /// The virtual clock takes every setting that it knows from the same place.
+    @Test func theVirtualClockHasTheSameSettings() {
+        var configuration = TileCache.Configuration(byteLimit: .bytes(12345), workers: 9, reservedWorkers: 3)
+        configuration.usesCompressedTier = false
+        configuration.compressedShare = 0.25
+        configuration.effort = 0.75
+        configuration.usesValues = false
+        configuration.grantsBookkeeping = true
+        configuration.fitsLevelToBudget = false
+        let options = VirtualCache.Options(configuration)
+        #expect(options.byteLimit == 12345 && options.workers == 9 && options.reservedWorkers == 3)
+        #expect(!options.compressedTier && options.compressedShare == 0.25 && options.effort == 0.75)
+        #expect(!options.usesValues && options.grantsBookkeeping && !options.fitsBudget)
+        #expect(VirtualCache.Options(TileCache.Configuration(byteLimit: .bytes(1))).fitsBudget)
+    }
+}
