@@ -120,7 +120,8 @@ public final class TileCache: Sendable {
     ///   - layers: in the order of drawing; those of another cache are ignored.
     ///   - selection: how levels are chosen; 1:1 or finer unless given.
     public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
-        makeView(layers: layers, selection: selection) { TileCachePolicy() }
+        let memory = core.lock.withLock { $0.pool.configuration.byteLimit } / 16
+        return makeView(layers: layers, selection: selection) { TileCachePolicy(memory: memory) }
     }
 
     package func makeView(

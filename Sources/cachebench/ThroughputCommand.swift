@@ -23,15 +23,32 @@ struct ThroughputCommand: ParsableCommand {
     @Option(help: "Rounds that medians are taken of, 1 to 1000.")
     var rounds = 15
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Measure calls with these numbers of tiles held instead, 1000 to 2000000; 1000000 take 5 GB.",
+            valueName: "tiles"
+        )
+    )
+    var held: [Int] = []
+
     @OptionGroup var output: OutputArguments
 
     func validate() throws {
+        for count in held where !(1000...2_000_000).contains(count) {
+            throw ValidationError("--held takes 1000 to 2000000 tiles, not \(count)")
+        }
         guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000, not \(rounds)") }
     }
 
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(output)
+            guard held.isEmpty else {
+                let rows = try held.map { try HeldTilesBenchmark.run(tiles: $0) }
+                try writer.write(output.format == .table ? HeldTilesBenchmark.text(rows) : JSONText.of(rows))
+                return
+            }
             let progress = Progress()
             Interruption.watch()
             defer { progress.end() }

@@ -348,10 +348,10 @@ import Testing
     @Test(arguments: [9, 14, 24, 60])
     func aWalkWithHardlyAnyMemory(tiles: Int) throws {
         let world = try MadeWorld(width: 250, height: 200, depth: 3, wraps: true)
-        // A slot is 4 KiB, whatever the tile; tables and scratch memory take the rest.
+        // A slot is 4 KiB, whatever the tile; tables, scratch memory and what the view learns take the rest.
         let base = try TileCache(byteLimit: .mebibytes(1), workers: 3)
         _ = try base.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
-        let limit = base.statistics.bookkeepingBytes + 16_384 + tiles * 4096
+        let limit = base.statistics.bookkeepingBytes + 65_536 + tiles * 4096
         let cache = try TileCache(byteLimit: .bytes(limit), workers: 3)
         let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
         let view = cache.makeView(layers: [layer])

@@ -108,7 +108,7 @@ import Testing
     /// Whoever trims keeps what is pinned; a lower limit comes before floors.
     @Test func floorsOutlastATrimButNotTheLimit() {
         let small = TilePool(tiles: 4)
-        small.pool.setFloor(true, for: key(1))
+        _ = small.pool.pin(key(1))
         small.load(0, 1, 2)
         small.pool.trim(toBytes: 0, now: small.now)
         #expect(small.resident == [1])

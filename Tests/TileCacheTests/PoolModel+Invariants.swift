@@ -140,20 +140,36 @@ extension PoolModel {
         }
     }
 
+    /// Every entry is on the list that it belongs on, and the counts are those of the entries.
     private func checkLists() throws {
-        guard let decoded = pool.decoded.numbers(in: pool.table),
-            let compressed = pool.compressed.numbers(in: pool.table), let solid = pool.solid.numbers(in: pool.table)
-        else { throw Problem(description: "after \(step): a list is torn") }
-        var expected: (decoded: Set<Int32>, compressed: Set<Int32>, solid: Set<Int32>) = ([], [], [])
+        var lists: [EntryList: [RecencyList]] = [:]
+        for name in [EntryList.needed, .pinned, .held, .missingPin, .stalePin, .remembered] {
+            lists[name] = [pool.lists.list(name)]
+        }
+        for (name, tier) in [(EntryList.decoded, Tier.decoded), (.compressed, .compressed), (.solid, .solid)] {
+            lists[name] = pool.lists.groups.map { $0.lists[tier.rawValue] }
+        }
+        var expected: [EntryList: Set<Int32>] = [:]
+        var counts = TileCounts()
+        var misplaced: TileKey?
         pool.table.forEach {
             let entry = pool.table[$0]
-            if entry.residency.isDecoded { expected.decoded.insert($0) }
-            guard entry.residency.isCompressed else { return }
-            if entry.flags.contains(.solid) { expected.solid.insert($0) } else { expected.compressed.insert($0) }
+            if entry.list != entry.wantedList { misplaced = entry.key }
+            expected[entry.list, default: []].insert($0)
+            counts.count(entry, slotBytes: pool.slotBytes(ofLayer: entry.key.layer), by: 1)
         }
-        try require(Set(decoded) == expected.decoded, "the decoded list")
-        try require(Set(compressed) == expected.compressed, "the compressed list")
-        try require(Set(solid) == expected.solid, "the list of single colours")
+        try require(misplaced == nil, "\(String(describing: misplaced?.coordinate)) is on another list than it should be")
+        try require(counts == pool.tiles, "counts are \(pool.tiles), not \(counts)")
+        for (name, lists) in lists {
+            var members: Set<Int32> = []
+            for list in lists {
+                guard let numbers = list.numbers(in: pool.table) else {
+                    throw Problem(description: "after \(step): the list \(name) is torn")
+                }
+                members.formUnion(numbers)
+            }
+            try require(members == expected[name] ?? [], "the list \(name)")
+        }
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.

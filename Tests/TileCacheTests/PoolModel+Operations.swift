@@ -322,7 +322,7 @@ extension PoolModel {
         let tile = floors.count > 4 ? floors.sorted(by: order)[0] : someKey()
         let isFloor = !floors.contains(tile)
         try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
-            pool.setFloor(isFloor, for: tile)
+            if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
             if !isFloor { floors.remove(tile) } else if pool.find(tile) >= 0 { floors.insert(tile) }
         }
     }
@@ -332,10 +332,12 @@ extension PoolModel {
         try perform("drawing \(key.layer):\(key.coordinate)") {
             let number = pool.find(key)
             pool.touch(number, now: now)
-            let entry = pool.table[number]
-            let isSolid = entry.residency.isCompressed && entry.flags.contains(.solid)
-            let list = entry.residency.isDecoded ? pool.decoded : isSolid ? pool.solid : pool.compressed
-            try require(list.head == number, "it is not the most recent")
+            try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
+            for group in pool.lists.groups where pool.table[number].list.isEvictable {
+                let heads = group.lists.map(\.head)
+                let isLatest = heads.allSatisfy { $0 < 0 || pool.table[$0].stamp <= pool.table[number].stamp }
+                try require(isLatest, "another is before it")
+            }
         }
     }
 
@@ -347,12 +349,12 @@ extension PoolModel {
         for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
         for tile in floors {
             try perform("unpinning") {
-                pool.setFloor(false, for: tile)
+                pool.unpin(tile)
                 floors.remove(tile)
             }
         }
         try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
-        try perform("forgetting absences") { pool.forgetAbsences() }
+        try perform("forgetting absences") { while pool.forgetAbsences() {} }
         try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
         try perform("the end of what is leaving") { while !leaving.isEmpty { letGo(0) } }
         try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")

@@ -120,7 +120,8 @@ final class PoolModel {
             let range = memory.range
             try require(!isLeaving(range), "\(range) was handed out twice to be let go")
             leaving.append(memory)
-            if range.slotClass < 0 { pageStamps[range.number] = nil } else { slotStamps[range] = nil }
+            if range.slotClass == MemoryRange.pages { pageStamps[range.number] = nil }
+            if range.slotClass >= 0 { slotStamps[range] = nil }
         }
         try require(pool.takePendingDecommits().isEmpty, "the same memory was to be let go twice")
         while !leaving.isEmpty, random.oneIn(2) { letGo(random.below(leaving.count)) }

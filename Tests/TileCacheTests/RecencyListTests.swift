@@ -20,8 +20,11 @@ import Testing
                     model.insert(model.remove(at: place), at: 0)
                 }
             } else if random.oneIn(3) {
-                list.pushBack(number, in: table)
-                model.append(number)
+                // Where its stamp belongs, behind those used later.
+                table[number].stamp = UInt64(random.below(5000))
+                list.insert(number, in: table)
+                let place = model.firstIndex { table[$0].stamp <= table[number].stamp } ?? model.count
+                model.insert(number, at: place)
             } else {
                 list.pushFront(number, in: table)
                 model.insert(number, at: 0)
@@ -30,6 +33,21 @@ import Testing
             #expect(order == model)
             #expect(list.tail == model.last ?? -1)
         }
+    }
+
+    /// However many were used later, an insertion passes no more than it should.
+    @Test func anInsertionTakesBoundedSteps() {
+        var table = EntryTable(maximumCount: 1000)
+        var list = RecencyList()
+        for column in 0..<600 {
+            let number = table.insert(key(column))
+            table[number].stamp = UInt64(column + 1)
+            list.pushFront(number, in: table)
+        }
+        let late = table.insert(key(600))
+        list.insert(late, in: table)
+        let order = list.numbers(in: table)
+        #expect(order?.firstIndex(of: late) == RecencyList.maximumSteps)
     }
 
     @Test func entriesThatLeaveHaveNoLinks() {

@@ -272,7 +272,8 @@ import Testing
     /// As many layers as a tile's key has room for, and no more. If each looked at all others before it, this would take
     /// longer than the suite may.
     @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        // The layers' tables count.
+        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
         let source = PlainSource()
         var last: LayerID?

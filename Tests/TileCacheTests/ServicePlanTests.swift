@@ -34,7 +34,7 @@ import Testing
 
     /// With coarser tiles first, as MapLibre has it, and none of them ever coming, what is needed is there all the same.
     @Test func neededTilesDoNotWaitBehindPrefetches() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 3)
+        let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
         let source = PartlyGatedSource { $0.level < 6 }
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { Zoom4Policy() })

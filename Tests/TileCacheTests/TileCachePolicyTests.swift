@@ -202,10 +202,10 @@ import Testing
         for _ in 0..<3000 {
             let scale = PortableMath.exp2(-6 * random.nextUnit())
             _ = session.show(Self.view(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
-            #expect(session.policy.seen.records.count <= SeenTiles.capacity)
-            #expect(session.policy.trials.count <= ForesightTrials.capacity)
+            #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
+            #expect(session.policy.trials.count <= session.policy.trials.capacity)
         }
-        #expect(session.policy.seen.records.count == SeenTiles.capacity)
+        #expect(session.policy.seen.records.count == session.policy.seen.capacity)
     }
 
     @Test func absurdViewportsLeaveFiniteOdds() throws {

@@ -31,10 +31,6 @@ final class MemoryRegion: @unchecked Sendable {
 
     deinit { munmap(base, byteCount) }
 
-    /// Whether the system would give so many bytes now. The standard library traps where it is denied memory, so large
-    /// tables are asked for here first; a pair of malloc and free may be optimised away.
-    static func isGranted(_ byteCount: Int) -> Bool { MemoryRegion(byteCount: byteCount) != nil }
-
     /// Gives the memory behind a range back; it reads as zeros when it is touched again.
     func letGo(offset: Int, byteCount: Int) {
         #if os(Linux) || os(Android)

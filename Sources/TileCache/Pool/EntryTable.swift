@@ -44,43 +44,70 @@ struct EntryFlags: OptionSet {
     static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .solid, .encoded, .encodedIsSmaller]
 }
 
+/// Which list of the pool an entry is on; each is on exactly one.
+enum EntryList: UInt8 {
+    /// The entry is not in use.
+    case free
+    /// No list: nothing is resident, and no pin wants it.
+    case idle
+    /// Evictable, by tier: see `EvictionGroup`.
+    case decoded
+    case compressed
+    case solid
+    /// Resident and needed by a view, leased or not.
+    case needed
+    /// Resident and pinned, leased or not.
+    case pinned
+    /// Leased and neither of these, or being moved between the tiers.
+    case held
+    /// Pinned and yet to be loaded, or outdated.
+    case missingPin
+    case stalePin
+    /// Known to be absent or to have failed, and not needed: may be forgotten.
+    case remembered
+}
+
 /// All that the pool knows of one tile.
 struct Entry {
     var key: TileKey
-    /// Links of the list of its tier, most recently used first; -1 ends it. `next` also links free entries.
-    var previous: Int32 = -1
-    var next: Int32 = -1
+    /// The next entry of the same chain of the index, or the next free one of the page; -1 ends it.
+    var chained: Int32 = -1
     /// The decoded slot, or -1.
     var slot: Int32 = -1
-    /// Where the compressed block lies.
-    var block = PageAllocator.Block()
-    /// Bytes of the compressed block before rounding to pages.
-    var blockBytes: Int32 = 0
+    var residency: Residency = .none
+    var list: EntryList = .idle
+    var flags: EntryFlags = []
     var leaseCount: Int32 = 0
     /// How many views need the tile now.
     var needCount: Int32 = 0
     /// The load in flight, or -1.
     var load: Int32 = -1
+    /// Links of its list, most recently used first; -1 ends it.
+    var previous: Int32 = -1
+    var next: Int32 = -1
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
+    /// Orders uses: larger is later.
+    var stamp: UInt64 = 0
+    /// Where the compressed block lies.
+    var block = PageAllocator.Block()
+    /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
+    var visits: UInt8 = 0
+    var attempts: UInt8 = 0
+    /// Bytes of the compressed block before rounding to pages.
+    var blockBytes: Int32 = 0
     /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
     var work: UInt32 = 0
-    /// Marks of the last pass over a view's needed tiles.
-    var needStamp: UInt32 = 0
+    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
     var needIndex: Int32 = -1
     /// The plan that `value` was given by; another plan's value counts for nothing.
     var planEpoch: UInt32 = 0
     /// What the plan thinks that keeping the tile is worth.
     var value: Float = 0
-    var residency: Residency = .none
-    var flags: EntryFlags = []
-    var attempts: UInt8 = 0
-    /// When a failed tile may be tried again, in nanoseconds.
-    var retryAt: Int64 = 0
-    /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
-    var visits: UInt8 = 0
     /// The pool's count of demands when it was last needed.
     var lastDemand: UInt32 = 0
+    /// When a failed tile may be tried again, in nanoseconds.
+    var retryAt: Int64 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
     /// The pixel of a single-colour tile, or the checksum of what the source delivered.
@@ -94,51 +121,117 @@ struct Entry {
     var isForgettable: Bool {
         residency == .none && load < 0 && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
     }
+
+    /// The list that the entry belongs on.
+    var wantedList: EntryList {
+        guard residency != .none else {
+            if isForgettable { return flags.isDisjoint(with: [.absent, .failed]) ? .idle : .remembered }
+            let isWanted = flags.contains(.floor) && load < 0 && !flags.contains(.absent)
+            return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
+        }
+        if residency != .decoded, residency != .compressed { return .held }
+        if flags.contains(.floor) { return flags.contains(.stale) && load < 0 ? .stalePin : .pinned }
+        if needCount > 0 { return .needed }
+        if leaseCount > 0 { return .held }
+        return residency == .decoded ? .decoded : flags.contains(.solid) ? .solid : .compressed
+    }
 }
 
-/// Entries at stable indices and the hash index over them.
+/// Entries at stable numbers and the hash index over them.
 ///
-/// Entries live in blocks that are never moved, the index is an open-addressed table of entry numbers (linear probing,
-/// removal by shifting back, at most half full), so that a hit allocates nothing and touches two cache lines.
+/// Both lie in ranges of addresses of their own. Memory comes a page at a time, never by a copy, and pages without an
+/// entry can be decommitted. The index is a table of chains that grows and shrinks by a chain at a time (linear hashing:
+/// W. Litwin, "Linear hashing", VLDB 1980), so that no insertion waits for the others to be entered anew.
 struct EntryTable: ~Copyable {
-    private static let blockShift = 8
-    private static let blockSize = 1 << blockShift
+    /// What a page's first place holds: which of its entries are free, and its neighbours in a list of pages.
+    private struct PageHeader {
+        var used: Int32 = 0
+        /// The first free entry of the page, or -1.
+        var firstFree: Int32 = -1
+        var previous: Int32 = -1
+        var next: Int32 = -1
+    }
 
-    private var blocks: [UnsafeMutablePointer<Entry>] = []
-    private var index: UnsafeMutablePointer<Int32>
-    private var mask: Int
-    private var firstFree: Int32 = -1
+    static let pageBytes = 4096
+    /// A place is 128 bytes, two cache lines.
+    private static let placeShift = 7
+    private static let places = pageBytes >> placeShift
+    /// Entries of a page.
+    static let entriesPerPage = places - 1
+    private static let chainsPerPage = pageBytes / MemoryLayout<Int32>.stride
+
+    /// Where the entries lie, and the first entries of the chains.
+    let entryRegion: MemoryRegion
+    let chainRegion: MemoryRegion
+    private let entries: UnsafeMutableRawPointer
+    private let chains: UnsafeMutablePointer<Int32>
+
     /// Entries in use.
     private(set) var count = 0
-    /// The largest number that the table was told to hold.
+    /// The most entries that the addresses hold.
     let maximumCount: Int
 
+    private let maximumPages: Int32
+    /// Pages below this number have memory, or had it.
+    private var pageCount: Int32 = 0
+    /// Pages with memory.
+    private var committedPages = 0
+    /// Pages below `pageCount` without memory: those that may be taken, and those on their way to the system.
+    private var takeable = NumberSet()
+    private var leaving = NumberSet()
+    /// The first page with free and used entries, and the first with free ones alone.
+    private var firstPartial: Int32 = -1
+    private var firstEmpty: Int32 = -1
+
+    private var chainCount = 0
+    private var mask = 0
+    private var committedChainPages = 0
+    private var leavingChainPages = 0
+
+    /// - Parameter maximumCount: at least as many if the system has the addresses; fewer if not.
     init(maximumCount: Int) {
-        self.maximumCount = max(maximumCount, 1)
-        mask = 511
-        index = .allocate(capacity: mask + 1)
-        index.initialize(repeating: -1, count: mask + 1)
+        precondition(MemoryLayout<Entry>.stride <= 1 << Self.placeShift)
+        var wanted = max(maximumCount, 1)
+        while true {
+            let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
+            if let entries = MemoryRegion(byteCount: pages * Self.pageBytes),
+                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<Int32>.stride)
+            {
+                entryRegion = entries
+                chainRegion = chains
+                break
+            }
+            precondition(wanted > 1, "there is no memory for a single page")
+            wanted /= 2
+        }
+        self.maximumCount = wanted
+        maximumPages = Int32((wanted + Self.entriesPerPage - 1) / Self.entriesPerPage)
+        entries = entryRegion.base
+        chains = chainRegion.base.assumingMemoryBound(to: Int32.self)
+        committedChainPages = 1
+        addChain()
     }
 
-    deinit {
-        for block in blocks { block.deallocate() }
-        index.deallocate()
-    }
-
-    /// Bytes that the table has taken. Growing holds the old and the new index for a moment, which is why the index is
-    /// counted one and a half times.
+    /// Bytes of memory that the table has.
     var byteCount: Int {
-        blocks.count * Self.blockSize * MemoryLayout<Entry>.stride + (mask + 1) * 6
+        (committedPages + committedChainPages) * Self.pageBytes + (Int(pageCount) + 63) / 64 * 40
     }
 
     /// The bytes that the next insertion would add.
     var nextGrowth: Int {
-        guard firstFree < 0 else { return 0 }
-        let indexGrowth = (blocks.count + 1) * Self.blockSize * 2 > mask + 1 ? (mask + 1) * 6 : 0
-        return Self.blockSize * MemoryLayout<Entry>.stride + indexGrowth
+        var bytes = chainCount < 2 * (count + 1) && needsChainPage ? Self.pageBytes : 0
+        if firstPartial < 0, firstEmpty < 0 {
+            bytes += Self.pageBytes
+            if takeable.count == 0, pageCount % 64 == 0 { bytes += 40 }
+        }
+        return bytes
     }
 
-    var isFull: Bool { count >= maximumCount }
+    /// Whether no key can be entered: addresses of pages that are on their way to the system are not free yet.
+    var isFull: Bool {
+        count >= maximumCount
+            || (firstPartial < 0 && firstEmpty < 0 && takeable.count == 0 && pageCount == maximumPages)
+    }
 
     subscript(_ number: Int32) -> Entry {
         @inline(__always) _read { yield pointer(number).pointee }
@@ -147,30 +240,36 @@ struct EntryTable: ~Copyable {
 
     @inline(__always)
     func pointer(_ number: Int32) -> UnsafeMutablePointer<Entry> {
-        blocks.withUnsafeBufferPointer {
-            $0[Int(number) >> Self.blockShift] + Int(number) & (Self.blockSize - 1)
-        }
+        (entries + Int(number) << Self.placeShift).assumingMemoryBound(to: Entry.self)
+    }
+
+    // MARK: - The index
+
+    @inline(__always)
+    private func chain(of key: TileKey) -> Int {
+        let chain = Int(truncatingIfNeeded: key.hash) & mask
+        return chain < chainCount ? chain : chain & (mask >> 1)
     }
 
     /// The entry of a key, or -1.
     @inline(__always)
     func find(_ key: TileKey) -> Int32 {
-        var position = Int(truncatingIfNeeded: key.hash) & mask
-        while true {
-            let number = index[position]
-            if number < 0 || pointer(number).pointee.key == key { return number }
-            position = (position + 1) & mask
-        }
+        var number = chains[chain(of: key)]
+        while number >= 0, pointer(number).pointee.key != key { number = pointer(number).pointee.chained }
+        return number
     }
 
-    /// The entry of a key, made where there was none; -1 where the table is full.
+    /// The entry of a key, made if there is none; -1 if the table is full. The caller has made room for `nextGrowth`.
     mutating func insert(_ key: TileKey) -> Int32 {
         let found = find(key)
         if found >= 0 { return found }
         guard !isFull else { return -1 }
-        if firstFree < 0 { addBlock() }
-        let number = firstFree
-        firstFree = pointer(number).pointee.next
+        if chainCount < 2 * (count + 1) {
+            if needsChainPage { committedChainPages += 1 }
+            addChain()
+            addChain()
+        }
+        let number = takeEntry()
         pointer(number).initialize(to: Entry(key: key))
         count += 1
         link(number)
@@ -179,59 +278,179 @@ struct EntryTable: ~Copyable {
 
     /// Forgets an entry.
     mutating func remove(_ number: Int32) {
-        var hole = position(of: number)
-        var probe = (hole + 1) & mask
-        // What stands after the hole moves up unless it already is at or after its own place.
-        while index[probe] >= 0 {
-            let home = Int(truncatingIfNeeded: pointer(index[probe]).pointee.key.hash) & mask
-            if (probe - home) & mask >= (probe - hole) & mask {
-                index[hole] = index[probe]
-                hole = probe
-            }
-            probe = (probe + 1) & mask
+        let chain = chain(of: pointer(number).pointee.key)
+        if chains[chain] == number {
+            chains[chain] = pointer(number).pointee.chained
+        } else {
+            var before = chains[chain]
+            while pointer(before).pointee.chained != number { before = pointer(before).pointee.chained }
+            pointer(before).pointee.chained = pointer(number).pointee.chained
         }
-        index[hole] = -1
-        pointer(number).pointee.next = firstFree
-        firstFree = number
         count -= 1
-    }
-
-    /// Calls `body` with every entry in use.
-    func forEach(_ body: (Int32) -> Void) {
-        for position in 0...mask where index[position] >= 0 { body(index[position]) }
-    }
-
-    private func position(of number: Int32) -> Int {
-        var position = Int(truncatingIfNeeded: pointer(number).pointee.key.hash) & mask
-        while index[position] != number { position = (position + 1) & mask }
-        return position
+        returnEntry(number)
+        for _ in 0..<16 where chainCount > 8 * count + Self.chainsPerPage { removeChain() }
     }
 
     private func link(_ number: Int32) {
-        var position = Int(truncatingIfNeeded: pointer(number).pointee.key.hash) & mask
-        while index[position] >= 0 { position = (position + 1) & mask }
-        index[position] = number
+        let chain = chain(of: pointer(number).pointee.key)
+        pointer(number).pointee.chained = chains[chain]
+        chains[chain] = number
     }
 
-    private mutating func addBlock() {
-        let block = UnsafeMutablePointer<Entry>.allocate(capacity: Self.blockSize)
-        let first = Int32(blocks.count * Self.blockSize)
-        for offset in stride(from: Self.blockSize - 1, through: 0, by: -1) {
-            (block + offset).initialize(to: Entry(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))))
-            (block + offset).pointee.next = firstFree
-            firstFree = first + Int32(offset)
+    /// Whether the next chain lies beyond the memory of the others, and may take more.
+    private var needsChainPage: Bool {
+        chainCount == committedChainPages * Self.chainsPerPage && leavingChainPages == 0
+            && chainCount < 2 * maximumCount
+    }
+
+    /// Divides a chain in two, if there is memory for another one.
+    private mutating func addChain() {
+        guard chainCount < min(committedChainPages * Self.chainsPerPage, 2 * maximumCount) else { return }
+        chains[chainCount] = -1
+        chainCount += 1
+        if chainCount > mask + 1 { mask = mask * 2 + 1 }
+        guard chainCount > 1 else { return }
+        var number = chains[(chainCount - 1) & (mask >> 1)]
+        chains[(chainCount - 1) & (mask >> 1)] = -1
+        while number >= 0 {
+            let next = pointer(number).pointee.chained
+            link(number)
+            number = next
         }
-        blocks.append(block)
-        if blocks.count * Self.blockSize * 2 > mask + 1 { growIndex() }
     }
 
-    private mutating func growIndex() {
-        let old = index
-        let oldCount = mask + 1
-        mask = mask * 2 + 1
-        index = .allocate(capacity: mask + 1)
-        index.initialize(repeating: -1, count: mask + 1)
-        for position in 0..<oldCount where old[position] >= 0 { link(old[position]) }
-        old.deallocate()
+    /// Joins the last chain to the one that it was divided from.
+    private mutating func removeChain() {
+        var number = chains[chainCount - 1]
+        chainCount -= 1
+        if chainCount <= (mask + 1) / 2 { mask >>= 1 }
+        while number >= 0 {
+            let next = pointer(number).pointee.chained
+            link(number)
+            number = next
+        }
     }
+
+    // MARK: - Pages of entries
+
+    private func header(_ page: Int32) -> UnsafeMutablePointer<PageHeader> {
+        (entries + Int(page) * Self.pageBytes).assumingMemoryBound(to: PageHeader.self)
+    }
+
+    private mutating func takeEntry() -> Int32 {
+        if firstPartial < 0 {
+            if firstEmpty < 0 { addPage() }
+            let page = firstEmpty
+            unlinkEmpty(page)
+            linkPartial(page)
+        }
+        let page = firstPartial
+        let number = header(page).pointee.firstFree
+        header(page).pointee.firstFree = pointer(number).pointee.chained
+        header(page).pointee.used += 1
+        if header(page).pointee.firstFree < 0 { unlinkPartial(page) }
+        return number
+    }
+
+    private mutating func returnEntry(_ number: Int32) {
+        let page = number / Int32(Self.places)
+        let wasFull = header(page).pointee.firstFree < 0
+        pointer(number).pointee.list = .free
+        pointer(number).pointee.chained = header(page).pointee.firstFree
+        header(page).pointee.firstFree = number
+        header(page).pointee.used -= 1
+        if wasFull { linkPartial(page) }
+        guard header(page).pointee.used == 0 else { return }
+        unlinkPartial(page)
+        linkEmpty(page)
+    }
+
+    private mutating func addPage() {
+        var page = takeable.popFirst()
+        if page < 0 {
+            page = pageCount
+            pageCount += 1
+        }
+        committedPages += 1
+        header(page).initialize(to: PageHeader())
+        let first = page * Int32(Self.places) + 1
+        for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
+            pointer(number).initialize(to: Entry(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))))
+            pointer(number).pointee.list = .free
+            pointer(number).pointee.chained = header(page).pointee.firstFree
+            header(page).pointee.firstFree = number
+        }
+        linkEmpty(page)
+    }
+
+    private mutating func linkPartial(_ page: Int32) { firstPartial = link(page, before: firstPartial) }
+    private mutating func linkEmpty(_ page: Int32) { firstEmpty = link(page, before: firstEmpty) }
+    private mutating func unlinkPartial(_ page: Int32) { firstPartial = unlink(page, from: firstPartial) }
+    private mutating func unlinkEmpty(_ page: Int32) { firstEmpty = unlink(page, from: firstEmpty) }
+
+    /// Puts a page at the front of a list; the list's new first page.
+    private func link(_ page: Int32, before first: Int32) -> Int32 {
+        header(page).pointee.previous = -1
+        header(page).pointee.next = first
+        if first >= 0 { header(first).pointee.previous = page }
+        return page
+    }
+
+    /// Takes a page off a list; the list's new first page.
+    private func unlink(_ page: Int32, from first: Int32) -> Int32 {
+        let own = header(page).pointee
+        if own.next >= 0 { header(own.next).pointee.previous = own.previous }
+        if own.previous >= 0 { header(own.previous).pointee.next = own.next }
+        return own.previous >= 0 ? first : own.next
+    }
+
+    // MARK: - Memory that nothing uses
+
+    /// Takes out a page without entries, or one that the index no longer needs, so that its memory can be decommitted;
+    /// `nil` if there is none. Until `finishDecommit` the page cannot be taken.
+    mutating func beginDecommit() -> MemoryRange? {
+        if firstEmpty >= 0 {
+            let page = firstEmpty
+            unlinkEmpty(page)
+            committedPages -= 1
+            leaving.insert(page)
+            return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
+        }
+        guard committedChainPages > max((chainCount + Self.chainsPerPage - 1) / Self.chainsPerPage, 1) else { return nil }
+        committedChainPages -= 1
+        leavingChainPages += 1
+        return MemoryRange(slotClass: MemoryRange.chainPages, number: Int32(committedChainPages))
+    }
+
+    /// The page's memory is gone; the page may be taken again.
+    mutating func finishDecommit(_ range: MemoryRange) {
+        guard range.slotClass == MemoryRange.entryPages else {
+            leavingChainPages -= 1
+            return
+        }
+        leaving.remove(range.number)
+        takeable.insert(range.number)
+        while pageCount > 0, takeable.contains(pageCount - 1) {
+            pageCount -= 1
+            takeable.remove(pageCount)
+        }
+    }
+
+    // MARK: - All entries
+
+    /// Pages that may hold entries: a walk over all entries can be made in steps of a few pages.
+    var pages: Range<Int32> { 0..<pageCount }
+
+    /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
+    func forEach(onPages range: Range<Int32>, _ body: (Int32) -> Void) {
+        for page in range.clamped(to: pages) where !takeable.contains(page) && !leaving.contains(page) {
+            let first = page * Int32(Self.places) + 1
+            for number in first..<first + Int32(Self.entriesPerPage) where pointer(number).pointee.list != .free {
+                body(number)
+            }
+        }
+    }
+
+    /// Calls `body` with every entry in use.
+    func forEach(_ body: (Int32) -> Void) { forEach(onPages: pages, body) }
 }

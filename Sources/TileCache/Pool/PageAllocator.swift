@@ -19,16 +19,17 @@ struct PageAllocator {
 
     /// The most pages that the address range holds.
     let capacity: Int
-    /// The next page of the same block; -1 ends it.
+    /// The next page of the same block, or of the same list of shared pages; -1 ends either.
     private var nextPage: [Int32] = []
+    /// The previous page of the same list of shared pages.
+    private var previousPage: [Int32] = []
     /// For shared pages the units in use, a bit each; 0 for others.
     private var unitsInUse: [UInt8] = []
     /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
     private var sharedHeads = [Int32](repeating: -1, count: 8)
-    private var sharedPrevious: [Int32] = []
-    private var sharedNext: [Int32] = []
-    private var unused: [Int32] = []
-    private var decommitted: [Int32] = []
+    /// Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables shrink.
+    private var unused = NumberSet()
+    private var decommitted = NumberSet()
     /// Pages that hold something.
     private(set) var usedCount = 0
 
@@ -41,8 +42,8 @@ struct PageAllocator {
     var usedBytes: Int { usedCount * Self.pageBytes }
     /// Pages that the tables have room for; they grow only where the ledger was asked before.
     private var tableCapacity = 0
-    /// What a page takes in each table together: four of its number, one of its units, two stacks.
-    private static let tableBytesPerPage = 21
+    /// What a page takes in all tables together: two numbers, its units, and a bit in each of two sets.
+    private static let tableBytesPerPage = 10
     /// Bytes of the tables themselves.
     var bookkeepingBytes: Int { tableCapacity * Self.tableBytesPerPage }
 
@@ -77,11 +78,25 @@ struct PageAllocator {
         guard grown > tableCapacity else { return }
         tableCapacity = grown
         nextPage.reserveCapacity(grown)
+        previousPage.reserveCapacity(grown)
         unitsInUse.reserveCapacity(grown)
-        sharedPrevious.reserveCapacity(grown)
-        sharedNext.reserveCapacity(grown)
-        unused.reserveCapacity(grown)
-        decommitted.reserveCapacity(grown)
+    }
+
+    /// Returns the memory of tables for pages that are gone, once most of them are.
+    private mutating func shrinkTables() {
+        let grown = nextPage.count + nextPage.count / 4 + 64
+        guard tableCapacity > 4 * grown else { return }
+        tableCapacity = grown
+        nextPage = Self.copy(of: nextPage, capacity: grown)
+        previousPage = Self.copy(of: previousPage, capacity: grown)
+        unitsInUse = Self.copy(of: unitsInUse, capacity: grown)
+    }
+
+    private static func copy<Element>(of old: [Element], capacity: Int) -> [Element] {
+        var new: [Element] = []
+        new.reserveCapacity(capacity)
+        new.append(contentsOf: old)
+        return new
     }
 
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
@@ -102,7 +117,7 @@ struct PageAllocator {
     mutating func free(_ block: Block, bytes: Int) {
         var page = block.firstPage
         while page >= 0 {
-            unused.append(page)
+            unused.insert(page)
             usedCount -= 1
             page = nextPage[Int(page)]
         }
@@ -112,7 +127,7 @@ struct PageAllocator {
         unlinkShared(block.endPage)
         unitsInUse[shared] &= ~mask
         if unitsInUse[shared] == 0 {
-            unused.append(block.endPage)
+            unused.insert(block.endPage)
             usedCount -= 1
         } else {
             linkShared(block.endPage)
@@ -136,21 +151,29 @@ struct PageAllocator {
 
     /// Takes one unused page out so that its memory can be let go; -1 where there is none. Until `finishDecommit` says
     /// that the system has the memory back, nobody can be given the page.
-    mutating func beginDecommit() -> Int32 { unused.popLast() ?? -1 }
+    mutating func beginDecommit() -> Int32 { unused.popLast() }
 
     /// The page's memory is gone; the page may be taken again as a fresh one.
-    mutating func finishDecommit(_ page: Int32) { decommitted.append(page) }
+    mutating func finishDecommit(_ page: Int32) {
+        decommitted.insert(page)
+        while let last = nextPage.indices.last, decommitted.contains(Int32(last)) {
+            decommitted.remove(Int32(last))
+            nextPage.removeLast()
+            previousPage.removeLast()
+            unitsInUse.removeLast()
+        }
+        shrinkTables()
+    }
 
     private mutating func takePage() -> Int32 {
         usedCount += 1
-        if let page = unused.popLast() { return page }
-        if let page = decommitted.popLast() { return page }
+        if unused.count > 0 { return unused.popFirst() }
+        if decommitted.count > 0 { return decommitted.popFirst() }
         let page = Int32(nextPage.count)
         precondition(nextPage.count < capacity, "the ledger admitted more pages than the address range holds")
         nextPage.append(-1)
         unitsInUse.append(0)
-        sharedPrevious.append(-1)
-        sharedNext.append(-1)
+        previousPage.append(-1)
         return page
     }
 
@@ -188,18 +211,18 @@ struct PageAllocator {
         let run = Self.longestFreeRun(unitsInUse[Int(page)])
         guard run > 0 else { return }
         let head = sharedHeads[run]
-        sharedPrevious[Int(page)] = -1
-        sharedNext[Int(page)] = head
-        if head >= 0 { sharedPrevious[Int(head)] = page }
+        previousPage[Int(page)] = -1
+        nextPage[Int(page)] = head
+        if head >= 0 { previousPage[Int(head)] = page }
         sharedHeads[run] = page
     }
 
     private mutating func unlinkShared(_ page: Int32) {
         let run = Self.longestFreeRun(unitsInUse[Int(page)])
         guard run > 0 else { return }
-        let previous = sharedPrevious[Int(page)]
-        let next = sharedNext[Int(page)]
-        if previous >= 0 { sharedNext[Int(previous)] = next } else { sharedHeads[run] = next }
-        if next >= 0 { sharedPrevious[Int(next)] = previous }
+        let previous = previousPage[Int(page)]
+        let next = nextPage[Int(page)]
+        if previous >= 0 { nextPage[Int(previous)] = next } else { sharedHeads[run] = next }
+        if next >= 0 { previousPage[Int(next)] = previous }
     }
 }

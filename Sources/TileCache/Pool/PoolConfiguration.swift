@@ -27,8 +27,6 @@ struct PoolConfiguration: Sendable {
     var reservedWorkers = 0
     /// Memory that the owner holds for the pool's sake (workers' scratch buffers).
     var fixedBytes = 0
-    /// The same for levels that the cache makes itself.
-    var synthesisBytes = 0
     /// Compressions and decompressions by workers at the same time.
     var maximumCodecJobs = 2
     /// The first wait, in nanoseconds, before a failed tile is tried again; doubled with each failure.
@@ -55,6 +53,8 @@ struct PoolLayer: Sendable {
     var meanBlockBytes = 0
     /// How much of the limit its tiles may take, and how much nobody takes from them.
     let share: LayerShare
+    /// Which evictable tiles its own are among.
+    let group: Int
     /// Bytes of slots that hold or receive its pixels; where newer pixels have landed, what is still held of the old
     /// ones counts for no layer.
     var slotBytes = 0

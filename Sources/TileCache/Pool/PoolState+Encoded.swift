@@ -23,7 +23,7 @@ extension PoolState {
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
         let worth = load.isDemand ? Float.infinity : load.value - plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
-            let victim = coldest(of: decoded, worth: worth, now: now, for: own)
+            let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
             guard victim >= 0, demoteToEncoded(victim) else { return nil }
         }
         let block = pages.allocate(bytes: bytes)
@@ -75,15 +75,21 @@ extension PoolState {
         table[number].flags.subtract([.encoded, .encodedIsSmaller])
     }
 
-    /// Gives up payloads of decoded tiles, coldest first, for what is needed and finds no other room; whether there
-    /// were any. Their tiles lose nothing but a smaller form later on.
+    /// Tiles that are looked at for a payload at most; the next call goes on behind them.
+    private static let payloadSteps = 1024
+
+    /// Gives up payloads of decoded tiles that cannot go themselves, for what is needed and finds no other room;
+    /// whether there were any. Their tiles lose nothing but a smaller form later on.
     mutating func shedEncoded(_ bytes: Int) -> Bool {
+        guard counters.encodedKept > 0 else { return false }
         let wanted = (bytes + PageAllocator.pageBytes - 1) / PageAllocator.pageBytes
         let before = pages.unusedCount
-        var number = decoded.tail
-        while number >= 0, pages.unusedCount - before < wanted {
-            dropEncoded(of: number)
-            number = table[number].previous
+        for list in [EntryList.needed, .pinned, .held] {
+            for _ in 0..<min(lists.count(of: list), Self.payloadSteps) where pages.unusedCount - before < wanted {
+                let number = lists.tail(of: list)
+                if table[number].residency.isDecoded { dropEncoded(of: number) }
+                lists.rotate(number, in: table)
+            }
         }
         return pages.unusedCount > before
     }

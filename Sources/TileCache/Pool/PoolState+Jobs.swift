@@ -92,12 +92,22 @@ extension PoolState {
         let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<Int32>.stride)
         // In steps, so that plans that grow little by little do not ask each time.
         let bytes = (most + 4095) & ~4095
+        // Memory that a much larger plan took goes back.
+        if bytes < planBytes / 4 { dropPlan() }
         guard bytes > planBytes else { return true }
         guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
         planBytes = bytes
         coverTaken()
         valued.reserveCapacity(wishes)
         return true
+    }
+
+    /// Gives up the plan and its bytes; the next plan takes its own.
+    mutating func dropPlan() {
+        plan = Plan()
+        valued = []
+        planBytes = 0
+        beginPlan()
     }
 
     /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
@@ -176,6 +186,7 @@ extension PoolState {
             loads.append(load)
         }
         table[number].load = id
+        relist(number)
         setHistory(wish, of: number)
         // What has just landed is not given up again before a plan has looked at it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
@@ -267,16 +278,20 @@ extension PoolState {
         counters.loadedBytes += layers[layer].tileBytes
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
-        table[number].slot = load.slot
-        table[number].residency = .decoded
-        table[number].generation = load.generation
-        table[number].lastUse = now
-        table[number].attempts = 0
-        table[number].flags = table[number].flags.intersection(.floor)
         adoptEncoded(of: load, in: number)
-        // One that was late already counts as late, not as useful or wasted.
-        if !load.isDemand, !load.wasLate { table[number].flags.insert(.prefetched) }
-        decoded.pushFront(number, in: table)
+        lastStamp += 1
+        let stamp = lastStamp
+        change(number) {
+            $0.slot = load.slot
+            $0.residency = .decoded
+            $0.generation = load.generation
+            $0.lastUse = now
+            $0.stamp = stamp
+            $0.attempts = 0
+            $0.flags.formIntersection([.floor, .encoded])
+            // One that was late already counts as late, not as useful or wasted.
+            if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
+        }
         if table[number].planEpoch == planEpoch { valued.append(number) }
     }
 
@@ -300,7 +315,6 @@ extension PoolState {
         }
         table[number].work = 0
         releasePixels(of: number)
-        table[number].flags.subtract(.ofPixels)
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {

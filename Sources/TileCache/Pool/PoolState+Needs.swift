@@ -8,6 +8,10 @@ struct ViewNeeds: Sendable {
     var missingSince: [Int64] = []
     /// The level of the last frame; a demand at another level comes from a zoom.
     var level = -1
+    /// For how many of them the ledger counts memory.
+    var charged = 0
+    /// Whether the table had no room for some of them.
+    var isIncomplete = false
     /// Whether a first frame has been: it is a cold start, and its demands are left out.
     var hasBegun = false
 }
@@ -46,11 +50,28 @@ public struct DemandCounts: Hashable, Sendable {
 }
 
 extension PoolState {
+    /// Bytes that a view takes for each tile that it needs: its needs, what it draws of them and a frame's hold.
+    static let bytesPerNeed =
+        2 * MemoryLayout<TileKey>.stride + MemoryLayout<Int32>.stride + MemoryLayout<Int64>.stride
+        + 2 * MemoryLayout<VisibleTile>.stride + MemoryLayout<ComposedTile>.stride + MemoryLayout<LeaseToken>.stride
+        + 2 * MemoryLayout<TileIdentity>.stride
+
+    /// Counts the memory of a view that is to need so many tiles, in steps so that it is seldom asked for; for how many
+    /// there is room.
+    private mutating func chargeNeeds(_ count: Int, _ needs: inout ViewNeeds) -> Int {
+        guard count > needs.charged || count < needs.charged / 4 else { return count }
+        let charged = (count + 15) & ~15
+        let growth = (charged - needs.charged) * Self.bytesPerNeed
+        guard charge(growth, { $0.viewBytes += growth }) else { return needs.charged }
+        needs.charged = charged
+        return count
+    }
+
     /// Replaces what a view needs, counts the demands and keeps needed tiles from being given up.
     ///
     /// - Parameters:
     ///   - needs: the view's record; it has the new tiles afterwards.
-    ///   - tiles: the needed tiles, each once, in the order of the screen.
+    ///   - tiles: the needed tiles, each once, in the order of the screen. If there is no memory for so many, the first.
     ///   - counts: receives the demands; pan and zoom apart.
     mutating func update(
         _ needs: inout ViewNeeds,
@@ -60,10 +81,8 @@ extension PoolState {
         zoom: inout DemandCounts,
         now: Int64
     ) {
-        needStamp &+= 2
-        let before = needStamp
+        let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
         for (index, number) in needs.entries.enumerated() where number >= 0 {
-            table[number].needStamp = before
             table[number].needIndex = Int32(index)
         }
         var entries: [Int32] = []
@@ -75,8 +94,9 @@ extension PoolState {
         for key in tiles {
             let number = entry(for: key)
             entries.append(number)
-            if number >= 0, table[number].needStamp == before {
+            if number >= 0, table[number].needIndex >= 0 {
                 missingSince.append(needs.missingSince[Int(table[number].needIndex)])
+                table[number].needIndex = -1
             } else {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? -1 : now)
@@ -84,13 +104,14 @@ extension PoolState {
                 if number >= 0 {
                     noteVisit(number)
                     table[number].needCount += 1
+                    relist(number)
                 }
             }
-            if number >= 0 { table[number].needStamp = before &+ 1 }
         }
-        for number in needs.entries where number >= 0 && table[number].needStamp == before {
+        // What is left of the former needs was not among the new ones.
+        for number in needs.entries where number >= 0 && table[number].needIndex >= 0 {
             table[number].needCount -= 1
-            table[number].needStamp = 0
+            table[number].needIndex = -1
             // Touches are skipped while nothing changes, so this is when its last use is known.
             table[number].lastUse = now
             table[number].lastDemand = demandClock
@@ -107,7 +128,7 @@ extension PoolState {
         needs.level = level
         needs.hasBegun = true
         // What is needed no longer may have made room in the table.
-        if entries.contains(-1) { enterMissing(of: &needs) }
+        if entries.contains(-1) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
     }
 
     /// A tile comes into view: counted unless it was there only a few demands ago.
@@ -120,11 +141,32 @@ extension PoolState {
 
     /// A view needs nothing any more.
     mutating func clear(_ needs: inout ViewNeeds) {
+        viewBytes -= needs.charged * Self.bytesPerNeed
         for number in needs.entries where number >= 0 {
             table[number].needCount -= 1
             forgetIfIdle(number)
         }
         needs = ViewNeeds()
+    }
+
+    /// The age of the least recently used evictable tile of a tier; a tile's own if there is none.
+    private func age(of tier: Tier, like entry: Entry, now: Int64) -> Int64 {
+        let oldest = lists.groups[layers[entry.key.layer].group].lists[tier.rawValue].tail
+        return now - (oldest >= 0 ? table[oldest].lastUse : entry.lastUse)
+    }
+
+    /// Enters the needed tiles that the table had no room for when the view named them.
+    mutating func enterMissing(of needs: inout ViewNeeds) {
+        needs.isIncomplete = true
+        for (index, number) in needs.entries.enumerated() where number < 0 {
+            let entered = entry(for: needs.tiles[index])
+            guard entered >= 0 else { return }
+            noteVisit(entered)
+            table[entered].needCount += 1
+            relist(entered)
+            needs.entries[index] = entered
+        }
+        needs.isIncomplete = false
     }
 
     private mutating func count(_ number: Int32, in counts: inout DemandCounts, now: Int64) -> Bool {
@@ -138,16 +180,14 @@ extension PoolState {
         counts.total += 1
         if entry.residency.isDecoded {
             counts.decodedHits += 1
-            let oldest = decoded.tail
-            split.hit(compressed: false, age: now - entry.lastUse, oldest: now - table[oldest].lastUse)
+            split.hit(compressed: false, age: now - entry.lastUse, oldest: age(of: .decoded, like: entry, now: now))
             return true
         }
         if entry.residency.isCompressed {
             counts.compressedHits += 1
             // A tile of a single colour would have been kept in any case.
             guard !entry.flags.contains(.solid) else { return true }
-            let oldest = compressed.tail
-            split.hit(compressed: true, age: now - entry.lastUse, oldest: now - table[oldest].lastUse)
+            split.hit(compressed: true, age: now - entry.lastUse, oldest: age(of: .compressed, like: entry, now: now))
             return true
         }
         if entry.load >= 0 {

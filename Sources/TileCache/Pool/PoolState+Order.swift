@@ -30,7 +30,12 @@ extension PoolState {
     var isShortOfRoom: Bool { planHasEnded || prefetchHasEnded || hasPassedForRoom }
 
     /// Whether the end of a load is worth a new plan: one has been passed over that may begin now.
-    var waitsForLoads: Bool { isShortOfRoom || hasPassedForLoads }
+    var waitsForLoads: Bool { isShortOfRoom || hasPassedForLoads || hasMorePins }
+
+    /// The plan is done, and not all pinned tiles were in it.
+    private var hasMorePins: Bool {
+        planCursor >= plan.entries.count && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0
+    }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
     mutating func nextJob(now: Int64) -> Job? {
@@ -91,6 +96,11 @@ extension PoolState {
         if isPrefetch {
             let isAllowed = prefetchLoadCount < configuration.workers - configuration.reservedWorkers
             guard isAllowed, !prefetchHasEnded else { return .waits }
+        }
+        if number >= 0, table[number].residency == .compressed, !configuration.compressedTier {
+            // The limit has become too small for a codec.
+            drop(number, cause: .trimmed)
+            return attempt(index, now: now)
         }
         if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.

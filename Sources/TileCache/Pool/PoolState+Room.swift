@@ -35,7 +35,8 @@ extension PoolState {
         let reused = slots[slotClass].takeCommitted()
         if reused >= 0 { return .slot(reused) }
         while true {
-            if availableBytes >= bytes {
+            let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
+            if availableBytes >= bytes + growth {
                 let fresh = slots[slotClass].takeFresh()
                 if fresh >= 0 {
                     coverTaken()
@@ -45,7 +46,7 @@ extension PoolState {
                 }
                 return .none
             }
-            if letUnusedGo(bytes - availableBytes, sparing: slotClass) { continue }
+            if letUnusedGo(bytes + growth - availableBytes, sparing: slotClass) { continue }
             switch giveUp(worth: worth, now: now, for: layer) {
             case .freed:
                 let reused = slots[slotClass].takeCommitted()
@@ -67,8 +68,8 @@ extension PoolState {
     mutating func makeBytes(_ bytes: Int) -> Bool {
         while availableBytes < bytes {
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
-            let victim = coldest(of: compressed, worth: .infinity, now: 0)
-            let other = victim >= 0 ? victim : coldest(of: decoded, worth: .infinity, now: 0)
+            let victim = coldest(of: .compressed, worth: .infinity, now: 0)
+            let other = victim >= 0 ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
             if other >= 0 {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
@@ -102,14 +103,14 @@ extension PoolState {
     }
 
     private mutating func giveUp(worth: Float, now: Int64, for layer: Int) -> GivenUp {
-        let cold = configuration.compressedTier ? coldest(of: compressed, worth: worth, now: now, for: layer) : -1
+        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : -1
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
         if cold >= 0, isTierFull || hasFullCompressedShare(layer: layer) {
             drop(cold, cause: .capacity)
             return .freed
         }
-        let victim = coldest(of: decoded, worth: worth, now: now, for: layer)
+        let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
         if victim >= 0 {
             if canDemote(victim), demoteToEncoded(victim) { return .freed }
             if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
@@ -136,43 +137,42 @@ extension PoolState {
     /// always among so many of the least recently used.
     static let tilesWeighed = 256
 
-    /// The tile of a list that goes first, or -1: the least recently used or least valued one that nobody holds.
+    /// The tile of a tier that goes first, or -1: the least recently used or least valued one that is evictable.
     ///
     /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
-    func coldest(of list: RecencyList, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
-        var number = list.tail
+    func coldest(of tier: Tier, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+        var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
             // Values play no part: the plain order decides, with valued tiles among the others.
-            while number >= 0, !isEvictable(number, for: layer) { number = table[number].previous }
-            return number
+            return walk.next(in: self)
         }
         var lowest: Int32 = -1
         var lowestWorth = Float.infinity
         var weighed = 0
         var classes = 0
-        while number >= 0, weighed < Self.tilesWeighed {
-            if table[number].planEpoch != planEpoch, isEvictable(number, for: layer) {
-                // Of each class only the least recently used: what has just come unseen has its time to be seen.
-                let visitClass = ForesightBin.visitClass(Int(table[number].visits))
-                if classes & (1 << visitClass) == 0 {
-                    classes |= 1 << visitClass
-                    let own = worthByAge(number)
-                    if own < lowestWorth {
-                        lowest = number
-                        lowestWorth = own
-                    }
-                    // Nothing is worth less than nothing, and there is no other class.
-                    if lowestWorth <= 0 || classes == (1 << ForesightBin.visitClasses) - 1 { break }
+        while weighed < Self.tilesWeighed {
+            let number = walk.next(in: self)
+            guard number >= 0 else { break }
+            guard table[number].planEpoch != planEpoch else { continue }
+            // Of each class only the least recently used: what has just come unseen has its time to be seen.
+            let visitClass = ForesightBin.visitClass(Int(table[number].visits))
+            if classes & (1 << visitClass) == 0 {
+                classes |= 1 << visitClass
+                let own = worthByAge(number)
+                if own < lowestWorth {
+                    lowest = number
+                    lowestWorth = own
                 }
-                weighed += 1
+                // Nothing is worth less than nothing, and there is no other class.
+                if lowestWorth <= 0 || classes == (1 << ForesightBin.visitClasses) - 1 { break }
             }
-            number = table[number].previous
+            weighed += 1
         }
-        let wantsDecoded = list.tail >= 0 && table[list.tail].residency.isDecoded
+        let list: EntryList = tier == .decoded ? .decoded : tier == .compressed ? .compressed : .solid
         for candidate in valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.planEpoch == planEpoch, entry.pointee.value < lowestWorth,
-                isEvictable(candidate, for: layer), entry.pointee.residency.isDecoded == wantsDecoded
+            guard entry.pointee.list == list, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == planEpoch,
+                entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
             else { continue }
             lowest = candidate
             lowestWorth = entry.pointee.value
@@ -189,22 +189,11 @@ extension PoolState {
         )
     }
 
-    @inline(__always)
-    private func isEvictable(_ number: Int32, for layer: Int) -> Bool {
-        let entry = table.pointer(number)
-        guard entry.pointee.needCount == 0, entry.pointee.leaseCount == 0, !entry.pointee.flags.contains(.floor) else {
-            return false
-        }
-        guard entry.pointee.residency == .decoded || entry.pointee.residency == .compressed else { return false }
-        return !hasShares || mayGo(number, for: layer)
-    }
-
     /// Takes a tile's pixels out of the pool.
     mutating func drop(_ number: Int32, cause: RemovalCause) {
         counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         releasePixels(of: number)
-        table[number].flags.subtract(.ofPixels)
         forgetIfIdle(number)
     }
 
@@ -215,34 +204,44 @@ extension PoolState {
         if table[number].flags.contains(.prefetched) { counters.prefetchWasted += 1 }
     }
 
-    /// Gives slot and pages back and takes the entry off its list.
+    /// Gives slot and pages back; what was said of the pixels goes with them.
     mutating func releasePixels(of number: Int32) {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
-        if entry.residency.isDecoded { decoded.remove(number, in: table) }
-        if entry.residency.isCompressed { withCompressedList(of: number) { $0.remove(number, in: $1) } }
         if entry.slot >= 0 { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
         if entry.blockBytes > 0 { free(entry.block, bytes: Int(entry.blockBytes), ofLayer: entry.key.layer) }
-        table[number].slot = -1
-        table[number].block = PageAllocator.Block()
-        table[number].blockBytes = 0
-        table[number].residency = .none
+        change(number) {
+            $0.slot = -1
+            $0.block = PageAllocator.Block()
+            $0.blockBytes = 0
+            $0.residency = .none
+            $0.flags.subtract(.ofPixels)
+        }
     }
 
-    /// Lets memory that nothing uses go until `bytes` are free; whether any could go.
+    /// Slots and pages that one call decommits at most: the lock must not be held for long.
+    private static let decommitsAtOnce = 256
+
+    /// Decommits memory that nothing uses until `bytes` are free, in steps; whether there was any.
     mutating func letUnusedGo(_ bytes: Int, sparing spared: Int) -> Bool {
         let before = pendingBytes
+        let last = pendingDecommits.count + Self.decommitsAtOnce
+        func isEnough() -> Bool { pendingBytes - before >= bytes || pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
-            while pendingBytes - before < bytes {
+            while !isEnough() {
                 let slot = slots[slotClass].beginDecommit()
                 if slot < 0 { break }
                 letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
             }
         }
-        while pendingBytes - before < bytes {
+        while !isEnough() {
             let page = pages.beginDecommit()
             if page < 0 { break }
-            letGo(MemoryRange(slotClass: -1, number: page), bytes: PageAllocator.pageBytes)
+            letGo(MemoryRange(slotClass: MemoryRange.pages, number: page), bytes: PageAllocator.pageBytes)
+        }
+        // Tables that are granted on top of the limit make no room for anything.
+        while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
+            letGo(range, bytes: EntryTable.pageBytes)
         }
         return pendingBytes > before
     }
@@ -275,14 +274,55 @@ extension PoolState {
         for memory in leaving {
             leavingBytes -= memory.countedBytes
             let range = memory.range
-            if range.slotClass < 0 {
-                pages.finishDecommit(range.number)
-            } else {
-                slots[Int(range.slotClass)].finishDecommit(range.number)
+            switch range.slotClass {
+            case MemoryRange.pages: pages.finishDecommit(range.number)
+            case MemoryRange.entryPages, MemoryRange.chainPages: table.finishDecommit(range)
+            default: slots[Int(range.slotClass)].finishDecommit(range.number)
             }
         }
         let wasOverLimit = isOverLimit
         if wasOverLimit { isOverLimit = committedBytes > configuration.byteLimit }
         return wasOverLimit && !isOverLimit
+    }
+}
+
+/// The evictable tiles of a tier from the least recently used on, those that a layer's shares protect left out.
+private struct ColdWalk {
+    private let tier: Int
+    private let layer: Int
+    /// The next tile of each group, or -1; the first group stands alone, since most caches have no other.
+    private var first: Int32
+    private var others: [Int32] = []
+
+    init(_ tier: Tier, for layer: Int, in pool: borrowing PoolState) {
+        self.tier = tier.rawValue
+        self.layer = layer
+        first = -1
+        first = admitted(pool.lists.groups[0].lists[self.tier].tail, in: pool)
+        guard pool.hasShares else { return }
+        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.groups[$0].lists[self.tier].tail, in: pool) }
+    }
+
+    /// Where the first tile of a group is protected all of it is: its tiles belong to one layer and hardly differ.
+    private func admitted(_ number: Int32, in pool: borrowing PoolState) -> Int32 {
+        number >= 0 && pool.mayGo(number, for: layer) ? number : -1
+    }
+
+    mutating func next(in pool: borrowing PoolState) -> Int32 {
+        while true {
+            var oldest = first
+            var group = -1
+            for (index, other) in others.enumerated() where other >= 0 {
+                if oldest < 0 || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp {
+                    oldest = other
+                    group = index
+                }
+            }
+            guard oldest >= 0 else { return -1 }
+            let following = pool.table.pointer(oldest).pointee.previous
+            if group < 0 { first = following } else { others[group] = admitted(following, in: pool) }
+            // The tile that room is made for is held for a moment without leaving its list.
+            if pool.table.pointer(oldest).pointee.leaseCount == 0 { return oldest }
+        }
     }
 }

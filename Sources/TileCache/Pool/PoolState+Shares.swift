@@ -57,7 +57,7 @@ extension PoolState {
     func mayGo(_ number: Int32, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
-        guard layer >= 0, own != layer else { return true }
+        guard hasShares, layer >= 0, own != layer else { return true }
         if isFull(layer: layer) { return false }
         guard layers[own].share.guaranteed > 0 else { return true }
         let bytes =

@@ -27,7 +27,7 @@ extension PoolState {
         codecJobs += 1
         table[number].leaseCount += 1
         table[number].work = nameWork()
-        table[number].residency = .promoting
+        change(number) { $0.residency = .promoting }
         let entry = table[number]
         return CodecTicket(
             entry: number,
@@ -51,7 +51,7 @@ extension PoolState {
             return false
         }
         table[number].leaseCount -= 1
-        table[number].residency = .compressed
+        change(number) { $0.residency = .compressed }
         let isNeeded = table[number].needCount > 0
         if result != .pixels {
             if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }

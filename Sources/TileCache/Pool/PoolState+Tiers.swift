@@ -41,8 +41,8 @@ extension PoolState {
     mutating func beginDemotion(_ number: Int32) -> CodecTicket {
         codecJobs += 1
         table[number].work = nameWork()
-        table[number].residency = .demoting
         table[number].leaseCount += 1
+        change(number) { $0.residency = .demoting }
         let entry = table[number]
         return CodecTicket(
             entry: number,
@@ -67,8 +67,12 @@ extension PoolState {
             return nil
         }
         table[number].leaseCount -= 1
+        // Off its list, until it is known where it belongs.
         table[number].residency = .decoded
-        if table[number].isPinned || table[number].flags.contains(.stale) { return nil }
+        if table[number].isPinned || table[number].flags.contains(.stale) {
+            relist(number)
+            return nil
+        }
         let layer = ticket.key.layer
         switch result {
         case .incompressible: noteBlock(bytes: layers[layer].tileBytes, layer: layer)
@@ -92,10 +96,7 @@ extension PoolState {
             return nil
         case .solid(let value):
             counters.demotions += 1
-            table[number].flags.insert(.solid)
-            table[number].solidValue = value
-            moveToCompressed(number)
-            table[number].residency = .compressed
+            moveToCompressed(number, solid: value)
             return nil
         case .block(let bytes):
             noteDemotion(number, blockBytes: bytes)
@@ -107,9 +108,11 @@ extension PoolState {
             let block = pages.allocate(bytes: bytes)
             coverTaken()
             layers[ticket.key.layer].blockBytes += bytes
-            table[number].block = block
-            table[number].blockBytes = Int32(bytes)
-            table[number].residency = .storing
+            change(number) {
+                $0.block = block
+                $0.blockBytes = Int32(bytes)
+                $0.residency = .storing
+            }
             notePeaks()
             stored = ticket
             stored?.block = block
@@ -135,7 +138,7 @@ extension PoolState {
             free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
             return false
         }
-        table[ticket.entry].residency = .compressed
+        change(ticket.entry) { $0.residency = .compressed }
         return table[ticket.entry].needCount > 0
     }
 
@@ -148,7 +151,7 @@ extension PoolState {
         case .slot(let slot):
             codecJobs += 1
             table[number].work = nameWork()
-            table[number].residency = .promoting
+            change(number) { $0.residency = .promoting }
             let entry = table[number]
             return .ticket(
                 CodecTicket(
@@ -182,7 +185,6 @@ extension PoolState {
             return
         }
         table[number].leaseCount -= 1
-        table[number].residency = .compressed
         guard result == .pixels else {
             giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
             if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
@@ -191,24 +193,31 @@ extension PoolState {
         }
         counters.promotions += 1
         if table[number].needCount > 0 { drawVersion &+= 1 }
-        withCompressedList(of: number) { $0.remove(number, in: $1) }
         // What the source delivered stays: the way back down costs nothing then.
-        if ticket.encodedChecksum == nil {
-            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
-            table[number].block = PageAllocator.Block()
-            table[number].blockBytes = 0
-            table[number].flags.remove(.solid)
+        let keepsBlock = ticket.encodedChecksum != nil
+        if !keepsBlock, ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
+        lastStamp += 1
+        let stamp = lastStamp
+        change(number) {
+            if !keepsBlock {
+                $0.block = PageAllocator.Block()
+                $0.blockBytes = 0
+                $0.flags.remove(.solid)
+            }
+            $0.slot = ticket.slot
+            $0.residency = .decoded
+            $0.stamp = stamp
         }
-        table[number].slot = ticket.slot
-        table[number].residency = .decoded
-        decoded.pushFront(number, in: table)
         notePeaks()
     }
 
     // MARK: - Leases
 
     /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
-    mutating func lease(_ number: Int32) { table[number].leaseCount += 1 }
+    mutating func lease(_ number: Int32) {
+        table[number].leaseCount += 1
+        relist(number)
+    }
 
     /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
     mutating func lease(_ number: Int32, slotClass: Int, slot: Int32) {
@@ -230,6 +239,7 @@ extension PoolState {
             return true
         }
         table[number].leaseCount -= 1
+        relist(number)
         return !table[number].isPinned
     }
 
@@ -238,17 +248,21 @@ extension PoolState {
     }
 
     /// Gives a decoded tile's slot up and lists the entry as compressed.
-    mutating func moveToCompressed(_ number: Int32) {
-        decoded.remove(number, in: table)
+    ///
+    /// - Parameter value: the pixel of a tile of a single colour.
+    mutating func moveToCompressed(_ number: Int32, solid value: UInt64? = nil) {
         giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
-        table[number].slot = -1
-        table[number].residency = .compressed
-        withCompressedList(of: number) { $0.pushFront(number, in: $1) }
-    }
-
-    /// Lends the list that a compressed tile is on.
-    mutating func withCompressedList(of number: Int32, _ body: (inout RecencyList, borrowing EntryTable) -> Void) {
-        if table[number].flags.contains(.solid) { body(&solid, table) } else { body(&compressed, table) }
+        lastStamp += 1
+        let stamp = lastStamp
+        change(number) {
+            $0.slot = -1
+            $0.residency = .compressed
+            $0.stamp = stamp
+            if let value {
+                $0.flags.insert(.solid)
+                $0.solidValue = value
+            }
+        }
     }
 
     private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
@@ -270,7 +284,7 @@ extension PoolState {
             let missing = fresh * PageAllocator.pageBytes + growth
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
-                let victim = coldest(of: compressed, worth: worth, now: now, for: table[number].key.layer)
+                let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
                 if victim >= 0, victim != number {
                     drop(victim, cause: .capacity)

@@ -1,23 +1,36 @@
 /// What is asked of the pool from outside of the traffic: invalidation, trimming, limits, floors.
 extension PoolState {
-    /// Marks all tiles of a layer that `affects` as outdated. Loads that began before never land; old pixels go on being
-    /// drawn until new ones land, unless `dropsAtOnce`.
-    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
+    /// Begins an invalidation: no load of an affected tile that is in flight lands any more. `invalidate(onPages:)`
+    /// marks the tiles, in as many steps as the caller likes.
+    mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
         layers[layer].generation &+= 1
         drawVersion &+= 1
         // 0 marks an outdated load.
         if layers[layer].generation == 0 { layers[layer].generation = 1 }
+        for id in loads.indices {
+            guard let load = loads[id] else { continue }
+            let key = table[load.entry].key
+            if key.layer == layer, affects(key.coordinate) { loads[id]?.generation = 0 }
+        }
+    }
+
+    /// Marks the tiles of a layer that `affects` as outdated, on some pages of the table. Old pixels are drawn until new
+    /// ones land, unless `dropsAtOnce`. Tiles that landed since the invalidation began are up to date.
+    mutating func invalidate(
+        onPages range: Range<Int32>,
+        layer: Int,
+        dropsAtOnce: Bool,
+        where affects: (TileCoordinate) -> Bool
+    ) {
         var affected: [Int32] = []
-        table.forEach { number in
+        table.forEach(onPages: range) { number in
             let key = table[number].key
             if key.layer == layer, affects(key.coordinate) { affected.append(number) }
         }
         for number in affected {
-            let load = table[number].load
-            if load >= 0 { loads[Int(load)]?.generation = 0 }
             table[number].flags.subtract([.absent, .failed])
             table[number].attempts = 0
-            if table[number].residency.isResident {
+            if table[number].residency.isResident, table[number].generation != layers[layer].generation {
                 if dropsAtOnce {
                     detachPixels(of: number, cause: .invalidated)
                 } else {
@@ -26,77 +39,157 @@ extension PoolState {
             }
             forgetIfIdle(number)
         }
+        drawVersion &+= 1
     }
 
-    /// Gives up tiles, the coldest first, until no more than `bytes` are in use, and lets unused memory go. Tiles that
-    /// are held or pinned stay; needed but unheld ones go last.
-    mutating func trim(toBytes bytes: Int, now: Int64) { trim(toBytes: bytes, sparingFloors: true, now: now) }
+    /// Marks all tiles of a layer that `affects` as outdated, in one step.
+    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
+        beginInvalidation(layer: layer, where: affects)
+        invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
+    }
 
-    private mutating func trim(toBytes bytes: Int, sparingFloors: Bool, now: Int64) {
-        // What is on its way to the system already need not be let go again.
+    /// Evicts tiles, the coldest first, until no more than `bytes` are in use, and decommits unused memory. Tiles that
+    /// are held or pinned stay; needed but unheld ones go last.
+    ///
+    /// - Parameter steps: evictions and decommits at most.
+    /// - Returns: whether more steps would get further.
+    @discardableResult
+    mutating func trim(toBytes bytes: Int, now: Int64, steps: Int = .max) -> Bool {
+        trim(toBytes: bytes, sparingFloors: true, now: now, steps: steps)
+    }
+
+    private mutating func trim(toBytes bytes: Int, sparingFloors: Bool, now: Int64, steps: Int) -> Bool {
+        var left = steps
+        // What is on its way to the system already need not be decommitted again.
         while committedBytes - leavingBytes > bytes {
-            if letUnusedGo(committedBytes - leavingBytes - bytes, sparing: -1) { continue }
-            let cold = coldest(of: compressed, worth: .infinity, now: now)
-            let victim = cold >= 0 ? cold : coldest(of: decoded, worth: .infinity, now: now)
-            if victim >= 0 {
-                drop(victim, cause: .trimmed)
+            guard left > 0 else { return true }
+            let excess = committedBytes - leavingBytes - bytes
+            let pending = pendingDecommits.count
+            if letUnusedGo(excess, sparing: -1) {
+                left -= pendingDecommits.count - pending
                 continue
             }
-            if shedEncoded(committedBytes - leavingBytes - bytes) { continue }
-            var other = firstUnheld(pinned: false)
-            if other < 0, !sparingFloors { other = firstUnheld(pinned: true) }
-            guard other >= 0 else { return }
-            drop(other, cause: .trimmed)
-        }
-    }
-
-    /// Sets the limit. What does not fit yet goes as soon as it is let go; the limit comes before floors.
-    mutating func setByteLimit(_ bytes: Int, now: Int64) {
-        configuration.byteLimit = bytes
-        for index in slots.indices { slots[index].reserve(bytes / slots[index].slotBytes) }
-        trim(toBytes: bytes, sparingFloors: false, now: now)
-        isOverLimit = committedBytes > bytes
-        notePeaks()
-    }
-
-    /// Tries again to come under a limit that was lowered while tiles were held.
-    mutating func settleLimit(now: Int64) {
-        guard isOverLimit else { return }
-        trim(toBytes: configuration.byteLimit, sparingFloors: false, now: now)
-        isOverLimit = committedBytes > configuration.byteLimit
-    }
-
-    /// Pins or unpins a tile; a pinned one is never given up.
-    mutating func setFloor(_ isFloor: Bool, for key: TileKey) {
-        let number = isFloor ? entry(for: key) : table.find(key)
-        guard number >= 0 else { return }
-        if isFloor {
-            table[number].flags.insert(.floor)
-        } else {
-            table[number].flags.remove(.floor)
-            forgetIfIdle(number)
-        }
-    }
-
-    /// Forgets what is only remembered of absent and failed tiles that nobody needs.
-    mutating func forgetAbsences() {
-        var idle: [Int32] = []
-        table.forEach { if table[$0].isForgettable { idle.append($0) } }
-        for number in idle { table.remove(number) }
-    }
-
-    /// A resident tile that nobody holds, the least recently used of the first tier that has one.
-    private func firstUnheld(pinned: Bool) -> Int32 {
-        for list in [decoded, compressed, solid] {
-            var number = list.tail
-            while number >= 0 {
-                let entry = table[number]
-                if entry.leaseCount == 0, entry.flags.contains(.floor) == pinned,
-                    entry.residency == .decoded || entry.residency == .compressed
-                {
-                    return number
+            left -= 1
+            // Weighing each of very many tiles would take long, and hardly any of them stay.
+            let isLarge = excess > bytes / 16
+            let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
+            let other = isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
+            if cold >= 0 || other >= 0 {
+                drop(cold >= 0 ? cold : other, cause: .trimmed)
+                continue
+            }
+            if shedEncoded(excess) { continue }
+            // Tiles of a single colour, absent ones and the plan take nothing but tables.
+            let solid = oldest(of: .solid)
+            if !configuration.grantsBookkeeping {
+                if solid >= 0 {
+                    drop(solid, cause: .trimmed)
+                    continue
                 }
-                number = entry.previous
+                if forgetAbsences() { continue }
+                if planBytes > 0 {
+                    dropPlan()
+                    continue
+                }
+            }
+            var last = firstUnheld(pinned: false)
+            if last < 0, !sparingFloors { last = firstUnheld(pinned: true) }
+            guard last >= 0 else { return false }
+            drop(last, cause: .trimmed)
+        }
+        return false
+    }
+
+    /// Sets the limit. What does not fit yet goes as soon as it is released; the limit comes before pins.
+    ///
+    /// - Returns: whether `settleLimit` has to go on.
+    @discardableResult
+    mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
+        // Until it is reached nothing more is taken.
+        configuration.byteLimit = bytes
+        isOverLimit = committedBytes > bytes
+        return settleLimit(now: now, steps: steps)
+    }
+
+    /// Evictions and decommits at a time where others wait for the lock.
+    static let stepsAtOnce = 256
+
+    /// Tries again to come under a limit that was lowered while tiles were held; whether more steps would get further.
+    @discardableResult
+    mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
+        guard isOverLimit else { return false }
+        let goesOn = trim(toBytes: configuration.byteLimit, sparingFloors: false, now: now, steps: steps)
+        isOverLimit = committedBytes > configuration.byteLimit
+        notePeaks()
+        return goesOn
+    }
+
+    /// What became of a wish to pin a tile.
+    enum Pinning {
+        case pinned
+        /// It was pinned before.
+        case already
+        /// The table has no room for it now.
+        case noRoom
+    }
+
+    /// Pins a tile: it is loaded, and not evicted until it is unpinned or the limit is lowered.
+    mutating func pin(_ key: TileKey) -> Pinning {
+        let number = entry(for: key)
+        guard number >= 0 else { return .noRoom }
+        guard !table[number].flags.contains(.floor) else { return .already }
+        change(number) { $0.flags.insert(.floor) }
+        return .pinned
+    }
+
+    mutating func unpin(_ key: TileKey) {
+        let number = table.find(key)
+        guard number >= 0 else { return }
+        change(number) { $0.flags.remove(.floor) }
+        forgetIfIdle(number)
+    }
+
+    /// Pinned tiles that a plan takes at most; the end of their loads brings the next ones.
+    static let pinsOfAPlan = 256
+
+    /// Pinned tiles that are not resident, then outdated ones, in the order in which they were pinned.
+    var pinsToLoad: [TileKey] {
+        var keys: [TileKey] = []
+        for list in [EntryList.missingPin, .stalePin] {
+            var number = lists.tail(of: list)
+            while number >= 0, keys.count < Self.pinsOfAPlan {
+                keys.append(table[number].key)
+                number = table[number].previous
+            }
+        }
+        return keys
+    }
+
+    /// Forgets some of what is only remembered of absent and failed tiles that nothing needs; whether there was any.
+    @discardableResult
+    mutating func forgetAbsences() -> Bool {
+        var count = 0
+        while count < Self.stepsAtOnce, lists.tail(of: .remembered) >= 0 {
+            let number = lists.tail(of: .remembered)
+            lists.remove(number, in: table, layers)
+            table.remove(number)
+            count += 1
+        }
+        return count > 0
+    }
+
+    /// The least recently used evictable tile of a tier, or -1.
+    private func oldest(of tier: Tier) -> Int32 {
+        lists.groups.lazy.map { $0.lists[tier.rawValue].tail }.first { $0 >= 0 } ?? -1
+    }
+
+    /// A resident tile that is needed or pinned and not held, or -1. Held ones among them are passed, a few at a time.
+    private mutating func firstUnheld(pinned: Bool) -> Int32 {
+        for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
+            for _ in 0..<min(lists.count(of: list), Self.stepsAtOnce) {
+                let number = lists.tail(of: list)
+                if table[number].leaseCount == 0 { return number }
+                lists.rotate(number, in: table)
             }
         }
         return -1

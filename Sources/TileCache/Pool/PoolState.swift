@@ -24,11 +24,15 @@ struct Load: Sendable {
     var isWrittenOff = false
 }
 
-/// A slot or a page.
+/// A slot, a page of compressed blocks or a page of the table.
 struct MemoryRange: Hashable, Sendable {
-    /// The class of slots, or -1 for pages.
+    /// The class of slots, or one of the names below.
     var slotClass: Int32
     var number: Int32
+
+    static let pages: Int32 = -1
+    static let entryPages: Int32 = -2
+    static let chainPages: Int32 = -3
 }
 
 /// Memory that must go back to the system before whoever was given its bytes touches anything.
@@ -48,15 +52,12 @@ struct PoolState: ~Copyable {
     /// Whether any layer is limited to, or guaranteed, less or more than what it earns.
     var hasShares = false
     var table: EntryTable
-    /// What the system is known to have for the table, where the owner asks it first.
-    var tableGrant: TableGrant?
-    /// Tiles with pixels ready to draw, most recently used first.
-    var decoded = RecencyList()
-    /// Compressed tiles that take pages, most recently used first.
-    var compressed = RecencyList()
-    /// Compressed tiles of a single colour, most recently used first. They take nothing but an entry each: room for
-    /// others does not come of giving them up.
-    var solid = RecencyList()
+    /// The entries by what may become of them; see `EntryList`.
+    var lists = TileLists()
+    /// The stamp of the last use.
+    var lastStamp: UInt64 = 0
+    /// How many tiles are resident in which way.
+    var tiles = TileCounts()
     var slots: [SlotAllocator] = []
     /// Places in `slots`, by the bytes of a slot.
     private var slotClasses: [Int: Int] = [:]
@@ -101,12 +102,15 @@ struct PoolState: ~Copyable {
     var nextRetry = Int64.max
     /// Bytes that plans may take: those of the largest one so far.
     var planBytes = 0
+    /// Bytes of what views and their policies remember, and of the layers' tables.
+    var viewBytes = 0
+    var policyBytes = 0
+    var layerBytes = 0
     /// Resident tiles that the current plan values.
     var valued: [Int32] = []
 
     /// Counts demands: the clock that ages go by.
     var demandClock: UInt32 = 0
-    var needStamp: UInt32 = 0
     /// Raised when what a view draws may have changed without the view's doing.
     var drawVersion: UInt64 = 0
     /// How the limit is divided between the tiers.
@@ -162,11 +166,7 @@ struct PoolState: ~Copyable {
             slotClass(ofBytes: slotBytes)
             ?? {
                 let capacity = max(slotCapacity ?? (maximumByteLimit / slotBytes), 0)
-                // Room for its tables is made first, where there is any.
-                if !configuration.grantsBookkeeping { _ = makeBytes(configuration.byteLimit / slotBytes * 8) }
-                var allocator = SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1))
-                allocator.reserve(configuration.byteLimit / slotBytes)
-                slots.append(allocator)
+                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
                 slotClasses[slotBytes] = slots.count - 1
                 return slots.count - 1
             }()
@@ -176,12 +176,12 @@ struct PoolState: ~Copyable {
                 slotClass: slotClass,
                 isCompressible: isCompressible,
                 reservesLate: reservesLate,
-                share: share
+                share: share,
+                group: lists.group(for: share, layer: layers.count)
             )
         )
         coverTaken()
         hasShares = hasShares || share != .all
-        isOverLimit = committedBytes > configuration.byteLimit
         notePeaks()
         return layers.count - 1
     }
@@ -213,7 +213,7 @@ struct PoolState: ~Copyable {
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
             + (configuration.workers + writtenOffCount) * MemoryLayout<Load?>.stride
-            + planBytes + configuration.fixedBytes + configuration.synthesisBytes
+            + planBytes + viewBytes + policyBytes + layerBytes + configuration.fixedBytes
     }
     /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.
     var committedBytes: Int {
@@ -272,55 +272,52 @@ struct PoolState: ~Copyable {
     }
 
     /// Marks a decoded tile as the most recently used, without any view having drawn it.
-    mutating func touchForUse(_ number: Int32) { decoded.moveToFront(number, in: table) }
+    mutating func touchForUse(_ number: Int32) {
+        lastStamp += 1
+        table[number].stamp = lastStamp
+        lists.moveToFront(number, in: table, layers)
+    }
 
-    /// Marks a resident tile as the most recently used of its tier, and as drawn.
+    /// Marks a resident tile as the most recently used, and as drawn.
     mutating func touch(_ number: Int32, now: Int64) {
         table[number].lastUse = now
         if !table[number].flags.contains(.seen) {
+            tiles.noteSeen(table[number])
             table[number].flags.insert(.seen)
             if table[number].flags.contains(.prefetched) { counters.prefetchUseful += 1 }
         }
-        switch table[number].residency {
-        case .decoded, .demoting: decoded.moveToFront(number, in: table)
-        case .compressed, .storing, .promoting: withCompressedList(of: number) { $0.moveToFront(number, in: $1) }
-        case .none: break
-        }
+        touchForUse(number)
     }
 
     /// Resident tiles that were never drawn, and how many of them were prefetched.
-    var unseen: (all: Int, prefetched: Int) {
-        var all = 0
-        var prefetched = 0
-        table.forEach { number in
-            let entry = table[number]
-            guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
-            all += 1
-            if entry.flags.contains(.prefetched) { prefetched += 1 }
-        }
-        return (all, prefetched)
-    }
+    var unseen: (all: Int, prefetched: Int) { (tiles.unseen, tiles.unseenPrefetched) }
 
     /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
     mutating func entry(for key: TileKey) -> Int32 {
         let number = table.find(key)
         if number >= 0 { return number }
         if table.isFull || !canGrowTable { forgetAbsences() }
-        // Tables must not grow at the cost of all others for tiles that take nothing else.
-        if table.isFull || (table.nextGrowth > 0 && solid.count > table.count / 2) {
-            let cold = coldest(of: solid, worth: .infinity, now: 0)
+        // The table must not grow at the cost of all other tiles for tiles that take nothing else.
+        if table.isFull || (!canGrowTable && tiles.solid > table.count / 2) {
+            let cold = coldest(of: .solid, worth: .infinity, now: 0)
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
-        let growth = table.nextGrowth
-        guard takeGrant(growth) else { return -1 }
-        guard canGrowTable || makeBytes(growth) else {
-            tableGrant?.bytes += growth
-            return -1
-        }
+        guard !table.isFull, canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
         let inserted = table.insert(key)
         coverTaken()
         notePeaks()
         return inserted
+    }
+
+    /// Counts what a table holds outside of the pool; whether there was room for what it has grown by.
+    ///
+    /// - Parameter charge: sets the new number.
+    mutating func charge(_ growth: Int, _ charge: (inout Self) -> Void) -> Bool {
+        guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else { return false }
+        charge(&self)
+        coverTaken()
+        notePeaks()
+        return true
     }
 
     /// Whether the next entry may take the memory that it needs, if it needs any.
@@ -331,6 +328,11 @@ struct PoolState: ~Copyable {
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {
         let entry = table[number]
-        if entry.isForgettable, entry.flags.isDisjoint(with: [.absent, .failed]) { table.remove(number) }
+        if entry.isForgettable, entry.flags.isDisjoint(with: [.absent, .failed]) {
+            lists.remove(number, in: table, layers)
+            table.remove(number)
+        } else {
+            relist(number)
+        }
     }
 }

@@ -1,11 +1,13 @@
 /// A list of entries, most recently used first, linked through the entries themselves.
+///
+/// Entries carry the stamp of their last use, and the list is ordered by it.
 struct RecencyList {
     private(set) var head: Int32 = -1
     private(set) var tail: Int32 = -1
     private(set) var count = 0
-    /// Raised whenever an entry comes to the front: who has touched some entries and finds the same number again knows
-    /// that they still are the first ones in the same order.
-    private(set) var version: UInt64 = 0
+
+    /// Entries that an insertion passes at most; beyond it the entry counts as used a little later than it was.
+    static let maximumSteps = 256
 
     mutating func pushFront(_ number: Int32, in table: borrowing EntryTable) {
         table[number].previous = -1
@@ -13,15 +15,23 @@ struct RecencyList {
         if head >= 0 { table[head].previous = number } else { tail = number }
         head = number
         count += 1
-        version &+= 1
     }
 
-    /// Puts an entry at the cold end.
-    mutating func pushBack(_ number: Int32, in table: borrowing EntryTable) {
-        table[number].next = -1
-        table[number].previous = tail
-        if tail >= 0 { table[tail].next = number } else { head = number }
-        tail = number
+    /// Puts an entry where its stamp belongs. An entry that comes off a hold was used lately, so few are passed.
+    mutating func insert(_ number: Int32, in table: borrowing EntryTable) {
+        let stamp = table[number].stamp
+        var next = head
+        var steps = 0
+        while next >= 0, table.pointer(next).pointee.stamp > stamp, steps < Self.maximumSteps {
+            next = table.pointer(next).pointee.next
+            steps += 1
+        }
+        let previous = next >= 0 ? table[next].previous : tail
+        guard previous >= 0 else { return pushFront(number, in: table) }
+        table[number].previous = previous
+        table[number].next = next
+        table[previous].next = number
+        if next >= 0 { table[next].previous = number } else { tail = number }
         count += 1
     }
 

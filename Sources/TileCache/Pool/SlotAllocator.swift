@@ -1,18 +1,18 @@
 /// Numbers of the slots of one size, and which of them have memory behind them.
 ///
-/// A slot that is given back keeps its memory and is taken again first: touching fresh memory costs twelve times the
-/// copy that fills it. Only `beginDecommit` (for another use of the same bytes) lets memory go.
+/// A released slot keeps its memory and is taken again first: touching fresh memory costs twelve times the copy that
+/// fills it. Only `beginDecommit` (for another use of the same bytes) decommits. Low numbers are taken first and high
+/// ones decommitted first, so that neighbours go together and the tables shrink with the slots.
 struct SlotAllocator {
     /// Bytes of a slot, a multiple of the system's page.
     let slotBytes: Int
     /// The most slots that the address range holds.
     let capacity: Int
-    /// Free slots with memory behind them, the last given back on top.
-    private var unused: [Int32] = []
-    /// Slots whose memory was let go.
-    private var decommitted: [Int32] = []
+    /// Free slots with memory behind them.
+    private var unused = NumberSet()
+    /// Slots below `highWater` without memory that may be taken.
+    private var decommitted = NumberSet()
     private var highWater: Int32 = 0
-    private var reserved = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
 
@@ -21,30 +21,27 @@ struct SlotAllocator {
         self.capacity = capacity
     }
 
-    /// Takes the tables' memory for so many slots at once.
-    mutating func reserve(_ count: Int) {
-        reserved = max(reserved, min(count, capacity))
-        unused.reserveCapacity(reserved)
-        decommitted.reserveCapacity(reserved)
-    }
-
     var unusedCount: Int { unused.count }
-    /// Bytes of the tables themselves. Not by their arrays' capacity: that is what the allocator happened to give, and
-    /// the same operations must always fit the same limit.
-    var bookkeepingBytes: Int { max(reserved, Int(highWater)) * 2 * MemoryLayout<Int32>.stride }
+    /// Bytes of the tables: a bit for each slot in each of two sets, and the words above them. By count, not by the
+    /// arrays' capacity: the same operations must always fit the same limit.
+    var bookkeepingBytes: Int { (Int(highWater) + 63) / 64 * 40 }
     /// Bytes with memory behind them, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 
     /// A free slot that has memory already, or -1.
     mutating func takeCommitted() -> Int32 {
-        guard let slot = unused.popLast() else { return -1 }
-        usedCount += 1
+        let slot = unused.popFirst()
+        if slot >= 0 { usedCount += 1 }
         return slot
     }
 
-    /// A slot whose memory is yet to be touched, or -1 where the address range is used up.
+    /// Bytes that the tables grow by if a fresh slot is taken.
+    var nextGrowth: Int { decommitted.count > 0 || highWater % 64 != 0 ? 0 : 40 }
+
+    /// A slot whose memory is yet to be touched, or -1 if the address range is used up.
     mutating func takeFresh() -> Int32 {
-        if let slot = decommitted.popLast() {
+        let slot = decommitted.popFirst()
+        if slot >= 0 {
             usedCount += 1
             return slot
         }
@@ -57,13 +54,19 @@ struct SlotAllocator {
     /// Gives a slot back, its memory kept.
     mutating func giveBack(_ slot: Int32) {
         usedCount -= 1
-        unused.append(slot)
+        unused.insert(slot)
     }
 
-    /// Takes one unused slot out so that its memory can be let go; -1 where there is none. Until `finishDecommit` says
-    /// that the system has the memory back, nobody can be given the slot.
-    mutating func beginDecommit() -> Int32 { unused.popLast() ?? -1 }
+    /// Takes one unused slot out so that its memory can be decommitted; -1 if there is none. Until `finishDecommit`
+    /// the slot cannot be taken.
+    mutating func beginDecommit() -> Int32 { unused.popLast() }
 
     /// The slot's memory is gone; the slot may be taken again as a fresh one.
-    mutating func finishDecommit(_ slot: Int32) { decommitted.append(slot) }
+    mutating func finishDecommit(_ slot: Int32) {
+        decommitted.insert(slot)
+        while highWater > 0, decommitted.contains(highWater - 1) {
+            highWater -= 1
+            decommitted.remove(highWater)
+        }
+    }
 }

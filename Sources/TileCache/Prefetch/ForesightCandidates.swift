@@ -15,10 +15,12 @@ struct ForesightCandidates: Sendable {
     }
 
     private(set) var list: [Candidate] = []
-    private var index = TileIndex(capacity: 2048)
+    private var index = TileIndex()
     /// The one after the last that was taken over. Two plans in a row walk nearly the same tiles in the same order, so
     /// that it is nearly always the next one asked for.
     private var next = 0
+
+    var byteCount: Int { list.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
     var isFull: Bool { list.count >= Self.maximumCount }
 

@@ -2,8 +2,8 @@
 ///
 /// A ring of the newest ones; where there are too many, the oldest end unheard.
 struct ForesightTrials: Sendable {
-    /// The most trials at a time.
-    static let capacity = 8192
+    /// The most trials at a time; a power of two.
+    let capacity: Int
     /// What one trial weighs against the prior: neighbouring tiles are needed together, so they are not as many
     /// independent events. At 0.5 `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
     static let weight = 0.25
@@ -29,18 +29,23 @@ struct ForesightTrials: Sendable {
     private var first = 0
     private var end = 0
 
+    /// - Parameter capacity: a power of two.
+    init(capacity: Int = 8192) { self.capacity = capacity }
+
+    var byteCount: Int { ring.count * MemoryLayout<Trial>.stride + newest.byteCount }
+
     /// Trials that have not ended.
     var count: Int { end - first }
 
-    private func slot(_ number: Int) -> Int { number & (Self.capacity - 1) }
+    private func slot(_ number: Int) -> Int { number & (capacity - 1) }
 
     private func isCurrent(_ number: Int) -> Bool { number >= first && number < end }
 
     /// The number of the newest trial of a tile, or -1.
     private func head(_ key: TileKey) -> Int {
         guard let slot = newest.find(key) else { return -1 }
-        let base = first & ~(Self.capacity - 1)
-        return base + slot >= first ? base + slot : base + slot + Self.capacity
+        let base = first & ~(capacity - 1)
+        return base + slot >= first ? base + slot : base + slot + capacity
     }
 
     /// Whether a trial still runs for this tile and bin.
@@ -60,7 +65,7 @@ struct ForesightTrials: Sendable {
             }
             number = ring[place].next
         }
-        if count == Self.capacity { dropFirst() }
+        if count == capacity { dropFirst() }
         let trial = Trial(
             key: key,
             bin: Int32(bin),
@@ -70,7 +75,7 @@ struct ForesightTrials: Sendable {
             opened: time,
             left: .infinity
         )
-        if ring.count < Self.capacity { ring.append(trial) } else { ring[slot(end)] = trial }
+        if ring.count < capacity { ring.append(trial) } else { ring[slot(end)] = trial }
         newest.set(key, slot(end))
         end += 1
         return end - 1

@@ -72,6 +72,25 @@ struct Planner: Sendable {
         return plan
     }
 
+    /// Bytes that the policies hold.
+    var policyBytes: Int { policies.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.byteCount } } }
+
+    /// Lets policies give up what they have learned until they hold no more than some bytes, those of views that have not
+    /// moved since the last plan first.
+    mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) {
+        var held = policyBytes
+        guard held > bytes else { return }
+        let moved = Set(views.filter { $0.snapshot.layers.contains { $0.observations.count > 0 } }.map(\.id))
+        let order = policies.keys.sorted { (moved.contains($0) ? 1 : 0, $0) < (moved.contains($1) ? 1 : 0, $1) }
+        for id in order {
+            for index in policies[id, default: []].indices where held > bytes {
+                held -= policies[id]?[index].byteCount ?? 0
+                policies[id]?[index].reset()
+                held += policies[id]?[index].byteCount ?? 0
+            }
+        }
+    }
+
     /// Whether another plan for the same views, which stand still, would say what the last one said.
     func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
         views.allSatisfy { view in

@@ -95,6 +95,12 @@ package protocol PrefetchPolicy: Sendable {
     /// last one said, whenever it is made: then nobody has to make it.
     var isSettled: Bool { get }
 
+    /// Bytes of what the policy has learned, beyond what a new one takes. Default: 0.
+    var byteCount: Int { get }
+
+    /// Gives up what has been learned, and its memory. Default: does nothing.
+    mutating func reset()
+
     /// Takes in a frame; called for each viewport that a view takes, in the order of time.
     mutating func observe(_ frame: FrameObservation)
 
@@ -106,6 +112,8 @@ extension PrefetchPolicy {
     package var goesFirst: Bool { false }
     package var changesAtRest: Bool { false }
     package var isSettled: Bool { false }
+    package var byteCount: Int { 0 }
+    package mutating func reset() {}
 }
 
 extension PlanTarget {

@@ -2,10 +2,10 @@
 ///
 /// Bounded: the one that has not been needed for longest is forgotten first.
 struct SeenTiles: Sendable {
-    /// The most tiles that are remembered.
-    static let capacity = 4096
+    /// The most tiles that are remembered; a power of two.
+    let capacity: Int
     /// The most tiles of one needed set that are learned from.
-    static let maximumNeeded = 1024
+    var maximumNeeded: Int { min(1024, capacity / 2) }
     /// Demands that must pass before a tile in view again counts as visited again.
     static let demandsOfAVisit = 12
 
@@ -42,13 +42,20 @@ struct SeenTiles: Sendable {
     /// By age, the next departure that has not reached its end.
     private var cursors = [Int](repeating: 0, count: ForesightBin.ages - 1)
 
+    /// - Parameter capacity: a power of two.
+    init(capacity: Int = 4096) { self.capacity = capacity }
+
+    var byteCount: Int {
+        records.count * MemoryLayout<Record>.stride + departures.count * MemoryLayout<Departure>.stride + index.byteCount
+    }
+
     func find(_ key: TileKey) -> Int? { index.find(key) }
 
     /// The record of a tile, made where there was none.
     mutating func record(_ key: TileKey) -> Int {
         if let slot = index.find(key) { return slot }
         let slot: Int
-        if records.count < Self.capacity {
+        if records.count < capacity {
             slot = records.count
             records.append(Record(key: key))
         } else {
@@ -75,12 +82,12 @@ struct SeenTiles: Sendable {
     /// Notes that a tile has left the view.
     mutating func depart(_ slot: Int, demands: Int) {
         records[slot].lastNeeded = demands
-        if endOfDepartures - firstDeparture == Self.capacity { firstDeparture += 1 }
+        if endOfDepartures - firstDeparture == capacity { firstDeparture += 1 }
         let departure = Departure(slot: slot, lastNeeded: demands)
-        if departures.count < Self.capacity {
+        if departures.count < capacity {
             departures.append(departure)
         } else {
-            departures[endOfDepartures & (Self.capacity - 1)] = departure
+            departures[endOfDepartures & (capacity - 1)] = departure
         }
         endOfDepartures += 1
     }
@@ -92,7 +99,7 @@ struct SeenTiles: Sendable {
         for age in cursors.indices {
             cursors[age] = max(cursors[age], firstDeparture)
             while cursors[age] < endOfDepartures {
-                let departure = departures[cursors[age] & (Self.capacity - 1)]
+                let departure = departures[cursors[age] & (capacity - 1)]
                 let isBack = records[departure.slot].lastNeeded != departure.lastNeeded
                 if !isBack, demands - departure.lastNeeded <= bound { break }
                 cursors[age] += 1

@@ -28,7 +28,8 @@ extension TileCachePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        var ancestors = ResidentAncestors(target: target, context: context)
+        let absent = zip(target.needed, standings).filter { $1.residency == .none }.map(\.0.coordinate)
+        var ancestors = ResidentAncestors(of: absent, target: target, context: context)
         var gap: [TileCoordinate] = []
         var missing = 0
         for (key, standing) in zip(target.needed, standings) where standing.residency == .none {
@@ -141,16 +142,36 @@ private struct ResidentAncestors {
     private var parents = TileIndex()
     private var answers: [TileKey?] = []
 
-    init(target: PlanTarget, context: PlanContext) {
+    /// Which ancestors have been asked about, and what the answers were.
+    private var asked = TileIndex()
+    private var standings: [TileStanding] = []
+
+    /// - Parameter tiles: whose ancestors are asked about at once; others are asked about one by one.
+    init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
         self.target = target
         self.context = context
+        var keys: [TileKey] = []
+        for tile in tiles {
+            var child = tile
+            while let parent = target.pyramid.parent(of: child) {
+                let key = TileKey(layer: target.layer, parent)
+                guard asked.insert(key, keys.count) else { break }
+                keys.append(key)
+                child = parent
+            }
+        }
+        standings = context.standings(keys)
+    }
+
+    private func isResident(_ key: TileKey) -> Bool {
+        (asked.find(key).map { standings[$0].residency } ?? context.residency(key)).isResident
     }
 
     mutating func nearest(of tile: TileCoordinate) -> TileKey? {
         guard let parent = target.pyramid.parent(of: tile) else { return nil }
         let key = TileKey(layer: target.layer, parent)
         if let known = parents.find(key) { return answers[known] }
-        let answer = context.residency(key).isResident ? key : nearest(of: parent)
+        let answer = isResident(key) ? key : nearest(of: parent)
         parents.set(key, answers.count)
         answers.append(answer)
         return answer

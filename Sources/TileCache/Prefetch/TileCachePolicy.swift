@@ -28,8 +28,8 @@ package struct TileCachePolicy: PrefetchPolicy {
 
     var motion = MotionEstimate()
     var odds = ForesightOdds()
-    var trials = ForesightTrials()
-    var seen = SeenTiles()
+    var trials: ForesightTrials
+    var seen: SeenTiles
     var candidates = ForesightCandidates()
     private var previous = ForesightCandidates()
 
@@ -78,8 +78,27 @@ package struct TileCachePolicy: PrefetchPolicy {
     /// What it looks at.
     let effects: ForesightEffects
 
-    /// - Parameter effects: what it looks at; everything unless given.
-    package init(effects: ForesightEffects = .all) { self.effects = effects }
+    /// - Parameters:
+    ///   - effects: what it looks at. Default: everything.
+    ///   - memory: bytes that the tables may grow to, about; at least 180 KB. Default: 1.4 MB, and no more than that.
+    package init(effects: ForesightEffects = .all, memory: Int = .max) {
+        self.effects = effects
+        // A tile that has been seen takes 140 bytes with its index, a trial 110, and there are two trials to a tile.
+        var capacity = 4096
+        while capacity > 512, capacity * 360 > memory { capacity /= 2 }
+        seen = SeenTiles(capacity: capacity)
+        trials = ForesightTrials(capacity: 2 * capacity)
+    }
+
+    package var byteCount: Int {
+        seen.byteCount + trials.byteCount + candidates.byteCount + previous.byteCount
+            + needed.count * MemoryLayout<TileKey>.stride
+    }
+
+    package mutating func reset() {
+        let memory = seen.capacity * 360
+        self = TileCachePolicy(effects: effects, memory: memory)
+    }
 
     // MARK: - Learning
 
@@ -105,7 +124,7 @@ package struct TileCachePolicy: PrefetchPolicy {
         change += 1
         let time = motion.time
         let before = demands
-        let current = tiles.prefix(SeenTiles.maximumNeeded)
+        let current = tiles.prefix(seen.maximumNeeded)
         if !isFirst {
             let count = current.reduce(0) { $0 + (wasNeeded($1) ? 0 : 1) }
             if count > 0 { burst += (Double(count) - burst) * Self.burstRate }
@@ -123,7 +142,7 @@ package struct TileCachePolicy: PrefetchPolicy {
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
-        for key in needed.prefix(SeenTiles.maximumNeeded) {
+        for key in needed.prefix(seen.maximumNeeded) {
             guard let slot = seen.find(key), seen.records[slot].neededAt != change else { continue }
             seen.depart(slot, demands: before)
             openReturn(slot, age: 0)
@@ -163,7 +182,7 @@ package struct TileCachePolicy: PrefetchPolicy {
         odds.setEffort(context.effort)
         // Without wishes there is nothing that could change.
         isSettled = true
-        guard context.effort > 0, target.needed.count <= SeenTiles.maximumNeeded else { return }
+        guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
         let outlook = Outlook(
             target: target,
             travel: travel(of: target.rectangle, scale: target.viewport.scale, now: context.now),

@@ -8,6 +8,9 @@ struct TileIndex: Sendable {
 
     private var mask: Int { numbers.count - 1 }
 
+    /// Bytes that it has grown by.
+    var byteCount: Int { max(numbers.count - 64, 0) * (MemoryLayout<TileKey>.stride + MemoryLayout<Int32>.stride) }
+
     /// Makes an empty index; `capacity` is a power of two.
     init(capacity: Int = 64) {
         keys = [TileKey](

@@ -91,26 +91,19 @@ extension TileCache {
 extension CacheCore {
     /// Gives the whole limit back: nobody looks any more whether the pressure is over.
     func endPressure() {
-        let now = clock()
-        let hasChanged = perform { state -> Bool in
-            guard !state.isShutDown, state.pressure.share < 1 else { return false }
+        changeLimit { state in
+            guard state.pressure.share < 1 else { return false }
             state.pressure = PressureRule()
-            state.pool.setByteLimit(state.fullByteLimit, now: now)
             return true
         }
-        if hasChanged { requestPlan() }
     }
 
     func notePressure(_ level: MemoryPressure.Level) {
         let now = clock()
-        let hasChanged = perform { state -> Bool in
-            guard !state.isShutDown else { return false }
+        changeLimit { state in
             let before = state.pressure.share
             state.pressure.note(level, now: now)
-            guard state.pressure.share != before else { return false }
-            state.pool.setByteLimit(state.pressure.bytes(of: state.fullByteLimit), now: now)
-            return true
+            return state.pressure.share != before
         }
-        if hasChanged { requestPlan() }
     }
 }

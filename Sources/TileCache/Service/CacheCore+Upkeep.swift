@@ -16,12 +16,12 @@ extension CacheCore {
             tileBytes = max(tileBytes, bytes)
         }
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
-        let slotBytes = PoolState.slotBytes(for: tileBytes)
-        let (limit, maximum, usesCodec, codecJobs, hasSlots) = lock.withLock { state in
+        // A larger one than any limit is refused below.
+        let slotBytes = PoolState.slotBytes(for: min(tileBytes, 1 << 46))
+        let (limit, maximum, codecs, hasSlots) = lock.withLock { state in
             (
                 state.pool.configuration.byteLimit, state.pool.maximumByteLimit,
-                state.pool.configuration.compressedTier && options.isCompressible,
-                tileBytes > state.codecTileBytes ? state.pool.configuration.maximumCodecJobs : -1,
+                state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
                 state.pool.slotClass(ofBytes: slotBytes) != nil
             )
         }
@@ -31,19 +31,18 @@ extension CacheCore {
         try check(options.share)
         // Addresses and scratch memory come before the lock, and go again if they are not needed.
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
-        // Tables of the slots are made at once; the standard library traps if there is no memory for them.
-        let tableBytes = hasSlots ? 0 : limit / slotBytes * 8
-        guard MemoryRegion.isGranted(tableBytes) else { throw .outOfMemory(bytes: tableBytes) }
-        let made = usesCodec ? makeCodecs(codecJobs + 1, tileBytes: tileBytes, limit) : []
-        let added = perform { state -> LayerID? in
+        let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
+        let layerBytes = LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
+        let added = perform { state -> Added in
             // Another layer may have come since the check.
-            guard state.canGuarantee(options.share), state.layers.count < TileKey.layerLimit else { return nil }
+            guard state.canGuarantee(options.share) else { return .tooMuchGuaranteed }
+            guard state.layers.count < TileKey.layerLimit else { return .tooMany }
+            guard state.pool.charge(layerBytes, { $0.layerBytes += layerBytes }) else { return .noRoom }
             state.guaranteedShares += options.share.guaranteed
             state.adoptCodecs(made)
-            state.adopt(synthesis)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
-                isCompressible: usesCodec && state.codecTileBytes >= tileBytes,
+                isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
                 reservesLate: source.reservesLate,
                 share: options.share,
                 slotCapacity: region.map { $0.byteCount / slotBytes }
@@ -61,13 +60,25 @@ extension CacheCore {
                     synthesis: synthesis
                 )
             )
-            return LayerID(index)
+            return .layer(LayerID(index))
         }
-        guard let added else {
-            try check(options.share)
-            throw .invalidLayer("a cache holds \(TileKey.layerLimit) layers at most")
+        switch added {
+        case .layer(let id): return id
+        case .tooMuchGuaranteed: throw tooMuchGuaranteed(with: options.share)
+        case .tooMany: throw .invalidLayer("a cache holds \(TileKey.layerLimit) layers at most")
+        case .noRoom:
+            throw .invalidLayer(
+                "its tables and scratch memory take \(layerBytes) bytes, and tiles that are held leave no room for them"
+            )
         }
-        return added
+    }
+
+    /// What became of a new layer.
+    private enum Added: Sendable {
+        case layer(LayerID)
+        case tooMuchGuaranteed
+        case tooMany
+        case noRoom
     }
 
     /// Reserves addresses for slots: for the highest limit, or if the system denies them for the present one.
@@ -94,95 +105,80 @@ extension CacheCore {
         return .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 
-    /// One for each job at a time and one for the renderer's thread, but no more than a sixteenth of the limit; a single
-    /// one may be more, but not so large that it would leave tiles no room. None where a tile is more than LZ4 takes.
-    private func makeCodecs(_ count: Int, tileBytes: Int, _ limit: Int) -> [Transferred<TileCodec>] {
-        var codecs: [Transferred<TileCodec>] = []
-        while codecs.count < count, let codec = try? TileCodec(maximumTileBytes: tileBytes) {
-            if (codecs.count + 1) * codec.scratchByteCount > (codecs.isEmpty ? limit / 4 : limit / 16) { break }
-            codecs.append(Transferred(value: codec))
-        }
-        return codecs
-    }
-
     func invalidate(_ layer: LayerID, region: Rectangle?, keepsStale: Bool) {
-        perform { state in
-            guard state.layers.indices.contains(layer.index) else { return }
-            let pyramid = state.layers[layer.index].pyramid
-            state.pool.invalidate(layer: layer.index, dropsAtOnce: !keepsStale) { tile in
-                guard let region else { return true }
-                return !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
-            }
+        let pyramid = lock.withLock { state in
+            state.layers.indices.contains(layer.index) ? state.layers[layer.index].pyramid : nil
         }
-        requestPlan()
-    }
-
-    func addFloor(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle?) throws(TileCacheError) {
-        let problem = perform { state -> String? in
-            guard state.layers.indices.contains(layer.index) else { return "the layer is not one of this cache" }
-            let pyramid = state.layers[layer.index].pyramid
-            guard levels.overlaps(0...pyramid.maximumLevel) else {
-                return "the layer has levels 0 to \(pyramid.maximumLevel), not \(levels.lowerBound)"
-            }
-            let world = Rectangle(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
-            let ranges = levels.clamped(to: 0...pyramid.maximumLevel).map {
-                pyramid.range(overlapping: region ?? world, at: $0)
-            }
-            let slotBytes = state.pool.slotBytes(ofLayer: layer.index)
-            let floorBytes = state.floors.reduce(0) { $0 + state.pool.slotBytes(ofLayer: $1.layer) }
-            let half = state.pool.configuration.byteLimit / 2
-            var count = 0
-            for range in ranges {
-                let (tiles, overflow) = range.columns.count.multipliedReportingOverflow(by: range.rows.count)
-                count += overflow ? half : min(tiles, half)
-            }
-            let (bytes, overflow) = count.multipliedReportingOverflow(by: slotBytes)
-            guard !overflow, bytes <= half - floorBytes else {
-                return
-                    "the floors would take \(overflow ? .max : bytes + floorBytes) bytes, more than half of the limit"
-            }
-            let present = Set(state.floors)
-            for tile in ranges.joined() {
-                let key = TileKey(layer: layer.index, tile)
-                guard !present.contains(key) else { continue }
-                state.pool.setFloor(true, for: key)
-                state.floors.append(key)
-            }
-            return nil
+        guard let pyramid else { return }
+        let isAffected = { (tile: TileCoordinate) -> Bool in
+            guard let region else { return true }
+            return !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
         }
-        if let problem { throw .invalidConfiguration(problem) }
-        requestPlan()
-    }
-
-    func removeFloors(_ layer: LayerID) {
-        perform { state in
-            for key in state.floors where key.layer == layer.index { state.pool.setFloor(false, for: key) }
-            state.floors.removeAll { $0.layer == layer.index }
+        var next = perform { state -> Range<Int32> in
+            state.pool.beginInvalidation(layer: layer.index, where: isAffected)
+            return state.pool.table.pages
         }
-        // What there was no room for beside them may come now.
+        while !next.isEmpty {
+            let step = next.prefix(8)
+            perform {
+                $0.pool.invalidate(
+                    onPages: step.startIndex..<step.endIndex,
+                    layer: layer.index,
+                    dropsAtOnce: !keepsStale,
+                    where: isAffected
+                )
+            }
+            next = step.endIndex..<next.upperBound
+        }
         requestPlan()
     }
 
     func trim(toBytes bytes: Int) {
         let now = clock()
-        perform { $0.pool.trim(toBytes: max(bytes, 0), now: now) }
+        while perform({ $0.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce) }) {}
         // Needed tiles may have gone, too.
         requestPlan()
     }
 
     func setByteLimit(_ bytes: Int) {
-        let now = clock()
-        // A higher limit takes larger tables at once.
-        let tableBytes = lock.withLock { state in
-            let more = min(bytes, state.pool.maximumByteLimit) - state.pool.configuration.byteLimit
-            return state.pool.slots.reduce(0) { $0 + max(more, 0) / $1.slotBytes * 8 }
-        }
-        guard MemoryRegion.isGranted(tableBytes) else { return }
-        perform { state in
+        changeLimit { state in
             state.fullByteLimit = min(max(bytes, 1), state.pool.maximumByteLimit)
-            state.pool.setByteLimit(state.pressure.bytes(of: state.fullByteLimit), now: now)
+            return true
+        }
+    }
+
+    /// Brings the pool to the limit that holds after a change, in steps that release the lock in between.
+    ///
+    /// - Parameter change: whether the limit may be another one.
+    func changeLimit(_ change: @Sendable (inout CoreState) -> Bool) {
+        let now = clock()
+        let begun = perform { state -> Bool? in
+            guard !state.isShutDown, change(&state) else { return nil }
+            let limit = state.pressure.bytes(of: state.fullByteLimit)
+            state.shrinkCodecs(toLimit: limit)
+            return state.pool.setByteLimit(limit, now: now, steps: PoolState.stepsAtOnce)
+        }
+        guard var goesOn = begun else { return }
+        while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
+        let (codecs, limit) = lock.withLock { ($0.codecs, $0.pool.configuration.byteLimit) }
+        let made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit)
+        let views = perform { state -> Int in
+            state.adoptCodecs(made)
+            return state.views.count
+        }
+        var changed: Set<Int> = []
+        for place in 0..<views {
+            let needsOthers = perform { state -> Bool in
+                guard var view = state.views[place].take() else { return false }
+                let before = view.model.needsVersion
+                view.model.refit(now: now, pool: &state.pool)
+                defer { state.views[place] = view }
+                return view.model.needsVersion != before
+            }
+            if needsOthers { changed.insert(place) }
         }
         requestPlan()
+        if !changed.isEmpty { callBackViews { place, _, _ in changed.contains(place) } }
     }
 
     func statistics() -> Statistics {
@@ -227,8 +223,8 @@ extension CacheCore {
             figures.peakDecodedBytes = counters.peakDecodedBytes
             figures.peakCompressedBytes = counters.peakCompressedBytes
             figures.peakInFlightBytes = counters.peakInFlightBytes
-            figures.decodedTiles = state.pool.decoded.count
-            figures.compressedTiles = state.pool.compressed.count + state.pool.solid.count
+            figures.decodedTiles = state.pool.tiles.decoded
+            figures.compressedTiles = state.pool.tiles.compressed
             let unseen = state.pool.unseen
             figures.unseenTiles = unseen.all
             figures.unseenPrefetchedTiles = unseen.prefetched
@@ -245,10 +241,8 @@ extension CacheCore {
             figures.slowCallbacks = state.slowCallbacks + slow
             figures.longestCallbackNanoseconds = max(state.longestCallback, oldest.map { now - $0 } ?? 0)
             figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }
-            for key in state.floors where state.pool.residency(of: key).isDecoded {
-                figures.floorTiles += 1
-                figures.floorBytes += state.pool.slotBytes(ofLayer: key.layer)
-            }
+            figures.floorTiles = state.pool.tiles.pinned
+            figures.floorBytes = state.pool.tiles.pinnedBytes
             figures.synthesizedTiles = state.synthesis.tiles
             figures.synthesisLoads = state.synthesis.loads
             figures.synthesisHoles = state.synthesis.holes
@@ -269,33 +263,4 @@ extension AnySource {
 extension CoreState {
     /// Whether another layer may be guaranteed its share; but for what sums of fractions lose.
     func canGuarantee(_ share: LayerShare) -> Bool { guaranteedShares + share.guaranteed <= 1 + 1e-9 }
-
-    /// Takes codecs for larger tiles in the place of those for smaller ones; their memory counts.
-    mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
-        guard let new = made.first?.value else { return }
-        guard new.maximumTileBytes > codecTileBytes else { return }
-        // Smaller ones that are at work count until they are done.
-        let spare = codecs.reduce(0) { $0 + $1.value.scratchByteCount }
-        let busy = pool.configuration.fixedBytes - spare
-        var count = made.count
-        if !pool.configuration.grantsBookkeeping {
-            while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
-        }
-        guard count > 0 else { return }
-        codecTileBytes = new.maximumTileBytes
-        codecs = Array(made.prefix(count))
-        pool.configuration.fixedBytes = busy + count * new.scratchByteCount
-        pool.configuration.maximumCodecJobs = count
-        pool.coverTaken()
-        pool.notePeaks()
-    }
-
-    /// Takes a codec back, unless larger ones have come meanwhile.
-    mutating func returnCodec(_ codec: Transferred<TileCodec>) {
-        if codec.value.maximumTileBytes == codecTileBytes {
-            codecs.append(codec)
-        } else {
-            pool.configuration.fixedBytes -= codec.value.scratchByteCount
-        }
-    }
 }

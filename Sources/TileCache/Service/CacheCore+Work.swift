@@ -114,7 +114,7 @@ extension CacheCore {
     /// Takes a codec and looks the addresses up; there are as many codecs as the pool begins jobs at a time.
     func codecWork(for ticket: CodecTicket, _ state: inout CoreState) -> CodecWork {
         CodecWork(
-            codec: state.codecs.removeLast(),
+            codec: state.codecs.take(),
             layer: state.layers[ticket.key.layer],
             slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
             parts: parts(of: ticket.block, bytes: ticket.blockBytes, state)

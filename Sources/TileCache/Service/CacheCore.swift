@@ -55,13 +55,10 @@ final class CacheCore: Sendable {
         state.idleWorkers = Array((0..<configuration.workers).reversed())
         state.spareWorkers = Array((configuration.workers..<allWorkers).reversed())
         state.insideSince = [Int64](repeating: -1, count: allWorkers)
-        // What the system has is asked for before the first tile comes.
-        state.pool.tableGrant = TableGrant()
         lock = Lock(state)
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
         workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
-        grantTable()
     }
 
     private static func pageRegion(for settings: PoolConfiguration) -> MemoryRegion? {
@@ -72,60 +69,31 @@ final class CacheCore: Sendable {
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         executor.interleave?()
         var leaving: [LeavingMemory] = []
-        var wantsGrant = false
         let result = lock.withLock { state in
             let result = body(&state)
             leaving = state.pool.takePendingDecommits()
-            wantsGrant = state.pool.wantsTableGrant
             return result
         }
         if !leaving.isEmpty { letGo(leaving) }
-        if wantsGrant { grantTable() }
         return result
     }
 
-    /// Asks the system for what the pool's table may need next; whoever found it too small meanwhile is served now.
-    private func grantTable() {
-        let (sizes, isShort) = lock.withLock { ($0.pool.tableGrantSizes, $0.pool.tableGrant?.wasShort == true) }
-        guard let bytes = sizes.first(where: MemoryRegion.isGranted) else {
-            // Others may give memory back, and nobody would tell.
-            if isShort { planAgain(at: clock() + 100_000_000) }
-            return
-        }
-        let wasShort = lock.withLock { state -> Bool in
-            defer { state.pool.tableGrant = TableGrant(bytes: bytes, isScarce: bytes != sizes[0]) }
-            return state.pool.tableGrant?.wasShort == true
-        }
-        guard wasShort else { return }
-        let plans = perform { state -> Bool in
-            state.enterMissing()
-            return state.requestPlan()
-        }
-        if plans { queuePlan() }
-    }
-
     private func letGo(_ leaving: [LeavingMemory]) {
-        let ranges = leaving.map(\.range)
-        let (slotRegions, pageRegion, slotBytes) = lock.withLock { state in
-            (state.slotRegions, state.pageRegion, state.pool.slots.map(\.slotBytes))
-        }
-        for range in ranges where range.slotClass >= 0 {
-            let bytes = slotBytes[Int(range.slotClass)]
-            slotRegions[Int(range.slotClass)].letGo(offset: Int(range.number) * bytes, byteCount: bytes)
-        }
-        // Neighbouring pages go in one call.
-        let pages = ranges.filter { $0.slotClass < 0 }.map { Int($0.number) }.sorted()
+        let ranges = leaving.map(\.range).sorted { ($0.slotClass, $0.number) < ($1.slotClass, $1.number) }
+        // Neighbours go in one call.
         var first = 0
-        while first < pages.count {
+        while first < ranges.count {
             var last = first
-            while last + 1 < pages.count, pages[last + 1] == pages[last] + 1 { last += 1 }
-            pageRegion.letGo(
-                offset: pages[first] * PageAllocator.pageBytes,
-                byteCount: (last - first + 1) * PageAllocator.pageBytes
-            )
+            while last + 1 < ranges.count, ranges[last + 1].slotClass == ranges[first].slotClass,
+                ranges[last + 1].number == ranges[last].number + 1
+            {
+                last += 1
+            }
+            let (region, bytes) = lock.withLock { $0.memory(of: ranges[first].slotClass) }
+            region.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
             first = last + 1
         }
-        // Under a lowered limit nobody took memory until now.
+        // Under a lowered limit nothing was taken until now.
         let isUnderLimit = lock.withLock { $0.pool.finishDecommits(leaving) }
         if isUnderLimit { requestPlan() }
     }
@@ -153,7 +121,8 @@ final class CacheCore: Sendable {
             state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
-            state.pool.settleLimit(now: clock())
+            let goesOn = state.pool.settleLimit(now: clock())
+            state.enterMissing()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -170,14 +139,17 @@ final class CacheCore: Sendable {
             return PlanInput(
                 views: views,
                 watched: Set(watched),
-                floors: state.floors,
+                floors: state.pool.pinsToLoad,
                 wished: state.waits.wished,
                 latency: state.meanLatency,
+                isSettling: goesOn,
                 counters: state.pool.counters,
-                capacityTiles: state.pool.configuration.byteLimit / slotBytes
+                capacityTiles: state.pool.configuration.byteLimit / slotBytes,
+                byteLimit: state.pool.configuration.byteLimit
             )
         }
         guard let input else { return }
+        if input.isSettling { requestPlan() }
         let context = PlanContext(
             now: clock(),
             workers: workers,
@@ -192,8 +164,10 @@ final class CacheCore: Sendable {
         let (plan, isSettled, expected) = planner.withLock { planner in
             let plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
+            planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected)
         }
+        chargePolicies()
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
             state.pool.install(plan, now: clock())
@@ -210,6 +184,22 @@ final class CacheCore: Sendable {
         setTimer()
     }
 
+    /// Bytes that policies may learn: an eighth of the limit, but what one view needs if that is no more than a quarter.
+    static func policyBytes(ofLimit limit: Int) -> Int { max(limit / 8, min(limit / 4, 384 << 10)) }
+
+    /// Counts what the policies have learned against the limit; if there is no room for it, they give it up.
+    private func chargePolicies() {
+        // In steps, so that a little growth is not asked for each time.
+        let bytes = (planner.withLock { $0.policyBytes } + 16383) & ~16383
+        let isCounted = perform { $0.pool.charge(bytes - $0.pool.policyBytes) { $0.policyBytes = bytes } }
+        guard !isCounted else { return }
+        let least = planner.withLock { planner -> Int in
+            planner.trimPolicies(toBytes: 0, of: [])
+            return planner.policyBytes
+        }
+        perform { $0.pool.policyBytes = min($0.pool.policyBytes, least) }
+    }
+
     private struct PlanInput: Sendable {
         var views: [(id: Int, snapshot: ViewSnapshot)]
         /// Views whose diagnostics somebody looks at.
@@ -217,8 +207,11 @@ final class CacheCore: Sendable {
         var floors: [TileKey]
         var wished: LoadWaits.Wishes
         var latency: Int64
+        /// A lowered limit takes more steps to reach.
+        var isSettling: Bool
         var counters: PoolCounters
         var capacityTiles: Int
+        var byteLimit: Int
     }
 
     /// Plans again at a time or soon after, even if no view is updated or drawn until then.
@@ -260,6 +253,11 @@ final class CacheCore: Sendable {
     ///
     /// - Parameter drawing: a view that needs no call. Default: nil.
     func notify(drawing key: TileKey, except drawing: Int? = nil) {
+        callBackViews { place, view, pool in place != drawing && view.draws(key, pool: pool) }
+    }
+
+    /// Calls back those of some views that have a handler and no call queued.
+    func callBackViews(where isConcerned: (Int, borrowing ViewRecord, borrowing PoolState) -> Bool) {
         struct Call: Sendable {
             var place: Int
             var serial: Int
@@ -268,9 +266,9 @@ final class CacheCore: Sendable {
         let calls = lock.withLock { state -> [Call] in
             guard !state.isShutDown else { return [] }
             var calls: [Call] = []
-            for place in state.views.indices where place != drawing {
+            for place in state.views.indices {
                 guard let view = state.views[place], view.callback != nil, !view.isCallbackQueued,
-                    let queue = view.callbackQueue, view.draws(key, pool: state.pool)
+                    let queue = view.callbackQueue, isConcerned(place, view, state.pool)
                 else { continue }
                 state.views[place]?.isCallbackQueued = true
                 calls.append(Call(place: place, serial: view.serial, queue: queue))

@@ -36,6 +36,12 @@ struct LayerRecord: Sendable {
     /// How the levels are made that the source does not have; `nil` where it has all.
     let synthesis: LevelSynthesis?
 
+    /// Bytes of the tables of a layer with such a pyramid.
+    static func byteCount(of pyramid: TilePyramid) -> Int {
+        let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
+        return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
+    }
+
     init(
         id: LayerID,
         source: AnySource,
@@ -92,7 +98,7 @@ struct CoreState: ~Copyable {
     var guaranteedShares = 0.0
     /// How many views there have been.
     var viewCount = 0
-    var floors: [TileKey] = []
+    var pins: [PinnedRange] = []
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -114,9 +120,9 @@ struct CoreState: ~Copyable {
     /// The worker that waits for an asynchronous load, by the load's number.
     var workerOfLoad: [Int32: Int] = [:]
     var requests: [Int32: WeakRequest] = [:]
-    var codecs: [Transferred<TileCodec>] = []
-    /// The largest tile that the codecs take.
-    var codecTileBytes = 0
+    var codecs: Codecs
+    /// Whether tiles may be kept compressed, if the limit leaves a codec room.
+    let usesCompressedTier: Bool
     var isPlanQueued = false
     /// What had happened when the newest plan began to be made, where views that stand still need no other until more has.
     var settledCounters: PoolCounters?
@@ -136,6 +142,8 @@ struct CoreState: ~Copyable {
 
     init(pool: consuming PoolState, pageRegion: MemoryRegion, meanLatency: Int64) {
         fullByteLimit = pool.configuration.byteLimit
+        codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
+        usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
         self.pageRegion = pageRegion
         self.meanLatency = meanLatency
@@ -143,6 +151,16 @@ struct CoreState: ~Copyable {
 
     func address(slotClass: Int, slot: Int32) -> UnsafeMutableRawPointer {
         slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes
+    }
+
+    /// Where slots or pages of a kind lie (see `MemoryRange`), and the bytes of each.
+    borrowing func memory(of kind: Int32) -> (MemoryRegion, bytes: Int) {
+        switch kind {
+        case MemoryRange.pages: (pageRegion, PageAllocator.pageBytes)
+        case MemoryRange.entryPages: (pool.table.entryRegion, EntryTable.pageBytes)
+        case MemoryRange.chainPages: (pool.table.chainRegion, EntryTable.pageBytes)
+        default: (slotRegions[Int(kind)], pool.slots[Int(kind)].slotBytes)
+        }
     }
 
     /// Workers to wake for what the plan still holds.
@@ -154,14 +172,16 @@ struct CoreState: ~Copyable {
         return woken
     }
 
-    /// Enters the needed and pinned tiles that the pool's table had no memory for.
+    /// Enters the needed and pinned tiles that the pool's table had no room for.
     mutating func enterMissing() {
         for place in views.indices {
-            guard var view = views[place].take() else { continue }
+            guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
+                var view = views[place].take()
+            else { continue }
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        for key in floors { pool.setFloor(true, for: key) }
+        if pins.contains(where: { !$0.isEntered }) { _ = enterPins() }
     }
 
     /// Asks for a look after the loads in flight, unless one is due; whether the timer has to be told.

@@ -55,13 +55,6 @@ extension LayerRecord {
 }
 
 extension CoreState {
-    /// Counts a layer's spare scratch memory.
-    mutating func adopt(_ synthesis: LevelSynthesis?) {
-        guard let bytes = synthesis?.spare.byteCount else { return }
-        if !pool.configuration.grantsBookkeeping { _ = pool.makeBytes(bytes) }
-        pool.configuration.synthesisBytes += bytes
-    }
-
     /// A tile that is made begins with another load: its source answers, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
         synthesis.loads += 1

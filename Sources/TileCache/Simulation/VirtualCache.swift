@@ -107,7 +107,7 @@ package final class VirtualCache {
     package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
         let layer = addLayer(tileBytes: tileBytes)
         synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
-        if synthesis[layer] != nil { pool.configuration.synthesisBytes += PoolState.slotBytes(for: tileBytes) }
+        if synthesis[layer] != nil { pool.layerBytes += PoolState.slotBytes(for: tileBytes) }
         return layer
     }
 

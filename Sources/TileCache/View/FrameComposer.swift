@@ -153,7 +153,7 @@ struct FrameComposer {
         for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {
             drawable += 1
         }
-        let mark = TouchMark(decoded: pool.decoded.version, compressed: pool.compressed.version, count: drawable)
+        let mark = TouchMark(stamp: pool.lastStamp, count: drawable)
         let isMissing = drawable < entries.count
         if mark == layer.touched { return isMissing }
         for index in entries.indices {
@@ -165,11 +165,7 @@ struct FrameComposer {
                 layer.needs.missingSince[index] = -1
             }
         }
-        layer.touched = TouchMark(
-            decoded: pool.decoded.version,
-            compressed: pool.compressed.version,
-            count: drawable
-        )
+        layer.touched = TouchMark(stamp: pool.lastStamp, count: drawable)
         return isMissing
     }
 

@@ -6,8 +6,8 @@ struct VisibleTile: Hashable, Sendable {
 
 /// Tells whether a frame's touches would change nothing.
 struct TouchMark: Hashable, Sendable {
-    var decoded: UInt64 = 0
-    var compressed: UInt64 = 0
+    /// The stamp of the pool's last use.
+    var stamp: UInt64 = 0
     /// Of the needed tiles, how many were touched.
     var count = -1
 }
@@ -17,7 +17,7 @@ struct ViewLayer: Sendable {
     let layer: Int
     let pyramid: TilePyramid
     var needs = ViewNeeds()
-    /// The versions of the pool's lists after the last frame's touches, and the tiles that it touched.
+    /// Where the pool stood after the last frame's touches.
     var touched = TouchMark()
     /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
     var visible: [VisibleTile] = []
@@ -167,6 +167,13 @@ struct ViewModel: Sendable {
         return true
     }
 
+    /// Fits the needs to another limit, where the view stands.
+    mutating func refit(now: Int64, pool: inout PoolState) {
+        guard fitsBudget, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
+        shortfallBytes = 0
+        for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
+    }
+
     private mutating func update(
         layer index: Int,
         _ viewport: Viewport,
@@ -202,6 +209,7 @@ struct ViewModel: Sendable {
             layers[index].touched = TouchMark()
             needsVersion &+= 1
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+            noteDropped(layer: index, pool)
         }
         if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
@@ -216,6 +224,7 @@ struct ViewModel: Sendable {
         hasMoved = true
         lastMoved = now
         needsVersion &+= 1
+        shortfallBytes = 0
         for index in layers.indices {
             scratch.removeAll(keepingCapacity: true)
             var importance: [TileKey: Float] = [:]
@@ -227,13 +236,32 @@ struct ViewModel: Sendable {
                 if importance.updateValue(max(own, importance[key] ?? own), forKey: key) == nil { scratch.append(key) }
             }
             scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
+            // More than the limit can hold are not kept track of: the least important ones go.
+            let most = pool.configuration.byteLimit / pool.slotBytes(ofLayer: layers[index].layer)
+            shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: most, layer: index, pool))
+            scratch.removeLast(max(scratch.count - max(most, 1), 0))
             layers[index].hasOwnList = true
             layers[index].importance = scratch.map { importance[$0] ?? 0 }
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
             layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+            noteDropped(layer: index, pool)
         }
+    }
+
+    /// Needed tiles that there was no memory for are neither drawn nor waited for, but reported.
+    private mutating func noteDropped(layer index: Int, _ pool: borrowing PoolState) {
+        let kept = layers[index].needs.tiles.count
+        guard kept < scratch.count else { return }
+        shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: kept, layer: index, pool))
+        layers[index].visible.removeAll { $0.index >= Int32(kept) }
+        if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
+    }
+
+    /// Bytes of so many tiles if they are more than there may be; else 0.
+    private func bytes(of count: Int, beyond most: Int, layer index: Int, _ pool: borrowing PoolState) -> Int {
+        count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
 
     private mutating func collect(layer index: Int, level: Int, _ viewport: Viewport) {

@@ -1,0 +1,150 @@
+import Foundation
+import Synchronization
+import TileCache
+
+/// What calls cost, and how long other threads wait for them, by how many tiles the cache holds.
+public struct HeldTilesBenchmark: Sendable {
+    /// Figures of one number of tiles, in milliseconds.
+    public struct Row: Codable, Sendable, Hashable {
+        /// Tiles held.
+        public var tiles: Int
+        /// By call: how long the call took.
+        public var calls: [String: Double]
+        /// By call: the p99.9 of another thread's look-ups meanwhile, and the longest one.
+        public var waits: [String: Double]
+        public var longestWaits: [String: Double]
+        /// `update` and `frame()` of a view that pans over a full cache, half of it pinned: the median and the longest.
+        public var frame: Double
+        public var longestFrame: Double
+    }
+
+    /// Tiles of 16 x 16 gray pixels.
+    private struct GraySource: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            return .pixels
+        }
+    }
+
+    /// How long look-ups of one thread take.
+    private final class Prober: Sendable {
+        private struct State {
+            var waits: [Int64] = []
+            var isOver = false
+        }
+
+        private let state = Mutex(State())
+        private let done = DispatchSemaphore(value: 0)
+
+        init(_ cache: TileCache, _ layer: LayerID) {
+            let thread = Thread { [self] in
+                let tile = TileCoordinate(level: 0, column: 0, row: 0)
+                var isOver = false
+                while !isOver {
+                    let start = MonotonicTime.now.nanoseconds
+                    _ = cache.isResident(tile, of: layer)
+                    let wait = MonotonicTime.now.nanoseconds - start
+                    isOver = state.withLock { state in
+                        state.waits.append(wait)
+                        return state.isOver
+                    }
+                    usleep(20)
+                }
+                done.signal()
+            }
+            thread.start()
+        }
+
+        /// The p99.9 and the longest since the last call, in milliseconds.
+        func take() -> (usual: Double, longest: Double) {
+            var waits = state.withLock { state -> [Int64] in
+                defer { state.waits = [] }
+                return state.waits
+            }
+            waits.sort()
+            guard let last = waits.last else { return (0, 0) }
+            return (Double(waits[(waits.count - 1) * 999 / 1000]) / 1e6, Double(last) / 1e6)
+        }
+
+        func end() {
+            state.withLock { $0.isOver = true }
+            done.wait()
+        }
+    }
+
+    private static let side = 4096
+
+    /// Fills a cache with so many tiles and measures.
+    public static func run(tiles: Int) throws -> Row {
+        var row = Row(tiles: tiles, calls: [:], waits: [:], longestWaits: [:], frame: 0, longestFrame: 0)
+        // A slot is a page of the system, and the table takes an entry for each.
+        var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
+        configuration.workers = 2
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: side * 16, worldHeight: side * 16, tileSize: 16)
+        let options = LayerOptions(format: .gray8, isCompressible: false)
+        let layer = try cache.addLayer(GraySource(), pyramid: pyramid, options: options)
+        let view = cache.makeView(layers: [layer])
+        let prober = Prober(cache, layer)
+        func measure(_ name: String, _ body: () throws -> Void) rethrows {
+            _ = prober.take()
+            let start = MonotonicTime.now.nanoseconds
+            try body()
+            row.calls[name] = Double(MonotonicTime.now.nanoseconds - start) / 1e6
+            (row.waits[name], row.longestWaits[name]) = prober.take()
+        }
+        let level = pyramid.maximumLevel
+        let rows = max(tiles / side, 2)
+        func box(_ rows: Int) -> Rectangle {
+            Rectangle(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
+        }
+        measure("load") {
+            for first in stride(from: 0, to: tiles, by: 1000) {
+                let part = (first..<min(first + 1000, tiles)).map {
+                    TileCoordinate(level: level, column: $0 % side, row: $0 / side)
+                }
+                view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
+                while !part.allSatisfy({ cache.isResident($0, of: layer) }) { usleep(200) }
+            }
+            view.update(needing: [])
+        }
+        measure("statistics") { for _ in 0..<100 { _ = cache.statistics } }
+        row.calls["statistics"]! /= 100
+        measure("invalidate") {
+            cache.invalidate(layer, region: Rectangle(minX: 0, minY: 0, maxX: 16, maxY: 16))
+        }
+        try measure("pin half") { try cache.addFloor(layer, levels: level...level, region: box(rows / 2)) }
+        var frames: [Double] = []
+        for step in 0..<400 {
+            let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
+            let start = MonotonicTime.now.nanoseconds
+            view.update(Viewport(center: center, width: 256, height: 192))
+            _ = view.frame()
+            frames.append(Double(MonotonicTime.now.nanoseconds - start) / 1e6)
+            usleep(4000)
+        }
+        row.frame = frames.sorted()[frames.count / 2]
+        row.longestFrame = frames.max() ?? 0
+        cache.removeFloors(layer)
+        let limit = cache.byteLimit.bytes
+        measure("limit to a tenth") { cache.byteLimit = .bytes(limit / 10) }
+        measure("trim to 0") { cache.trim(toBytes: 0) }
+        prober.end()
+        _ = cache.shutdown(timeout: 10_000_000_000)
+        return row
+    }
+
+    /// A table for people, 80 columns.
+    public static func text(_ rows: [Row]) -> String {
+        func cell(_ value: Double?) -> String { String(format: "%9.3f", value ?? .nan) }
+        var lines = ["by tiles held    " + rows.map { String(format: "%9d", $0.tiles) }.joined() + "   (ms)"]
+        for name in ["load", "statistics", "invalidate", "pin half", "limit to a tenth", "trim to 0"] {
+            let name17 = name.padding(toLength: 17, withPad: " ", startingAt: 0)
+            lines.append(name17 + rows.map { cell($0.calls[name]) }.joined() + "   the call")
+            lines.append("                 " + rows.map { cell($0.waits[name]) }.joined() + "   others wait, p99.9")
+        }
+        lines.append("update, frame    " + rows.map { cell($0.frame) }.joined() + "   median")
+        lines.append("                 " + rows.map { cell($0.longestFrame) }.joined() + "   longest")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,114 @@
+/// How many codecs a cache keeps, and of which size: scratch memory that counts against the limit and follows it.
+struct Codecs: Sendable {
+    /// Codecs that no job uses.
+    private(set) var idle: [Transferred<TileCodec>] = []
+    /// The largest tile that they take.
+    private(set) var tileBytes = 0
+    /// Codecs of that size, those at work included.
+    private(set) var count = 0
+    /// Scratch memory of one, in bytes.
+    private var scratchBytes = 0
+    /// One for each job at a time and one for the renderer's thread.
+    let wanted: Int
+
+    init(jobs: Int) { wanted = jobs + 1 }
+
+    /// Whether one can be taken now.
+    var isEmpty: Bool { idle.isEmpty }
+
+    mutating func take() -> Transferred<TileCodec> { idle.removeLast() }
+
+    /// How many the limit allows: no more than a sixteenth of it, but one if that is at most a quarter.
+    func allowed(scratchBytes: Int, limit: Int) -> Int {
+        scratchBytes > limit / 4 ? 0 : max(min(wanted, limit / 16 / max(scratchBytes, 1)), 1)
+    }
+
+    /// How many more of the present size the limit allows.
+    func missing(limit: Int) -> Int {
+        tileBytes == 0 ? 0 : max(allowed(scratchBytes: scratchBytes, limit: limit) - count, 0)
+    }
+
+    /// Makes codecs, without a lock: as many as the limit allows, none if a tile is larger than LZ4 takes.
+    func make(_ number: Int? = nil, tileBytes: Int, limit: Int) -> [Transferred<TileCodec>] {
+        var made: [Transferred<TileCodec>] = []
+        while let codec = try? TileCodec(maximumTileBytes: tileBytes) {
+            let most = number ?? allowed(scratchBytes: codec.scratchByteCount, limit: limit)
+            guard made.count < most else { break }
+            made.append(Transferred(value: codec))
+        }
+        return made
+    }
+
+    /// Takes codecs in, those of a larger size in the place of all others; the change of the bytes that are idle.
+    fileprivate mutating func adopt(_ made: [Transferred<TileCodec>]) {
+        guard let first = made.first?.value else { return }
+        if first.maximumTileBytes > tileBytes {
+            idle = []
+            count = 0
+            tileBytes = first.maximumTileBytes
+            scratchBytes = first.scratchByteCount
+        }
+        idle += made
+        count += made.count
+    }
+
+    /// Takes a codec back; whether it is kept.
+    fileprivate mutating func put(_ codec: Transferred<TileCodec>, limit: Int) -> Bool {
+        guard codec.value.maximumTileBytes == tileBytes else { return false }
+        guard count <= allowed(scratchBytes: scratchBytes, limit: limit) else {
+            count -= 1
+            return false
+        }
+        idle.append(codec)
+        return true
+    }
+
+    /// Gives up idle codecs that a limit no longer allows; how many bytes.
+    fileprivate mutating func shrink(limit: Int) -> Int {
+        let excess = count - allowed(scratchBytes: scratchBytes, limit: limit)
+        let gone = min(max(excess, 0), idle.count)
+        idle.removeLast(gone)
+        count -= gone
+        return gone * scratchBytes
+    }
+}
+
+extension CoreState {
+    /// Takes codecs in if their memory can be had.
+    mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
+        guard let new = made.first?.value, new.maximumTileBytes >= codecs.tileBytes else { return }
+        // Smaller ones that are at work count until they are done.
+        let isLarger = new.maximumTileBytes > codecs.tileBytes
+        let spare = isLarger ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
+        var count = min(made.count, isLarger ? made.count : codecs.missing(limit: pool.configuration.byteLimit))
+        if !pool.configuration.grantsBookkeeping {
+            while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
+        }
+        guard count > 0 else { return }
+        pool.configuration.fixedBytes += count * new.scratchByteCount - spare
+        codecs.adopt(Array(made.prefix(count)))
+        noteCodecs()
+        pool.coverTaken()
+        pool.notePeaks()
+    }
+
+    mutating func returnCodec(_ codec: Transferred<TileCodec>) {
+        if !codecs.put(codec, limit: pool.configuration.byteLimit) {
+            pool.configuration.fixedBytes -= codec.value.scratchByteCount
+            noteCodecs()
+        }
+    }
+
+    /// Gives up codecs that a lower limit does not allow; those at work go when they come back.
+    mutating func shrinkCodecs(toLimit limit: Int) {
+        pool.configuration.fixedBytes -= codecs.shrink(limit: limit)
+        noteCodecs()
+    }
+
+    /// Without a codec nothing is compressed, and what is compressed counts as missing.
+    private mutating func noteCodecs() {
+        guard codecs.tileBytes > 0 else { return }
+        pool.configuration.maximumCodecJobs = codecs.count
+        pool.configuration.compressedTier = usesCompressedTier && codecs.count > 0
+    }
+}

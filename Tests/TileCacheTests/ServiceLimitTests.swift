@@ -1,0 +1,139 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// A lowered limit is reached, tables included, and what a cache holds beside pixels stays within the limit.
+@Suite struct ServiceLimitTests {
+    /// Single-colour tiles of 16 x 16 pixels: they take a slot of 4 KiB while they are decoded.
+    private func smallTiles(limit: ByteCount, workers: Int = 2) throws -> (TileCache, LayerID) {
+        var configuration = TileCache.Configuration(byteLimit: limit)
+        configuration.workers = workers
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 16)
+        return (cache, try cache.addLayer(PlainSource(), pyramid: pyramid))
+    }
+
+    private func list(_ layer: LayerID, _ count: Int, from first: Int = 0) -> [NeededTile] {
+        (first..<first + count).map {
+            NeededTile(layer: layer, tile: TileCoordinate(level: 12, column: $0 % 4096, row: $0 / 4096))
+        }
+    }
+
+    /// Loads so many tiles, a part at a time.
+    private func fill(_ cache: TileCache, _ view: TileView, _ layer: LayerID, _ count: Int) {
+        for first in stride(from: 0, to: count, by: 500) {
+            let part = list(layer, min(500, count - first), from: first)
+            view.update(needing: part)
+            #expect(eventually { part.allSatisfy { cache.isResident($0.tile, of: layer) } })
+        }
+    }
+
+    @Test func aLimitLoweredFarIsReachedAndDrawnAt() throws {
+        let (cache, layer) = try smallTiles(limit: .mebibytes(64))
+        let filling = ServiceSetup.quiet(cache, [layer])
+        fill(cache, filling, layer, 10_000)
+        filling.update(needing: [])
+        let limit = ByteCount.kibibytes(1300)
+        cache.byteLimit = limit
+        #expect(eventually { cache.statistics.usedBytes <= limit.bytes }, "\(cache.statistics.usedBytes)")
+        let view = ServiceSetup.quiet(cache, [layer])
+        let some = list(layer, 50, from: 20_000)
+        view.update(needing: some)
+        #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
+        #expect(cache.statistics.usedBytes <= limit.bytes)
+    }
+
+    /// The same with a view that stays where it is, while its tiles do not fit the new limit, and with leases held.
+    @Test func leasesOutliveALimitLoweredBelowThem() throws {
+        let (cache, layer) = try smallTiles(limit: .mebibytes(16))
+        let view = ServiceSetup.quiet(cache, [layer])
+        let needed = list(layer, 600)
+        view.update(needing: needed)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        var frame: TileFrame? = view.frame()
+        let before = frame?.first.map { $0.tile.withUnsafeBytes { Array($0) } }
+        cache.byteLimit = .mebibytes(1)
+        #expect(frame?.first.map { $0.tile.withUnsafeBytes { Array($0) } } == before)
+        frame = nil
+        #expect(eventually { cache.statistics.usedBytes <= 1 << 20 }, "\(cache.statistics.usedBytes)")
+        view.update(needing: Array(needed.prefix(20)))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    @Test func aTrimToNothingLeavesHardlyMoreThanANewCacheHas() throws {
+        let (cache, layer) = try smallTiles(limit: .mebibytes(64))
+        let new = cache.statistics.usedBytes
+        let view = ServiceSetup.quiet(cache, [layer])
+        fill(cache, view, layer, 10_000)
+        view.update(needing: [])
+        cache.trim(toBytes: 0)
+        #expect(eventually { cache.statistics.usedBytes < new + 64 << 10 }, "\(cache.statistics.usedBytes), \(new)")
+    }
+
+    /// Scratch memory of the codec follows the limit, and comes back with it.
+    @Test func codecsFollowTheLimit() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 2)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let count = { cache.core.lock.withLock { $0.codecs.count } }
+        let full = count()
+        #expect(full > 1)
+        cache.byteLimit = .mebibytes(1)
+        #expect(count() == 0)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: 0, row: 0))])
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(cache.statistics.usedBytes <= 1 << 20)
+        cache.byteLimit = .mebibytes(64)
+        #expect(count() == full)
+    }
+
+    /// Everything is held: there is no room for the scratch memory of another layer, and the limit is not exceeded.
+    @Test func aLayerThatThereIsNoRoomForIsRefused() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(needing: (0..<64).map { NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16)) })
+        #expect(eventually { cache.core.lock.withLock { $0.pool.lacksRoomForNeeds && $0.pool.loadCount == 0 } })
+        let frame = view.frame()
+        var refused = 0
+        for _ in 0..<60 {
+            let options = LayerOptions(synthesizedLevels: 1)
+            do { _ = try cache.addLayer(PlainSource(), pyramid: pyramid, options: options) } catch { refused += 1 }
+            #expect(cache.statistics.usedBytes <= 1 << 20)
+        }
+        #expect(refused > 0 && cache.counters.limitBreaches == 0)
+        withExtendedLifetime(frame) {}
+    }
+
+    /// What views and policies remember counts, and no more than an eighth of the limit is for the policies.
+    @Test func manyViewsStayWithinTheLimit() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 64)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let views = (0..<12).map { _ in cache.makeView(layers: [layer]) }
+        for step in 0..<60 {
+            for (index, view) in views.enumerated() {
+                let center = WorldPoint(x: Double(2000 + 90 * step), y: Double(4000 * index + 500))
+                view.update(Viewport(center: center, width: 320, height: 240))
+            }
+            #expect(cache.statistics.usedBytes <= 4 << 20)
+        }
+        #expect(eventually { cache.core.lock.withLock { $0.pool.policyBytes } <= (4 << 20) / 8 + 16_384 })
+        #expect(cache.counters.limitBreaches == 0)
+    }
+
+    /// A pin of many tiles, and its end, leave the lock free in between: the count of steps grows with the tiles.
+    @Test func pinsAreEnteredInStepsAndLoaded() throws {
+        let (cache, layer) = try smallTiles(limit: .mebibytes(16))
+        try cache.addFloor(layer, levels: 5...5)
+        // 32 x 32 tiles: more than one plan takes.
+        #expect(eventually { cache.statistics.floorTiles == 1024 }, "\(cache.statistics.floorTiles)")
+        #expect(throws: TileCacheError.self) { try cache.addFloor(layer, levels: 12...12) }
+        cache.removeFloors(layer)
+        #expect(cache.statistics.floorTiles == 0)
+        #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })
+    }
+}
