@@ -53,7 +53,7 @@ public final class TileView: Sendable {
             guard !state.isShutDown, var view = state.views[id].take() else { return false }
             defer { state.views[id] = view }
             view.model.update(tiles, now: now, pool: &state.pool)
-            return state.requestPlan()
+            return state.wantsPlan(for: view, now: now) && state.requestPlan()
         }
         if plans { core.queuePlan() }
     }

@@ -53,6 +53,7 @@ extension tilecache_statistics: VersionedStructure {
         loads_failed = Int64(figures.loadsFailed)
         loads_cancelled = Int64(figures.loadsCancelled)
         loads_outdated = Int64(figures.loadsOutdated)
+        loads_refused = Int64(figures.loadsRefused)
         loaded_bytes = Int64(figures.loadedBytes)
         loads_unseen = Int64(figures.loadsUnseen)
         second_answers = Int64(figures.secondAnswers)

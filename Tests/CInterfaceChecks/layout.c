@@ -129,7 +129,7 @@ FIELD(tilecache_recorder_counts, undrawable, 24);
 FIELD(tilecache_recorder_counts, resized, 32);
 FIELD(tilecache_recorder_counts, write_error, 40);
 
-SIZE(tilecache_statistics, 616);
+SIZE(tilecache_statistics, 624);
 FIELD(tilecache_statistics, pan_demands, 8);
 FIELD(tilecache_statistics, pan_decoded_hits, 16);
 FIELD(tilecache_statistics, pan_compressed_hits, 24);
@@ -206,6 +206,7 @@ FIELD(tilecache_statistics, longest_callback_nanoseconds, 584);
 FIELD(tilecache_statistics, refused_viewports, 592);
 FIELD(tilecache_statistics, floor_tiles, 600);
 FIELD(tilecache_statistics, floor_bytes, 608);
+FIELD(tilecache_statistics, loads_refused, 616);
 
 #ifndef CHECKS_CORE_ONLY
 #include <tilecache_sources.h>

@@ -78,7 +78,7 @@ extension PoolModel {
             try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
             try require(!entry.flags.contains(.absent) || absent.contains(entry.key), "\(name) is not absent")
             try require(
-                !entry.isForgettable || !entry.flags.isDisjoint(with: [.absent, .failed]),
+                !entry.isForgettable || !entry.flags.isDisjoint(with: .remembered),
                 "\(name) is not forgotten"
             )
             let flight = flights.first { $0.value.key == entry.key }

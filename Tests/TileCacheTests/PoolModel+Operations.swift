@@ -78,8 +78,8 @@ extension PoolModel {
             "an absent tile is loaded"
         )
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket)
-        if pool.layers[key.layer].reservesLate {
-            try require(ticket.slot < 0, "a slot came before its time")
+        if ticket.slot < 0 {
+            try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
         } else {
             try write(flight.stamp, to: slot(ticket.slotClass, ticket.slot))
         }
@@ -135,7 +135,8 @@ extension PoolModel {
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = views.contains { $0.tiles.contains(flight.key) }
-            let landing = pool.finishLoad(id, result, now: now)
+            var landing = pool.finishLoad(id, result, now: now)
+            landing.retryAt = nil
             try require(landing == Landing(isNeeded: isNeeded, isOutdated: flight.isOutdated), "\(landing)")
             guard !flight.isOutdated else { return }
             switch result {

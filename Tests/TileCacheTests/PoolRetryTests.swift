@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// When a tile that failed is tried again.
+/// When a tile that failed, or was refused memory, is tried again.
 @Suite struct PoolRetryTests {
     private func pool() -> TilePool {
         TilePool(tiles: 4) {
@@ -48,5 +48,139 @@ import Testing
         small.pool.invalidate(layer: 0, dropsAtOnce: false) { _ in true }
         small.load(0)
         #expect(small.resident == [0])
+    }
+
+    // MARK: - Refused memory
+
+    /// A pool of so many tiles, and a layer whose source takes its slot when it is ready to write.
+    private func latePool(tiles: Int) -> (TilePool, layer: Int) {
+        let small = TilePool(tiles: tiles) {
+            $0.eviction = .value
+            $0.retryDelay = 100
+            $0.maximumRetryDelay = 1000
+        }
+        return (small, small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true))
+    }
+
+    private func wish(_ column: Int, _ layer: Int, _ value: Float) -> PlanEntry {
+        PlanEntry(key: key(column, layer: layer), value: value, reason: .prefetch)
+    }
+
+    @Test func aPrefetchBeginsOnlyWithASlot() throws {
+        let (small, late) = latePool(tiles: 3)
+        var needs = ViewNeeds()
+        small.load(0, 1)
+        small.need([0, 1], &needs)
+        // Of two that would fit alone the second must count on what the first will take.
+        small.install([wish(5, late, 2), wish(6, late, 1)])
+        let first = try #require(small.beginLoad())
+        #expect(first.slot >= 0 && small.beginLoad() == nil)
+        small.end(first)
+        // Nothing may be evicted for what is worth less.
+        small.install([wish(5, late, 2), wish(6, late, 1)])
+        #expect(small.beginLoad() == nil)
+        small.install([wish(6, late, 3)])
+        let second = try #require(small.beginLoad())
+        #expect(second.slot >= 0 && small.residency(of: key(5, layer: late)) == .none)
+        small.end(second)
+        #expect(small.counters.loadsRefused == 0)
+    }
+
+    @Test func aNeededTileThatWasRefusedBeginsOnlyWithASlot() throws {
+        let (small, late) = latePool(tiles: 2)
+        var needs = ViewNeeds()
+        small.load(0, 1)
+        small.need([0, 1], &needs)
+        let needed = key(5, layer: late)
+        small.install([small.demand(needed)])
+        let first = try #require(small.beginLoad())
+        #expect(first.slot == -1)
+        let room = small.pool.reserve(first.load, now: small.now)
+        #expect(room == .none)
+        small.end(first, .refused)
+        #expect(small.counters.loadsRefused == 1)
+        small.now += 19
+        small.install([small.demand(needed)])
+        #expect(small.beginLoad() == nil)
+        // The wait is over, but there still is no room.
+        small.now += 1
+        small.install([small.demand(needed)])
+        let (began, lacks) = (small.beginLoad(), small.pool.lacksRoomForNeeds)
+        #expect(began == nil && lacks)
+        small.need([0], &needs)
+        small.install([small.demand(needed)])
+        let second = try #require(small.beginLoad())
+        #expect(second.slot >= 0)
+        small.end(second)
+        #expect(small.residency(of: needed) == .decoded)
+    }
+
+    /// Lets a prefetch's source ask for more than there is; when the tile is asked for again, though the memory comes at once.
+    @Test func eachRefusalDoublesTheWait() throws {
+        let (small, late) = latePool(tiles: 2)
+        for expected in [20, 40, 80, 160, 320, 640, 1000, 1000] as [Int64] {
+            small.install([wish(5, late, 1)])
+            let ticket = try #require(small.beginLoad())
+            let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit - TilePool.tileBytes + 1, now: small.now)
+            #expect(held == .refused)
+            // A source that gives up then has not failed.
+            let landing = small.pool.finishLoad(
+                ticket.load,
+                .failed(isPermanent: false, retryAfter: 5000),
+                now: small.now
+            )
+            #expect(landing.retryAt == nil, "nobody needs it")
+            small.pool.setByteLimit(small.byteLimit + TilePool.tileBytes, now: small.now)
+            small.now += expected - 1
+            small.install([wish(5, late, 1)])
+            #expect(small.beginLoad() == nil)
+            small.now += 1
+        }
+        #expect(small.counters.loadsRefused == 8 && small.counters.loadsFailed == 0)
+    }
+
+    /// What was refused is remembered in pages, and asked for before the source is.
+    @Test func whatWasRefusedMustBeThereTheNextTime() throws {
+        let (small, late) = latePool(tiles: 3)
+        var needs = ViewNeeds()
+        small.load(0)
+        small.need([0], &needs)
+        small.install([small.demand(key(5, layer: late))])
+        let first = try #require(small.beginLoad())
+        _ = small.pool.reserve(first.load, now: 0)
+        let held = small.pool.holdEncoded(first, bytes: TilePool.tileBytes + 1, now: small.now)
+        #expect(held == .refused)
+        let landing = small.pool.finishLoad(first.load, .cancelled, now: small.now)
+        #expect(landing.retryAt == nil && small.counters.loadsCancelled == 0)
+        small.now += 100
+        small.install([small.demand(key(5, layer: late))])
+        #expect(small.beginLoad() == nil)
+        small.need([], &needs)
+        small.install([small.demand(key(5, layer: late))])
+        let second = try #require(small.beginLoad())
+        let again = small.pool.holdEncoded(second, bytes: TilePool.tileBytes + 1, now: small.now)
+        #expect(again == .held)
+        small.end(second)
+        #expect(small.residency(of: key(5, layer: late)) == .decoded)
+    }
+
+    /// A cold tile goes uncompressed rather than that the source is asked twice.
+    @Test func aBusyCodecIsNoReasonToRefuse() throws {
+        let small = TilePool(tiles: 3) {
+            $0.compressedTier = true
+            $0.maximumCodecJobs = 1
+        }
+        let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
+        small.load(0, 1, 2)
+        small.install([small.demand(key(5, layer: late))])
+        let ticket = try #require(small.beginLoad())
+        let demotion = small.pool.beginDemotion(small.pool.find(key(2)))
+        guard case .slot = small.pool.reserve(ticket.load, now: small.now) else {
+            Issue.record("a tile was refused while the codec was busy")
+            return
+        }
+        small.end(ticket)
+        small.demote(demotion)
+        #expect(small.decoded.count == 1 && small.residency(of: key(5, layer: late)) == .decoded)
     }
 }

@@ -466,7 +466,7 @@ TILECACHE_API tilecache_status tilecache_request_on_cancel(
 
 /**
  * Completes a request with pixels that a function writes straight into the cache's memory, or with what it says instead.
- * The bytes are taken from the budget now.
+ * The bytes are taken from the budget now, if they have not been.
  *
  * @param write called before this returns, and only where it returns TILECACHE_OK.
  * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM where there is no room for the tile; the request
@@ -921,6 +921,8 @@ typedef struct tilecache_statistics {
     int64_t refused_viewports;
     /** Pinned tiles that are decoded now, and their bytes. */
     int64_t floor_tiles, floor_bytes;
+    /** Loads that were refused memory; their tiles are tried again after a wait, and only if the memory can be had. */
+    int64_t loads_refused;
 } tilecache_statistics;
 
 /** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */

@@ -31,6 +31,7 @@ struct StressEnding {
         endPressure()
         run.dropViews()
         for id in run.allLayerIDs { checkProgress(of: id) }
+        checkRest()
         checkPins(holds)
         for hold in holds { hold.checkAll() }
         shutDown()
@@ -90,6 +91,25 @@ struct StressEnding {
                 : "\(missing) tiles of layer \(layer.number) (\(layer.kind), \(layer.tileSize)) have not landed in "
                     + "\(Self.patience) s: \(state)"
         )
+    }
+
+    /// A view that stands still comes to ask for nothing more, at a limit that has no room for all that it would like.
+    private func checkRest() {
+        run.setLimit(quarters: 1)
+        let view = run.cache.makeView(layers: run.allLayerIDs)
+        let viewport = Viewport(center: WorldPoint(x: 900, y: 900), width: 300, height: 200)
+        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
+        var started = -1
+        var quietSince: Int64 = 0
+        while MonotonicTime.now.nanoseconds < end {
+            view.update(viewport)
+            run.look(at: view)
+            let loads = run.cache.statistics.loadsStarted
+            if loads != started { (started, quietSince) = (loads, MonotonicTime.now.nanoseconds) }
+            if MonotonicTime.now.nanoseconds - quietSince > 1_000_000_000 { return }
+            usleep(10_000)
+        }
+        run.findings.note(.progress, "a view at rest for \(Self.patience) s still asks for tiles")
     }
 
     /// With no view left nothing is held but what threads keep and what hangs.

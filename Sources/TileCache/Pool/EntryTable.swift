@@ -39,7 +39,11 @@ struct EntryFlags: OptionSet {
     static let encoded = EntryFlags(rawValue: 128)
     /// That block is smaller than what compression makes of the tile.
     static let encodedIsSmaller = EntryFlags(rawValue: 256)
+    /// The last load was refused memory; not before `retryAt` again, and only if memory for it can be had.
+    static let refused = EntryFlags(rawValue: 512)
 
+    /// What is worth remembering of a tile that has no pixels.
+    static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// What is said of pixels, and goes with them.
     static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .solid, .encoded, .encodedIsSmaller]
 }
@@ -63,7 +67,7 @@ enum EntryList: UInt8 {
     /// Pinned and yet to be loaded, or outdated.
     case missingPin
     case stalePin
-    /// Known to be absent or to have failed, and not needed: may be forgotten.
+    /// Known to be absent, to have failed or to have been refused memory, and not needed: may be forgotten.
     case remembered
 }
 
@@ -94,6 +98,8 @@ struct Entry {
     /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
     var visits: UInt8 = 0
     var attempts: UInt8 = 0
+    /// Pages of memory that the tile's last load was refused beside its slot.
+    var refusedPages: UInt16 = 0
     /// Bytes of the compressed block before rounding to pages.
     var blockBytes: Int32 = 0
     /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
@@ -106,7 +112,7 @@ struct Entry {
     var value: Float = 0
     /// The pool's count of demands when it was last needed.
     var lastDemand: UInt32 = 0
-    /// When a failed tile may be tried again, in nanoseconds.
+    /// When a tile that failed or was refused memory may be tried again, in nanoseconds.
     var retryAt: Int64 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
@@ -125,7 +131,7 @@ struct Entry {
     /// The list that the entry belongs on.
     var wantedList: EntryList {
         guard residency != .none else {
-            if isForgettable { return flags.isDisjoint(with: [.absent, .failed]) ? .idle : .remembered }
+            if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
             let isWanted = flags.contains(.floor) && load < 0 && !flags.contains(.absent)
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }

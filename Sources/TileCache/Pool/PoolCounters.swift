@@ -34,6 +34,8 @@ package struct PoolCounters: Sendable, Hashable {
     package var loadsFailed = 0
     package var loadsCancelled = 0
     package var loadsOutdated = 0
+    /// Loads that ended because they were refused memory.
+    package var loadsRefused = 0
     package var loadedBytes = 0
     /// Finished loads whose pixels left without having been drawn.
     package var loadsUnseen = 0

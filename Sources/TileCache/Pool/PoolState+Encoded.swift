@@ -100,16 +100,20 @@ extension PoolState {
         let growth = bytes - load.heldBytes
         if growth > 0 {
             // Nothing is given up for what would not fit an empty pool.
-            guard fitsHeld(growth) else { return .refused }
-            let entry = table[load.entry]
-            let isNeeded = load.isDemand || entry.needCount > 0
-            let worth = isNeeded ? Float.infinity : load.value - plan.margin
-            switch makeBytes(growth, worth: worth, layer: entry.key.layer, now: now) {
-            case .held: break
-            case let other: return other
+            let layer = table[load.entry].key.layer
+            let held = fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
+            guard held == .held else {
+                if held == .refused {
+                    let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
+                    loads[Int(ticket.load)]?.wasRefused = true
+                    loads[Int(ticket.load)]?.refusedPages = UInt16(clamping: pages)
+                }
+                return held
             }
         }
         loads[Int(ticket.load)]?.heldBytes = bytes
+        loads[Int(ticket.load)]?.wasRefused = false
+        loads[Int(ticket.load)]?.refusedPages = 0
         heldBytes += growth
         coverTaken()
         notePeaks()

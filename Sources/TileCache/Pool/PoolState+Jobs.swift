@@ -12,7 +12,7 @@ struct LoadTicket: Hashable, Sendable {
     /// Tells it from later loads of the same number.
     var serial: UInt32 = 0
     var key: TileKey
-    /// Where to write, or -1 where the bytes are reserved when the source is ready.
+    /// Where to write, or -1 if the bytes are reserved when the source is ready.
     var slot: Int32
     var slotClass: Int
     var isDemand: Bool
@@ -28,7 +28,7 @@ enum LoadResult: Sendable, Hashable {
     case failed(isPermanent: Bool, retryAfter: Int64?)
     /// Nobody wanted it any more.
     case cancelled
-    /// There was no room for its pixels.
+    /// It was refused memory; tried again after a wait, if memory for it can be had.
     case refused
 }
 
@@ -40,6 +40,8 @@ struct Landing: Hashable, Sendable {
     var isOutdated = false
     /// The load had been given up as stuck: the layer may load more again.
     var wasWrittenOff = false
+    /// When a plan should be made to try again, whether or not anything else happens, in nanoseconds.
+    var retryAt: Int64?
 }
 
 extension PoolState {
@@ -69,8 +71,11 @@ extension PoolState {
             let load = table[number].load
             if load >= 0 {
                 loads[Int(load)]?.wantedEpoch = planEpoch
-            } else if table[number].flags.contains(.failed), table[number].retryAt > now {
-                nextRetry = min(nextRetry, table[number].retryAt)
+            } else if table[number].retryAt > now {
+                // A prefetch that was refused memory is no reason for a plan.
+                let flags = table[number].flags
+                let isReason = flags.contains(.failed) || (flags.contains(.refused) && wish.reason != .prefetch)
+                if isReason { nextRetry = min(nextRetry, table[number].retryAt) }
             }
             if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
@@ -125,7 +130,7 @@ extension PoolState {
         let entry = table[number]
         if entry.load >= 0 { return false }
         if entry.flags.contains(.absent) { return false }
-        if entry.flags.contains(.failed), now < entry.retryAt { return false }
+        if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
         if entry.flags.contains(.stale) { return true }
         switch entry.residency {
         case .none: return true
@@ -136,7 +141,11 @@ extension PoolState {
 
     /// What may be given up for a wish: whatever is worth less than this.
     func worth(of wish: PlanEntry) -> Float {
-        wish.reason == .prefetch ? wish.value - plan.margin : .infinity
+        switch wish.reason {
+        case .prefetch: wish.value - plan.margin
+        case .cover: plan.isAtRest ? -.infinity : .infinity
+        case .demand, .floor: .infinity
+        }
     }
 
     enum Begun<Ticket> {
@@ -151,10 +160,12 @@ extension PoolState {
         let number = entry(for: wish.key)
         guard number >= 0 else { return .none }
         var slot: Int32 = -1
-        if !layers[layer].reservesLate {
+        let worth = worth(of: wish)
+        // A source is never asked ahead of need for what there may be no room for, and for a needed tile at most once.
+        if !layers[layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // The entry must outlive the search for room.
             table[number].leaseCount += 1
-            let room = acquireSlot(layer: layer, worth: worth(of: wish), now: now)
+            let room = acquireSlot(for: number, worth: worth, now: now)
             table[number].leaseCount -= 1
             switch room {
             case .slot(let acquired): slot = acquired
@@ -219,26 +230,10 @@ extension PoolState {
         return load
     }
 
-    /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: Int32, now: Int64) -> Room {
-        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
-        if load.slot >= 0 { return .slot(load.slot) }
-        let layer = table[load.entry].key.layer
-        let isNeeded = load.isDemand || table[load.entry].needCount > 0
-        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value - plan.margin, now: now)
-        if case .slot(let slot) = room {
-            loads[Int(id)]?.slot = slot
-            inFlightBytes += slotBytes(ofLayer: layer)
-            notePeaks()
-        }
-        return room
-    }
-
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
     mutating func finishLoad(_ id: Int32, _ result: LoadResult, now: Int64) -> Landing {
         guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return Landing() }
-        // Pixels that nothing was reserved for are nowhere.
-        let result = result == .pixels && load.slot < 0 ? .refused : result
+        let result = outcome(result, of: load)
         loads[Int(id)] = nil
         freeLoads.append(id)
         let number = load.entry
@@ -262,7 +257,10 @@ extension PoolState {
         } else {
             if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
             if load.encodedBytes > 0 { free(load.encoded, bytes: Int(load.encodedBytes), ofLayer: layer) }
-            if !landing.isOutdated { note(result, load, in: number, now: now) }
+            if !landing.isOutdated {
+                note(result, load, in: number, now: now)
+                landing.retryAt = retryTime(of: number, after: result)
+            }
             if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
             if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
             forgetIfIdle(number)
@@ -324,26 +322,17 @@ extension PoolState {
             counters.loadsAbsent += 1
             // The tile is gone at its source.
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
+            table[number].flags.subtract(.remembered)
             table[number].flags.insert(.absent)
-            table[number].flags.remove(.failed)
         case .failed(let isPermanent, let retryAfter):
             counters.loadsFailed += 1
             table[number].flags.insert(.failed)
-            let attempts = table[number].attempts
-            table[number].attempts = attempts == .max ? .max : attempts + 1
-            let (product, tooLong) = configuration.retryDelay.multipliedReportingOverflow(
-                by: 1 << Int64(min(attempts, 20))
-            )
-            let doubled = tooLong ? Int64.max : product
-            let longest = max(min(doubled, configuration.maximumRetryDelay), retryAfter ?? 0)
-            let wait = min(longest, PoolConfiguration.longestRetryWait)
-            let (retryAt, overflow) = now.addingReportingOverflow(wait)
-            table[number].retryAt = isPermanent || overflow ? .max : retryAt
+            let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
+            table[number].retryAt = isPermanent ? .max : retryAt
         case .cancelled:
             counters.loadsCancelled += 1
             if !load.isDemand { counters.prefetchCancelled += 1 }
-        case .refused:
-            counters.refusals += 1
+        case .refused: noteRefusal(of: load, in: number, now: now)
         }
     }
 

@@ -29,11 +29,8 @@ extension PoolState {
     /// Whether the plan holds what there was no room for: room that comes later is worth a new plan.
     var isShortOfRoom: Bool { planHasEnded || prefetchHasEnded || hasPassedForRoom }
 
-    /// Whether the end of a load is worth a new plan: one has been passed over that may begin now.
-    var waitsForLoads: Bool { isShortOfRoom || hasPassedForLoads || hasMorePins }
-
     /// The plan is done, and not all pinned tiles were in it.
-    private var hasMorePins: Bool {
+    var hasMorePins: Bool {
         planCursor >= plan.entries.count && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0
     }
 
@@ -126,6 +123,8 @@ extension PoolState {
     /// plan may find room again. While a codec is at work room may come of it, and its worker goes on with this plan.
     private mutating func noRoom(for wish: PlanEntry) -> Attempt {
         guard codecJobs == 0 else { return .waits }
+        // What is needed may evict more than a stand-in may.
+        if wish.reason == .cover, plan.isAtRest { return .passed }
         if wish.reason != .prefetch { lacksRoomForNeeds = true }
         if hasShares {
             // Another layer may have room left.

@@ -87,7 +87,7 @@ extension PoolState {
             switch giveUp(worth: worth, now: now, for: layer) {
             case .freed: continue
             case .demote(let victim): return .demote(victim)
-            case .none: return .refused
+            case .none: guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
             }
         }
         return .held

@@ -3,14 +3,7 @@ extension PoolState {
     /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
     mutating func takeScratch(for id: Int32, now: Int64) -> Room {
         guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .none }
-        let layer = table[load.entry].key.layer
-        let isNeeded = load.isDemand || table[load.entry].needCount > 0
-        let room = acquireSlot(layer: layer, worth: isNeeded ? .infinity : load.value - plan.margin, now: now)
-        if case .slot = room {
-            inFlightBytes += slotBytes(ofLayer: layer)
-            notePeaks()
-        }
-        return room
+        return takeSlot(for: load, now: now)
     }
 
     /// Gives scratch memory back.

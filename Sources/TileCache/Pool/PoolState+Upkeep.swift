@@ -28,7 +28,7 @@ extension PoolState {
             if key.layer == layer, affects(key.coordinate) { affected.append(number) }
         }
         for number in affected {
-            table[number].flags.subtract([.absent, .failed])
+            table[number].flags.subtract(.remembered)
             table[number].attempts = 0
             if table[number].residency.isResident, table[number].generation != layers[layer].generation {
                 if dropsAtOnce {

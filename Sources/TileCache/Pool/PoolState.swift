@@ -22,6 +22,9 @@ struct Load: Sendable {
     var encodedChecksum: UInt64 = 0
     /// It has taken so long that another may take its worker's place.
     var isWrittenOff = false
+    /// Memory was refused to it, and pages of memory that it wanted beside its slot. Small, so that the record does not grow.
+    var wasRefused = false
+    var refusedPages: UInt16 = 0
 }
 
 /// A slot, a page of compressed blocks or a page of the table.
@@ -328,7 +331,7 @@ struct PoolState: ~Copyable {
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {
         let entry = table[number]
-        if entry.isForgettable, entry.flags.isDisjoint(with: [.absent, .failed]) {
+        if entry.isForgettable, entry.flags.isDisjoint(with: .remembered) {
             lists.remove(number, in: table, layers)
             table.remove(number)
         } else {

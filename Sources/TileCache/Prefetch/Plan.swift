@@ -64,6 +64,8 @@ package struct Plan: Sendable {
     /// What keeping tiles is worth; it counts more than what loading them is.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
+    /// Whether all views have rested: then nothing is evicted for a stand-in, or stand-ins could go on evicting each other.
+    var isAtRest = false
     /// What a wish must be worth more than what it pushes out.
     var margin: Float = 0
     /// The planner's view of when it was made, in nanoseconds.

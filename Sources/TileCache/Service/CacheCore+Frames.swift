@@ -117,6 +117,7 @@ extension CacheCore {
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
+        let now = clock()
         let plansAgain = perform { state -> Bool in
             var makesRoom = false
             for token in tokens {
@@ -125,7 +126,7 @@ extension CacheCore {
             }
             state.pool.settleLimit(now: 0)
             // What is still needed, or in the next frame, cannot go.
-            return makesRoom && state.pool.isShortOfRoom && state.requestPlan()
+            return makesRoom && state.wantsRoom(now: now) && state.requestPlan()
         }
         if plansAgain { queuePlan() }
     }
@@ -176,16 +177,31 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update is worth a plan: not where the view stands still, nothing is under way, and the newest plan was made
-    /// of the same and is bound to be the last one; nor where the view has long been at rest.
+    /// Whether an update is worth a plan: not if the view has rested, whatever is under way or was refused; nor if it stands
+    /// still, nothing is under way, and the newest plan was made of the same and is bound to be the last one.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
-        if view.model.hasMoved || pool.loadCount > 0 { return true }
-        if let destination = view.model.destination, destination.time.nanoseconds > now { return true }
+        if view.model.hasMoved || view.model.isHeadingElsewhere(at: now) { return true }
         if view.model.hasRested(at: now) { return false }
+        if pool.loadCount > 0 { return true }
         // Somebody wants to see where the view is expected to go.
         if let asked = view.diagnosedAt, now - asked < Self.diagnosisTime { return true }
         guard let settled = settledCounters else { return true }
         return !pool.counters.isUnchanged(since: settled)
+    }
+
+    /// Whether room that has come is worth a plan. If all views have rested it is for needed tiles only: prefetches could
+    /// go on evicting each other.
+    borrowing func wantsRoom(now: Int64) -> Bool {
+        pool.lacksRoomForNeeds || (pool.isShortOfRoom && !haveRested(at: now))
+    }
+
+    /// Whether all views have rested.
+    borrowing func haveRested(at now: Int64) -> Bool {
+        for place in views.indices {
+            guard let model = views[place]?.model else { continue }
+            if !model.hasRested(at: now) || model.isHeadingElsewhere(at: now) { return false }
+        }
+        return true
     }
 }
 

@@ -195,6 +195,7 @@ extension CacheCore {
             figures.loadsFailed = counters.loadsFailed
             figures.loadsCancelled = counters.loadsCancelled
             figures.loadsOutdated = counters.loadsOutdated
+            figures.loadsRefused = counters.loadsRefused
             figures.loadedBytes = counters.loadedBytes
             figures.loadsUnseen = counters.loadsUnseen
             figures.secondAnswers = state.secondAnswers

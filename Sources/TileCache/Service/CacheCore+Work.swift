@@ -240,26 +240,25 @@ extension CacheCore {
 
     func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
         let now = clock()
-        let (landing, retryAt, plansAgain) = perform { state -> (Landing, Int64?, Bool) in
+        let (landing, plansAgain) = perform { state -> (Landing, Bool) in
             if result == .pixels {
                 // An exponential mean over about eight loads; clocks that jump do not spoil it for good.
                 state.meanLatency += (min(max(took, 0), 3_600_000_000_000) - state.meanLatency) / 8
             }
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
             state.synthesis.noteEnd(of: ticket.load)
-            let number = state.pool.find(ticket.key)
             if landing.wasWrittenOff { state.surplusWorkers += 1 }
             // What has landed may be given up for what there was no room for; who has answered at last is asked again.
-            let plansAgain = (state.pool.waitsForLoads || landing.wasWrittenOff) && state.requestPlan()
-            guard case .failed = result, number >= 0 else { return (landing, nil, plansAgain) }
-            return (landing, state.pool.table[number].retryAt, plansAgain)
+            let isWaitedFor =
+                state.wantsRoom(now: now) || state.pool.hasPassedForLoads || state.pool.hasMorePins
+                || landing.wasWrittenOff
+            return (landing, isWaitedFor && state.requestPlan())
         }
         if plansAgain { queuePlan() }
         if result == .pixels || result == .absent { notify(drawing: ticket.key) }
         // The plan passed over a needed tile because it was on its way.
         if landing.isOutdated || (result == .cancelled && landing.isNeeded) { requestPlan() }
-        if let retryAt, retryAt != .max { planAgain(at: retryAt) }
-        if result == .refused { planAgain(at: now + 100_000_000) }
+        if let retryAt = landing.retryAt { planAgain(at: retryAt) }
     }
 
     // MARK: - Between the tiers
@@ -303,7 +302,7 @@ extension CacheCore {
         let (result, plansAgain) = decompress(ticket, work) { state, result in
             state.pool.finishPromotion(ticket, result)
             let hasComeBack = worker.map { state.endDecode(of: $0) } ?? false
-            return hasComeBack || (ticket.encodedChecksum != nil && state.pool.isShortOfRoom)
+            return hasComeBack || (ticket.encodedChecksum != nil && state.wantsRoom(now: clock()))
         }
         notify(drawing: ticket.key)
         // The tile has to be loaded again, and only a plan does that; as it does not wait for a decoder.

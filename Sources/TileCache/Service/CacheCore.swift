@@ -140,6 +140,7 @@ final class CacheCore: Sendable {
                 views: views,
                 watched: Set(watched),
                 floors: state.pool.pinsToLoad,
+                haveRested: state.haveRested(at: now),
                 wished: state.waits.wished,
                 latency: state.meanLatency,
                 isSettling: goesOn,
@@ -162,7 +163,8 @@ final class CacheCore: Sendable {
             }
         )
         let (plan, isSettled, expected) = planner.withLock { planner in
-            let plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
+            var plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
+            plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
             planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected)
@@ -205,6 +207,7 @@ final class CacheCore: Sendable {
         /// Views whose diagnostics somebody looks at.
         var watched: Set<Int>
         var floors: [TileKey]
+        var haveRested: Bool
         var wished: LoadWaits.Wishes
         var latency: Int64
         /// A lowered limit takes more steps to reach.

@@ -167,10 +167,10 @@ package final class VirtualCache {
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
-    /// Whether a view has stood still for so long, with all it needs and nothing under way, that no plan is made for it;
-    /// the service has the same rule.
+    /// Whether a view has stood still for so long, with all it needs and nothing under way, that no plan is made for it. The
+    /// service rests sooner, and whatever is under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
-        views[view].hasRested(at: now) && work.count == 0 && coverage.missingTiles == 0
+        views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && !planner.policies[view, default: []].contains { $0.changesAtRest }
     }
 

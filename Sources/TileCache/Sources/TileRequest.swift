@@ -68,7 +68,7 @@ public final class TileRequest: Sendable {
     /// Completes the request with pixels that `body` writes straight into the cache's memory, or with its word that the
     /// tile does not exist.
     ///
-    /// The bytes are taken from the budget now. `body` is not called where there is no room for the tile, or where the
+    /// The bytes are taken from the budget now, if they have not been. `body` is not called where there is no room for the tile, or where the
     /// request has been completed before.
     ///
     /// - Returns: whether `body` was called.

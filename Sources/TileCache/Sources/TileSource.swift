@@ -21,7 +21,7 @@ public enum TileFailure: Error, Hashable, Sendable {
 ///
 /// The cache calls ``requestTile(_:)`` on a worker, at most as many at a time as it has workers; the source returns soon
 /// and completes the request later, once, from wherever it likes. Bytes are taken from the budget when the source is
-/// ready to write, and it writes straight into the cache's memory.
+/// ready to write (for a tile that is fetched ahead: before it is asked for), and it writes straight into the cache's memory.
 public protocol TileSource: Sendable {
     /// Begins to fetch a tile; `request` is to be completed exactly once.
     func requestTile(_ request: TileRequest)

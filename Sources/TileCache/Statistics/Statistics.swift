@@ -20,6 +20,9 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var loadsCancelled = 0
     /// Loads whose pixels an invalidation had overtaken.
     public internal(set) var loadsOutdated = 0
+    /// Loads that were refused memory, for their pixels or for encoded bytes. Their tiles are tried again after a wait that
+    /// doubles each time, and only if the memory can be had.
+    public internal(set) var loadsRefused = 0
     /// Decoded bytes that landed.
     public internal(set) var loadedBytes = 0
     /// Loads whose pixels left without having been drawn.

@@ -112,10 +112,12 @@ struct ViewModel: Sendable {
     }
 
     /// Whether the view has stood still for so long that a further plan would say what the last one does.
-    func hasRested(at now: Int64) -> Bool {
-        let restingTime: Int64 = 3_000_000_000
-        return !hasMoved && now - lastMoved >= restingTime
-    }
+    ///
+    /// - Parameter span: in nanoseconds. Default: a second.
+    func hasRested(at now: Int64, for span: Int64 = 1_000_000_000) -> Bool { !hasMoved && now - lastMoved >= span }
+
+    /// Whether the renderer has named a place where the view will be, and it is not there yet.
+    func isHeadingElsewhere(at now: Int64) -> Bool { destination.map { $0.time.nanoseconds > now } ?? false }
 
     /// How far back policies look: in nanoseconds, and in frames.
     private static let historyTime: Int64 = 100_000_000
@@ -221,8 +223,7 @@ struct ViewModel: Sendable {
 
     /// Takes the renderer's own list instead of a viewport's tiles.
     mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
-        hasMoved = true
-        lastMoved = now
+        hasMoved = false
         needsVersion &+= 1
         shortfallBytes = 0
         for index in layers.indices {
@@ -240,14 +241,18 @@ struct ViewModel: Sendable {
             let most = pool.configuration.byteLimit / pool.slotBytes(ofLayer: layers[index].layer)
             shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: most, layer: index, pool))
             scratch.removeLast(max(scratch.count - max(most, 1), 0))
+            let ordered = scratch.map { importance[$0] ?? 0 }
+            let isSame = layers[index].needs.tiles == scratch && layers[index].importance == ordered
+            hasMoved = hasMoved || !layers[index].hasOwnList || !isSame
             layers[index].hasOwnList = true
-            layers[index].importance = scratch.map { importance[$0] ?? 0 }
+            layers[index].importance = ordered
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
             layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
             noteDropped(layer: index, pool)
         }
+        if hasMoved { lastMoved = now }
     }
 
     /// Needed tiles that there was no memory for are neither drawn nor waited for, but reported.

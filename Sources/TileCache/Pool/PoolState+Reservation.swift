@@ -1,0 +1,98 @@
+/// Memory that loads in flight ask for, and what follows if it is refused.
+extension PoolState {
+    /// Takes a slot for a load whose source is ready to write.
+    mutating func reserve(_ id: Int32, now: Int64) -> Room {
+        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
+        if load.slot >= 0 { return .slot(load.slot) }
+        let room = takeSlot(for: load, now: now)
+        if case .slot(let slot) = room { loads[Int(id)]?.slot = slot }
+        return room
+    }
+
+    /// Takes a slot for the use of a load; it counts as in flight.
+    mutating func takeSlot(for load: Load, now: Int64) -> Room {
+        let layer = table[load.entry].key.layer
+        let worth = worth(of: load)
+        var room = acquireSlot(layer: layer, worth: worth, now: now)
+        while room == .none, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
+            room = acquireSlot(layer: layer, worth: worth, now: now)
+        }
+        if case .slot = room {
+            inFlightBytes += slotBytes(ofLayer: layer)
+            notePeaks()
+        }
+        return room
+    }
+
+    /// Takes a slot for a load that begins. A tile that was refused memory before gets one only if the same memory could be
+    /// had now.
+    mutating func acquireSlot(for number: Int32, worth: Float, now: Int64) -> Room {
+        let layer = table[number].key.layer
+        let room = acquireSlot(layer: layer, worth: worth, now: now)
+        guard case .slot(let slot) = room, table[number].flags.contains(.refused) else { return room }
+        let refused = Int(table[number].refusedPages) * PageAllocator.pageBytes
+        let held = makeBytes(refused, worth: worth, layer: layer, now: now)
+        if held == .held { return room }
+        giveBack(slot: slot, ofLayer: layer)
+        if case .demote(let victim) = held { return .demote(victim) }
+        return .none
+    }
+
+    /// The worth below which tiles may be evicted for a load in flight.
+    func worth(of load: Load) -> Float {
+        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - plan.margin
+    }
+
+    /// Evicts a cold tile uncompressed while every codec is busy: a source that is ready cannot wait for one.
+    mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
+        guard codecJobs >= configuration.maximumCodecJobs else { return false }
+        let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
+        guard victim >= 0 else { return false }
+        drop(victim, cause: .capacity)
+        return true
+    }
+
+    /// What a load's end counts as. A source that gives up because it was refused memory has not failed.
+    func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
+        switch result {
+        case .pixels: load.slot < 0 ? .refused : .pixels
+        case .failed(isPermanent: false, _), .cancelled: load.wasRefused ? .refused : result
+        case .failed, .absent, .refused: result
+        }
+    }
+
+    /// Remembers that a tile's load was refused memory.
+    mutating func noteRefusal(of load: Load, in number: Int32, now: Int64) {
+        counters.refusals += 1
+        counters.loadsRefused += 1
+        table[number].flags.insert(.refused)
+        table[number].refusedPages = load.refusedPages
+        // Memory comes back sooner than a server: as soon as other loads end.
+        table[number].retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
+    }
+
+    /// When a tile may be tried again; the wait doubles each time.
+    ///
+    /// - Parameters:
+    ///   - first: the first wait, in nanoseconds.
+    ///   - wait: the source's own, in nanoseconds.
+    mutating func backOff(_ number: Int32, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
+        let attempts = table[number].attempts
+        table[number].attempts = attempts == .max ? .max : attempts + 1
+        let (product, tooLong) = first.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
+        let doubled = tooLong ? Int64.max : product
+        let longest = max(min(doubled, configuration.maximumRetryDelay), wait)
+        let (time, overflow) = now.addingReportingOverflow(min(longest, PoolConfiguration.longestRetryWait))
+        return overflow ? .max : time
+    }
+
+    /// When a plan should be made for a tile's sake alone, `nil` for never. A prefetch that was refused memory is no reason.
+    func retryTime(of number: Int32, after result: LoadResult) -> Int64? {
+        let entry = table[number]
+        switch result {
+        case .failed: return entry.retryAt == .max ? nil : entry.retryAt
+        case .refused: return entry.needCount > 0 || entry.flags.contains(.floor) ? entry.retryAt : nil
+        case .pixels, .absent, .cancelled: return nil
+        }
+    }
+}
