@@ -100,10 +100,30 @@ public struct Placement: Sendable {
     public let isExact: Bool
 }
 
+/// A part of the view that will not become sharp: the source does not have the tile, or cannot deliver it.
+public struct UnavailableTile: Hashable, Sendable {
+    /// Why there are no pixels.
+    public enum Cause: Sendable, Hashable {
+        /// The source says that the tile does not exist.
+        case absent
+        /// The tile failed for good; not asked for again until an invalidation.
+        case failed
+    }
+
+    /// Whose tile.
+    public let layer: LayerID
+    /// Which tile.
+    public let tile: TileCoordinate
+    /// What it would cover, in world pixels. On a wrapping world it lies in the copy that is on screen.
+    public let worldRectangle: Rectangle
+    /// Why there are no pixels.
+    public let cause: Cause
+}
+
 /// What to draw now, and what came and went since the frame before.
 ///
 /// The tiles are held for as long as the frame or any of its placements lives; let it go when the frame is drawn.
-public struct TileFrame: RandomAccessCollection, Sendable {
+public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertible {
     private let contents: FrameContents
     private let hold: LeaseHold?
     /// Tiles that the frame before did not draw: upload them.
@@ -112,6 +132,8 @@ public struct TileFrame: RandomAccessCollection, Sendable {
     public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
+    /// Needed tiles that will not come, in the order of the screen; what is drawn in their place are fallbacks, if any.
+    public internal(set) var unavailable: [UnavailableTile] = []
     /// How much of the viewport can be drawn, in screen pixels; only looked at where something is missing.
     package let coverage: Coverage
 
@@ -130,5 +152,17 @@ public struct TileFrame: RandomAccessCollection, Sendable {
     public subscript(position: Int) -> Placement {
         guard let hold else { preconditionFailure("an empty frame has no placements") }
         return contents.placement(at: position, hold: hold)
+    }
+
+    /// One line for a log.
+    public var description: String {
+        let exact = contents.tiles.count { $0.isExact }
+        let failed = unavailable.count { $0.cause == .failed }
+        let parts = [
+            (exact, "exact"), (count - exact, "fallback"), (missingTileCount - failed, "missing"),
+            (unavailable.count - failed, "absent"), (failed, "failed for good"),
+        ]
+        let list = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return list.isEmpty ? "no tiles" : "tiles: " + list.joined(separator: ", ")
     }
 }

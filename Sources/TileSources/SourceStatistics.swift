@@ -24,7 +24,7 @@ public enum LoadFailureCause: String, CaseIterable, Hashable, Sendable {
 }
 
 /// What a source has done so far.
-public struct SourceStatistics: Hashable, Sendable {
+public struct SourceStatistics: Hashable, Sendable, CustomStringConvertible {
     /// Tiles that it was asked for.
     public var loads = 0
     /// Of those, the ones that do not exist.
@@ -47,6 +47,22 @@ public struct SourceStatistics: Hashable, Sendable {
 
     /// Failures of all causes.
     public var failureCount: Int { failures.values.reduce(0, +) }
+
+    /// One line for a log.
+    public var description: String {
+        var parts = ["\(loads) tiles asked for"]
+        if failureCount > 0 {
+            let causes = failures.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
+            let list = causes.map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+            parts.append("\(failureCount) failures (\(list))")
+        }
+        let counts = [
+            (absent, "absent"), (attempts, "requests sent"), (retries, "of them again"), (notModified, "not modified"),
+            (cancelled, "cancelled"),
+        ]
+        parts += counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return parts.joined(separator: ", ") + (lastFailure.map { "; last failure: \($0)" } ?? "")
+    }
 }
 
 /// Counts from any thread.

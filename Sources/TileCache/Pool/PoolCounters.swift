@@ -29,6 +29,8 @@ public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
 /// Counters that only grow; `Statistics` derives its figures from them.
 package struct PoolCounters: Sendable, Hashable {
     package var loadsStarted = 0
+    /// Loads of tiles that had failed, or had been refused memory, since they were last loaded.
+    package var loadsRetried = 0
     package var loadsFinished = 0
     package var loadsAbsent = 0
     package var loadsFailed = 0

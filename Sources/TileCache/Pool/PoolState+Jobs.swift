@@ -203,6 +203,7 @@ extension PoolState {
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         loadCount += 1
         counters.loadsStarted += 1
+        if table[number].attempts > 0 { counters.loadsRetried += 1 }
         if !isDemand {
             // The plan's value must be there when the pixels land: the entry may be younger than the plan.
             setValue(wish.value, of: number)

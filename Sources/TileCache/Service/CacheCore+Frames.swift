@@ -46,7 +46,9 @@ extension CacheCore {
                 isComplete: !isMissing,
                 state
             )
-            return drawn(contents, coverage: coverage, &view, &state)
+            var frame = drawn(contents, coverage: coverage, &view, &state)
+            if isMissing { frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) } }
+            return frame
         }
     }
 
@@ -202,6 +204,30 @@ extension CoreState {
             if !model.hasRested(at: now) || model.isHeadingElsewhere(at: now) { return false }
         }
         return true
+    }
+}
+
+extension ViewLayer {
+    /// Needed tiles that are absent or have failed for good, and have no pixels from before.
+    fileprivate borrowing func unavailable(in pool: borrowing PoolState) -> [UnavailableTile] {
+        var tiles: [UnavailableTile] = []
+        for visible in visible {
+            let number = needs.entries[Int(visible.index)]
+            guard number >= 0 else { continue }
+            let entry = pool.table[number]
+            let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
+            guard !entry.residency.isResident, isLost || entry.flags.contains(.absent) else { continue }
+            let rectangle = pyramid.worldRectangle(of: entry.key.coordinate).offsetBy(x: visible.offset, y: 0)
+            tiles.append(
+                UnavailableTile(
+                    layer: LayerID(entry.key.layer),
+                    tile: entry.key.coordinate,
+                    worldRectangle: rectangle,
+                    cause: isLost ? .failed : .absent
+                )
+            )
+        }
+        return tiles
     }
 }
 

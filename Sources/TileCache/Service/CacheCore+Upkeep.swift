@@ -190,6 +190,7 @@ extension CacheCore {
             figures.pan = state.views.reduce(state.closedPan) { $0 + ($1?.model.pan ?? DemandCounts()) }
             figures.zoom = state.views.reduce(state.closedZoom) { $0 + ($1?.model.zoom ?? DemandCounts()) }
             figures.loadsStarted = counters.loadsStarted
+            figures.loadsRetried = counters.loadsRetried
             figures.loadsFinished = counters.loadsFinished
             figures.loadsAbsent = counters.loadsAbsent
             figures.loadsFailed = counters.loadsFailed
@@ -215,6 +216,7 @@ extension CacheCore {
                 ? nil : Double(counters.demotedRawBytes) / Double(counters.demotedBlockBytes)
             for cause in RemovalCause.allCases { figures.removals[cause] = counters.removals[cause.rawValue] }
             figures.byteLimit = state.pool.configuration.byteLimit
+            figures.shortfallBytes = state.views.reduce(0) { max($0, $1?.model.shortfallBytes ?? 0) }
             figures.usedBytes = state.pool.committedBytes
             figures.peakBytes = counters.peakBytes
             figures.decodedBytes = state.pool.slotUsedBytes

@@ -10,6 +10,8 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
 
     /// Loads that began.
     public internal(set) var loadsStarted = 0
+    /// Of those, loads of tiles that had failed or had been refused memory before.
+    public internal(set) var loadsRetried = 0
     /// Loads that ended with pixels that landed.
     public internal(set) var loadsFinished = 0
     /// Loads that said that there is no such tile.
@@ -67,6 +69,9 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
 
     /// The limit in force, in bytes: the cache's own, or a part of it while the system is short of memory.
     public internal(set) var byteLimit = 0
+    /// The largest ``TileView/shortfallBytes`` of all views: the bytes of one screen's tiles if the limit is too small for
+    /// them, else 0.
+    public internal(set) var shortfallBytes = 0
     /// Bytes with memory behind them: slots, pages, tables, scratch.
     public internal(set) var usedBytes = 0
     /// The largest that `usedBytes` has been.
@@ -129,14 +134,27 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
         loadsStarted == 0 ? nil : Double(loadsUnseen + unseenTiles + loadsInFlight) / Double(loadsStarted)
     }
 
-    /// One line for a log.
+    /// One line for a log: first what the limit is short of, then what failed, then rates.
     public var description: String {
         func percent(_ rate: Double?) -> String {
             guard let rate else { return "none" }
             let tenths = Int((rate * 1000).rounded())
             return "\(tenths / 10).\(tenths % 10) %"
         }
-        return "hit rate \(percent(hitRate)) (pan \(percent(pan.hitRate)), zoom \(percent(zoom.hitRate))), "
+        let troubles = [
+            (loadsFailed, "failed"), (loadsAbsent, "absent"), (loadsRefused, "refused memory"),
+            (loadsRetried, "retried"),
+        ]
+        let loads = troubles.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return shortfall + (loads.isEmpty ? "" : "loads: \(loads); ")
+            + "hit rate \(percent(hitRate)) (pan \(percent(pan.hitRate)), zoom \(percent(zoom.hitRate))), "
             + "\(ByteCount.bytes(usedBytes)) of \(ByteCount.bytes(byteLimit)), waste \(percent(waste))"
+    }
+
+    private var shortfall: String {
+        guard shortfallBytes > 0 else { return "" }
+        let missing = shortfallBytes + bookkeepingBytes - byteLimit
+        return "limit too small: one screen needs \(ByteCount.bytes(shortfallBytes)) of tiles"
+            + (missing > 0 ? ", \(ByteCount.bytes(missing)) more than there is" : "") + "; "
     }
 }

@@ -1,0 +1,80 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What is printed for people says first what is wrong.
+@Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
+    /// Some tiles do not exist, some never can be loaded, one fails once.
+    private struct TroubledSource: BlockingTileSource {
+        let failsOnce = FailingOnce()
+
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            switch tile.column {
+            case 0: return .absent
+            case 1: throw TileFailure.permanent
+            case 2: try failsOnce.fail()
+            default: break
+            }
+            fill(&pixels, with: 1)
+            return .pixels
+        }
+    }
+
+    private final class FailingOnce: Sendable {
+        private let hasFailed = Lock(false)
+
+        func fail() throws {
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            if isFirst { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+        }
+    }
+
+    @Test func whatFailedComesBeforeTheRates() throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
+        configuration.retryDelay = 1_000_000
+        let cache = try TileCache(configuration)
+        #expect(cache.statistics.description.hasPrefix("hit rate none"))
+        let layer = try cache.addLayer(TroubledSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let empty = view.frame().description
+        #expect(empty == "no tiles")
+        view.update(Viewport(center: WorldPoint(x: 128, y: 32), width: 250, height: 60))
+        #expect(eventually { cache.statistics.loadsStarted == 5 && cache.statistics.loadsInFlight == 0 })
+        let text = cache.statistics.description
+        #expect(text.hasPrefix("loads: 2 failed, 1 absent, 1 retried; hit rate none"), "\(text)")
+        let frame = view.frame()
+        #expect("\(frame)" == "tiles: 2 exact, 1 absent, 1 failed for good")
+        let expected = [
+            UnavailableTile(
+                layer: layer,
+                tile: TileCoordinate(level: 6, column: 0, row: 0),
+                worldRectangle: Rectangle(minX: 0, minY: 0, maxX: 64, maxY: 64),
+                cause: .absent
+            ),
+            UnavailableTile(
+                layer: layer,
+                tile: TileCoordinate(level: 6, column: 1, row: 0),
+                worldRectangle: Rectangle(minX: 64, minY: 0, maxX: 128, maxY: 64),
+                cause: .failed
+            ),
+        ]
+        #expect(frame.unavailable == expected)
+    }
+
+    @Test func whatTheLimitLacksComesFirst() throws {
+        let cache = try TileCache(byteLimit: .kibibytes(256))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(500, 500))
+        // Twenty tiles of 16 KiB.
+        let figures = cache.statistics
+        #expect(view.shortfallBytes == 20 << 14 && figures.shortfallBytes == 20 << 14)
+        let missing = (20 << 14) + figures.bookkeepingBytes - (256 << 10)
+        let expected = "limit too small: one screen needs 327680 bytes of tiles, \(missing) bytes more than there is; "
+        #expect(figures.description.hasPrefix(expected), "\(figures)")
+    }
+}
