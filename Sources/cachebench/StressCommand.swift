@@ -18,6 +18,8 @@ struct StressCommand: ParsableCommand {
 
             Faults: \(StressFault.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
 
+            Features: \(StressFeature.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
+
             Examples:
               cachebench stress --duration 30min
               cachebench stress --duration 10s --threads 2 --faults stall,twice,late --seed 7
@@ -51,6 +53,25 @@ struct StressCommand: ParsableCommand {
     var faults = usual.faults
 
     @Option(
+        help: ArgumentHelp(
+            "What is uncommon about layers and cache: all, none, or names separated by commas. (default: all)",
+            valueName: "list"
+        ),
+        transform: {
+            try parsed(
+                StressFeature.list($0),
+                "all, none, or some of \(StressFeature.allCases.map(\.rawValue).joined(separator: ","))"
+            )
+        }
+    )
+    var features = usual.features
+
+    @Flag(
+        help: "After a FAIL look for a simpler run that fails too: 20 s for each feature, fault and number of threads."
+    )
+    var shrink = false
+
+    @Option(
         help: "Seeds the decisions of threads and sources.\(standard(usual.seed))",
         transform: seedNumber
     )
@@ -63,10 +84,10 @@ struct StressCommand: ParsableCommand {
     var memoryLimit = usual.byteLimit
 
     @Option(
-        help: "Loads at the same time, 1 to 64.\(standard(usual.workers))",
+        help: "Loads at the same time, 1 to 64. (default: 1 to 9, by the seed)",
         transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
     )
-    var workers = usual.workers
+    var workers: Int?
 
     @OptionGroup var output: OutputArguments
 
@@ -75,10 +96,20 @@ struct StressCommand: ParsableCommand {
         options.duration = duration
         options.threads = threads
         options.faults = faults
+        options.features = features
         options.seed = seed
         options.byteLimit = memoryLimit
         options.workers = workers
         return options
+    }
+
+    /// The flags that repeat a run.
+    private func flags(of options: StressOptions) -> String {
+        func list<Choice: StressChoice>(_ choices: Set<Choice>) -> String {
+            choices.isEmpty ? "none" : choices.map(\.rawValue).sorted().joined(separator: ",")
+        }
+        return "--seed \(options.seed) --threads \(options.threads) --faults \(list(options.faults)) "
+            + "--features \(list(options.features))"
     }
 
     func validate() throws {
@@ -103,6 +134,14 @@ struct StressCommand: ParsableCommand {
             }
             if report.interrupted {
                 writeToStandardError("cachebench: interrupted: this is what was found so far\n")
+            }
+            if shrink, let rule = report.violations.first?.rule {
+                let simplest = try Stress(options).shrunk(
+                    rule: rule,
+                    duration: 20_000_000_000,
+                    interruption: { Interruption.hasCome }
+                )
+                writeToStandardError("cachebench: the simplest run that breaks \(rule): \(flags(of: simplest))\n")
             }
             // What was found stays found.
             if !report.passed { throw ExitCode(1) }

@@ -65,6 +65,34 @@ import Testing
         }
     }
 
+    /// A level is left when the scale is further from the levels' bounds than the band is wide, zooming in and out alike.
+    @Test(arguments: 0..<4) func hysteresisKeepsALevelWithinItsBand(seed: Int) throws {
+        var dice = NaiveDice(seed: UInt64(seed + 250))
+        for _ in 0..<200 {
+            let world = dice.paintedWorld()
+            let pyramid = try world.pyramid()
+            let (band, bias) = (dice.unit(), [0, 0, 0.5, -1][dice.whole(0...3)])
+            let selection = LevelSelection(bias: bias, hysteresis: band)
+            var level: Int?
+            for _ in 0..<40 {
+                let near = world.levels[dice.whole(0...world.levels.count - 1)].perPixel
+                let scale = pow(2, (dice.unit() - 0.5) * 4) / near
+                let wanted = scale * pow(2, -bias)
+                let ideal = world.idealLevel(scale: wanted)
+                // The scales at which a level is drawn reach from the next coarser one's bound to its own.
+                var expected = ideal
+                if let level {
+                    let isBelowTop =
+                        level == world.levels.count - 1 || wanted * world.levels[level].perPixel <= pow(2, band)
+                    let isAboveBottom = level == 0 || wanted * world.levels[level - 1].perPixel > pow(2, -band)
+                    if isBelowTop, isAboveBottom { expected = level }
+                }
+                #expect(selection.level(for: scale, in: pyramid, previous: level) == expected, "seed \(seed): \(world)")
+                level = expected
+            }
+        }
+    }
+
     /// (ceil(2w/T) + 1)(ceil(2h/T) + 1), which is what a renderer may count on.
     @Test(arguments: 0..<4) func neverMoreTilesThanPromised(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 300))

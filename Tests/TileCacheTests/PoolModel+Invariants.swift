@@ -16,6 +16,9 @@ extension PoolModel {
             )
         }
         try require(pool.counters.peakBytes >= committed, "the peak missed \(committed) bytes")
+        var figures = Statistics(of: pool)
+        (figures.pan, figures.zoom) = demands
+        try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = works.count
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
         try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")

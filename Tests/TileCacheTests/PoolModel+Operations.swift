@@ -20,7 +20,7 @@ extension PoolModel {
         case 950..<956: try changeLimit()
         case 956..<963: try changeFloor()
         case 963..<985: try touch()
-        case 985..<993: try perform("settling") { pool.settleLimit(now: now) }
+        case 985..<993: try settle()
         case 993..<998: try perform("forgetting absences") { pool.forgetAbsences() }
         default:
             let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
@@ -245,7 +245,8 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
-                pool.finishPromotion(work.ticket, isIntact ? .pixels : random.element(of: [.damaged, .undecodable]))
+                let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+                pool.finishPromotion(work.ticket, isIntact ? .pixels : isDecoded ? .undecodable : .damaged)
             }
         }
     }
@@ -258,7 +259,9 @@ extension PoolModel {
             }
             return
         }
-        let drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
+        var drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
+        // What is pinned is held as well now and then.
+        if drawable.contains(where: floors.contains), random.oneIn(2) { drawable = drawable.filter(floors.contains) }
         guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
         try perform("leasing \(key.layer):\(key.coordinate)") {
             let number = pool.find(key)
@@ -274,6 +277,8 @@ extension PoolModel {
         try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
             pool.release(lease.entry, slotClass: Int(lease.slot.slotClass), slot: lease.slot.number)
         }
+        // As the service does; now and then something else comes first.
+        if pool.isOverLimit, !random.oneIn(4) { try settle() }
     }
 
     private func look() throws {
@@ -289,10 +294,13 @@ extension PoolModel {
             key($0, level: level, layer: index % pool.layers.count)
         }
         try perform("looking at \(tiles.count) tiles from \(first)") {
-            var pan = DemandCounts()
-            var zoom = DemandCounts()
+            var (pan, zoom) = demands
+            let isPan = views[index].level == level
+            let hadBegun = views[index].hasBegun
             pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
-            try require(pan.total == pan.hits + pan.late + pan.missed && (pan.total == 0 || zoom.total == 0), "demands")
+            if !hadBegun || !isPan { try require(pan == demands.pan, "pan demands") }
+            if !hadBegun || isPan { try require(zoom == demands.zoom, "zoom demands") }
+            demands = (pan, zoom)
         }
     }
 
@@ -311,11 +319,38 @@ extension PoolModel {
         }
     }
 
+    /// A limit far below what is held: all of it is let go, and what is pinned goes with it.
+    private func lowerLimitFar() throws {
+        for _ in 0..<4 { try lease() }
+        try perform("setting the limit to a quarter", removing: .unheld) {
+            pool.setByteLimit(pool.maximumByteLimit / 4, now: now)
+        }
+        while !leases.isEmpty { try release() }
+        try settle()
+        try perform("raising the limit again") { pool.setByteLimit(pool.maximumByteLimit, now: now) }
+    }
+
     private func changeLimit() throws {
+        if random.oneIn(3) { return try lowerLimitFar() }
         let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
             pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
             try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+        }
+    }
+
+    /// What a lowered limit waits for is held by somebody: pinned tiles go as others do.
+    private func settle() throws {
+        try perform("settling") {
+            pool.settleLimit(now: now)
+            guard pool.committedBytes - pool.leavingBytes > pool.configuration.byteLimit else { return }
+            let unheld = content.keys.filter {
+                let number = pool.find($0)
+                guard number >= 0 else { return false }
+                let entry = pool.table[number]
+                return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
+            }
+            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit though nobody holds them")
         }
     }
 

@@ -61,6 +61,8 @@ final class PoolModel {
     var currentWork: [TileKey: Int] = [:]
     var leases: [Lease] = []
     var views: [ViewNeeds] = []
+    /// Of all views.
+    var demands = (pan: DemandCounts(), zoom: DemandCounts())
     /// What the model allows for after an operation.
     var committedBefore = 0
     var isOverAllowed = false

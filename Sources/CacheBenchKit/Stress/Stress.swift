@@ -12,7 +12,7 @@ import TileCache
 
 /// Uses one cache from many threads at once, with sources that misbehave, and proves every tile seen legal.
 public struct Stress {
-    private let options: StressOptions
+    let options: StressOptions
 
     /// Takes options that have no ``StressOptions/problem``.
     public init(_ options: StressOptions) { self.options = options }

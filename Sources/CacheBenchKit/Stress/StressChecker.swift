@@ -150,22 +150,24 @@ final class StressChecker: Sendable {
     private func check(_ placement: Placement, _ layer: StressLayer) {
         let tile = placement.tile.identity.tile
         let place = layer.rectangle(of: tile)
-        let scale = place.width / Double(layer.tileSize)
+        let level = layer.pyramid.levels[tile.level]
+        let (scale, border) = (level.worldPixelsPerPixel, Double(level.border))
         let part = placement.tileRectangle
         let drawn = placement.worldRectangle
-        var shift = drawn.minX - place.minX - part.minX * scale
+        var shift = drawn.minX - place.minX - (part.minX - border) * scale
         if layer.pyramid.wrapsX {
-            shift -= (shift / Double(StressLayer.world)).rounded() * Double(StressLayer.world)
+            shift -= (shift / layer.pyramid.worldWidth).rounded() * layer.pyramid.worldWidth
         }
         let error = max(
             abs(shift),
-            abs(drawn.minY - place.minY - part.minY * scale),
+            abs(drawn.minY - place.minY - (part.minY - border) * scale),
             abs(drawn.width - part.width * scale),
             abs(drawn.height - part.height * scale)
         )
         let isInside =
-            part.minX >= -1e-6 && part.minY >= -1e-6 && part.maxX <= Double(layer.tileSize) + 1e-6
-            && part.maxY <= Double(layer.tileSize) + 1e-6
+            part.minX >= border - 1e-6 && part.minY >= border - 1e-6
+            && part.maxX <= Double(level.tileWidth) + border + 1e-6
+            && part.maxY <= Double(level.tileHeight) + border + 1e-6
         if !(error < 1e-3) || !isInside {
             findings.note(.place, "layer \(layer.number) draws \(part) of tile \(tile) at \(drawn)")
         }

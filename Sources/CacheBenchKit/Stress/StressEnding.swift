@@ -59,10 +59,15 @@ struct StressEnding {
         let view = run.cache.makeView(layers: [id])
         view.callbackQueue = DispatchQueue(label: "stress.ending")
         view.onTilesReady = { told.signal() }
-        let span = Double(layer.tileSize)
         let level = layer.pyramid.maximumLevel
+        // Finer than the level's own pixels in every pyramid, so that it is that level which is drawn.
+        let middle = layer.rectangle(of: TileCoordinate(level: level, column: 8, row: 8))
         view.update(
-            Viewport(center: WorldPoint(x: 8.5 * span, y: 8.5 * span), width: 2.9 * span, height: 2.9 * span)
+            Viewport(
+                center: WorldPoint(x: middle.minX + middle.width / 2, y: middle.minY + middle.height / 2),
+                width: 2.9 * middle.width,
+                height: 2.9 * middle.height
+            )
         )
         let hanging = (7...9).flatMap { row in
             (7...9).map { TileCoordinate(level: level, column: $0, row: row) }

@@ -1,5 +1,25 @@
+/// Names that the options of a stress run choose from.
+public protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
+
+extension StressChoice {
+    /// Reads `all`, `none` or names separated by commas; `nil` for anything else.
+    public static func list(_ text: String) -> Set<Self>? {
+        switch text {
+        case "all": return Set(allCases)
+        case "none": return []
+        default:
+            var choices: Set<Self> = []
+            for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let choice = Self(rawValue: String(name)) else { return nil }
+                choices.insert(choice)
+            }
+            return choices
+        }
+    }
+}
+
 /// What stress sources do wrong on purpose.
-public enum StressFault: String, CaseIterable, Sendable, Hashable {
+public enum StressFault: String, StressChoice {
     /// Fail for the moment.
     case fail
     /// Fail for good, the same tiles always.
@@ -22,19 +42,4 @@ public enum StressFault: String, CaseIterable, Sendable, Hashable {
     case damage
     /// Let a request go without any answer.
     case drop
-
-    /// Reads `all`, `none` or names separated by commas; `nil` for anything else.
-    public static func list(_ text: String) -> Set<StressFault>? {
-        switch text {
-        case "all": return Set(allCases)
-        case "none": return []
-        default:
-            var faults: Set<StressFault> = []
-            for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let fault = StressFault(rawValue: String(name)) else { return nil }
-                faults.insert(fault)
-            }
-            return faults
-        }
-    }
 }

@@ -15,6 +15,8 @@ final class StressFindings: Sendable {
         case place
         /// More bytes than the limit.
         case ledger
+        /// Counters that contradict each other.
+        case counters
         /// A tile that changed while it was held.
         case lease
         /// A source asked for a tile that does not exist, or a second answer taken.

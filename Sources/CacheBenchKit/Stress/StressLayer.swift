@@ -17,6 +17,8 @@ struct StressShared: Sendable {
     let findings: StressFindings
     let faultCounts = StressCounts<StressFault>()
     let blocker: StressBlocker
+    /// What is uncommon about the layers.
+    var features: Set<StressFeature> = []
     /// At the end sources do nothing wrong any more.
     let calm = StressFlag()
     /// Where asynchronous sources answer.
@@ -46,7 +48,7 @@ final class StressLayer: Sendable {
     let number: Int
     let kind: Kind
     let pyramid: TilePyramid
-    let tileSize: Int
+    private let format: PixelFormat
     let history = StressHistory()
     let shared: StressShared
     private let loads = Atomic<UInt64>(0)
@@ -57,18 +59,29 @@ final class StressLayer: Sendable {
     init(number: Int, kind: Kind, tileSize: Int, shared: StressShared) throws {
         self.number = number
         self.kind = kind
-        self.tileSize = tileSize
         self.shared = shared
-        pyramid = try .powerOfTwo(
-            worldWidth: Self.world,
-            worldHeight: Self.world,
-            tileSize: tileSize,
-            wrapsX: number % 4 == 1
-        )
+        let wrapsX = number % 4 == 1
+        let shape: StressShape
+        if kind == .synthesized || shared.features.isEmpty {
+            shape = try StressShape(tileSize: tileSize, wrapsX: wrapsX)
+        } else {
+            var random = SplitMix64(seed: shared.seed ^ SplitMix64.mixed(UInt64(number)))
+            shape = try StressShape(
+                tileSize: tileSize,
+                wrapsX: wrapsX,
+                features: shared.features,
+                random: &random
+            )
+        }
+        pyramid = shape.pyramid
+        format = shape.format
     }
 
+    /// The width of a tile of the finest level, in pixels.
+    var tileSize: Int { pyramid.levels[pyramid.maximumLevel].tileWidth }
+
     var options: LayerOptions {
-        var options = LayerOptions()
+        var options = LayerOptions(format: format)
         if kind == .synthesized { options.synthesizedLevels = Self.synthesizedLevels }
         if number > 4, number % 3 == 0 { options.share = LayerShare(maximum: 0.5, guaranteed: 0.01) }
         return options
@@ -87,10 +100,13 @@ final class StressLayer: Sendable {
 
     /// What a tile covers, by arithmetic of the checker's own.
     func rectangle(of tile: TileCoordinate) -> Rectangle {
-        let span = Double(Self.world) / Double(1 << tile.level)
-        let x = Double(tile.column) * span
-        let y = Double(tile.row) * span
-        return Rectangle(minX: x, minY: y, maxX: x + span, maxY: y + span)
+        let level = pyramid.levels[tile.level]
+        let (width, height) = (
+            Double(level.tileWidth) * level.worldPixelsPerPixel, Double(level.tileHeight) * level.worldPixelsPerPixel
+        )
+        let x = level.origin.x + Double(tile.column) * width
+        let y = level.origin.y + Double(tile.row) * height
+        return Rectangle(minX: x, minY: y, maxX: x + width, maxY: y + height)
     }
 
     /// The first level that the source has.

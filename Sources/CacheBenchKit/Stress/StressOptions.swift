@@ -12,8 +12,10 @@ public struct StressOptions: Sendable, Hashable {
     public var seed: UInt64 = 1
     /// The highest limit that the run sets, 1 MiB or more; 8 MiB unless set. It begins with three quarters of it.
     public var byteLimit = 8 << 20
-    /// The cache's workers, 1 to 64; 4 unless set.
-    public var workers = 4
+    /// The cache's workers, 1 to 64. Default: nil, 1 to 9 by the seed; 4 without ``StressFeature/workers``.
+    public var workers: Int?
+    /// What is uncommon about layers and cache, drawn from the seed. Default: everything.
+    public var features: Set<StressFeature> = Set(StressFeature.allCases)
     /// Ends each thread after so many decisions, for tests; no end unless set.
     public var decisions: Int?
 
@@ -24,7 +26,7 @@ public struct StressOptions: Sendable, Hashable {
     public var problem: String? {
         if duration < 0 || duration > 1 << 53 { return "a duration of 0 to 104 days is expected" }
         if !(1...64).contains(threads) { return "1 to 64 threads are expected, not \(threads)" }
-        if !(1...64).contains(workers) { return "1 to 64 workers are expected, not \(workers)" }
+        if let workers, !(1...64).contains(workers) { return "1 to 64 workers are expected, not \(workers)" }
         if byteLimit < 1 << 20 || byteLimit > 1 << 40 {
             return "a memory limit of 1 MiB to 1 TiB is expected, not \(byteLimit) bytes"
         }

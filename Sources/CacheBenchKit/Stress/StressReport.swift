@@ -43,7 +43,7 @@ public struct StressReport: Encodable, Sendable {
     public struct Configuration: Encodable, Sendable {
         let threads, workers: Int
         let seed: UInt64
-        let faults: [String]
+        let faults, features: [String]
         let byteLimit: Int
         let durationSeconds: Double
     }
@@ -125,9 +125,10 @@ public struct StressReport: Encodable, Sendable {
         }
         configuration = Configuration(
             threads: options.threads,
-            workers: options.workers,
+            workers: run.workers,
             seed: options.seed,
             faults: StressFault.allCases.filter { options.faults.contains($0) }.map(\.rawValue),
+            features: StressFeature.allCases.filter { options.features.contains($0) }.map(\.rawValue),
             byteLimit: options.byteLimit,
             durationSeconds: Double(options.duration) / 1e9
         )

@@ -10,6 +10,8 @@ final class StressRun: Sendable {
     static let stuckLoadTime: Int64 = 200_000_000
 
     let options: StressOptions
+    /// Of the cache.
+    let workers: Int
     let cache: TileCache
     let shared: StressShared
     let checker: StressChecker
@@ -29,14 +31,8 @@ final class StressRun: Sendable {
     init(options: StressOptions, interruption: @escaping @Sendable () -> Bool) throws {
         self.options = options
         self.interruption = interruption
-        var configuration = TileCache.Configuration(
-            byteLimit: .bytes(options.byteLimit / 4 * 3),
-            workers: options.workers
-        )
-        configuration.maximumByteLimit = .bytes(options.byteLimit)
-        configuration.retryDelay = 20_000_000
-        configuration.stuckLoadTime = Self.stuckLoadTime
-        configuration.slowCallbackTime = 5_000_000
+        let configuration = options.configuration()
+        workers = configuration.workers
         cache = try TileCache(configuration)
         changes = Lock(StressChanges(limit: options.byteLimit / 4 * 3))
         shared = StressShared(
@@ -44,7 +40,8 @@ final class StressRun: Sendable {
             faults: options.faults,
             findings: findings,
             // Each keeps a spare worker; there are three for each worker, and stalls want some too.
-            blocker: StressBlocker(options.workers)
+            blocker: StressBlocker(configuration.workers),
+            features: options.features
         )
         let checker = StressChecker(findings: findings)
         self.checker = checker
@@ -182,6 +179,7 @@ final class StressRun: Sendable {
             changes: before.underway == 0 && before.begun == after.begun ? before.begun : nil
         )
         if let problem { findings.note(.ledger, problem) }
+        if let contradiction = statistics.contradictions.first { findings.note(.counters, contradiction) }
         let breaches = cache.counters.limitBreaches
         if breaches > 0 { findings.note(.ledger, "the pool itself has seen \(breaches) breaches of its limit") }
     }

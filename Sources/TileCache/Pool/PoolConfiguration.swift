@@ -39,8 +39,10 @@ struct PoolConfiguration: Sendable {
 
 /// What the pool knows of a layer.
 struct PoolLayer: Sendable {
-    /// Bytes of a decoded tile.
+    /// Bytes of a decoded tile, the largest of all levels.
     let tileBytes: Int
+    /// The same by level; empty if they are all of one size.
+    var levelBytes: [Int] = []
     /// Which allocator of slots.
     let slotClass: Int
     /// Raised by each invalidation.

@@ -39,13 +39,17 @@ package struct PoolCounters: Sendable, Hashable {
     /// Loads that ended because they were refused memory.
     package var loadsRefused = 0
     package var loadedBytes = 0
-    /// Finished loads whose pixels left without having been drawn.
+    /// Loads that landed and have been drawn.
+    package var loadsDrawn = 0
+    /// Loads that never will be drawn: their pixels left before, or were outdated, refused or cancelled.
     package var loadsUnseen = 0
     package var prefetchStarted = 0
     package var prefetchUseful = 0
     package var prefetchLate = 0
     package var prefetchWasted = 0
     package var prefetchCancelled = 0
+    /// Prefetches that ended without pixels, other than by being cancelled.
+    package var prefetchEmpty = 0
     package var demotions = 0
     package var promotions = 0
     package var demotedRawBytes = 0

@@ -17,7 +17,7 @@ extension PoolState {
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
         guard configuration.compressedTier, layer.isCompressible, bytes > 0, bytes <= Int32.max,
-            TileCodec.keeps(blockByteCount: bytes, of: layer.tileBytes)
+            TileCodec.keeps(blockByteCount: bytes, of: tileBytes(of: table[load.entry].key))
         else { return nil }
         // Far larger than what compression makes of such tiles: not worth its memory until that is found out for certain.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
@@ -157,7 +157,7 @@ extension PoolState {
     /// Counts a tile that gives its slot up for a smaller form.
     mutating func noteDemotion(_ number: Int32, blockBytes: Int) {
         counters.demotions += 1
-        counters.demotedRawBytes += layers[table[number].key.layer].tileBytes
+        counters.demotedRawBytes += tileBytes(of: table[number].key)
         counters.demotedBlockBytes += blockBytes
     }
 

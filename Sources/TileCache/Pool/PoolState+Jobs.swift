@@ -262,8 +262,7 @@ extension PoolState {
                 note(result, load, in: number, now: now)
                 landing.retryAt = retryTime(of: number, after: result)
             }
-            if result == .pixels || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
-            if result == .pixels, !load.isDemand, !load.wasLate { counters.prefetchWasted += 1 }
+            noteFruitless(load, result)
             forgetIfIdle(number)
         }
         notePeaks()
@@ -272,9 +271,8 @@ extension PoolState {
     }
 
     private mutating func land(_ load: Load, in number: Int32, now: Int64) {
-        let layer = table[number].key.layer
         counters.loadsFinished += 1
-        counters.loadedBytes += layers[layer].tileBytes
+        counters.loadedBytes += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
         adoptEncoded(of: load, in: number)
@@ -332,8 +330,19 @@ extension PoolState {
             table[number].retryAt = isPermanent ? .max : retryAt
         case .cancelled:
             counters.loadsCancelled += 1
-            if !load.isDemand { counters.prefetchCancelled += 1 }
         case .refused: noteRefusal(of: load, in: number, now: now)
+        }
+    }
+
+    /// Counts a load that did not land among those that are never drawn, and among the prefetches of its kind.
+    private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
+        if load.generation == 0 || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
+        // A late one counts as late, whatever becomes of it.
+        guard !load.isDemand, !load.wasLate else { return }
+        switch result {
+        case .pixels: counters.prefetchWasted += 1
+        case .cancelled: counters.prefetchCancelled += 1
+        case .absent, .failed, .refused: counters.prefetchEmpty += 1
         }
     }
 

@@ -75,7 +75,7 @@ extension PoolState {
         }
         let layer = ticket.key.layer
         switch result {
-        case .incompressible: noteBlock(bytes: layers[layer].tileBytes, layer: layer)
+        case .incompressible: noteBlock(bytes: tileBytes(of: ticket.key), layer: layer)
         case .block(let bytes): noteBlock(bytes: bytes, layer: layer)
         case .solid: break
         }

@@ -192,6 +192,12 @@ struct PoolState: ~Copyable {
     /// A slot begins on a page of the system, so that its memory can be given back alone.
     static func slotBytes(for tileBytes: Int) -> Int { (tileBytes + 4095) & ~4095 }
 
+    /// Bytes of a decoded tile's pixels.
+    func tileBytes(of key: TileKey) -> Int {
+        let layer = layers[key.layer]
+        return layer.levelBytes.indices.contains(key.level) ? layer.levelBytes[key.level] : layer.tileBytes
+    }
+
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
 
     mutating func nameWork() -> UInt32 {
@@ -241,7 +247,7 @@ struct PoolState: ~Copyable {
         var bytes = 0
         table.forEach { number in
             let entry = table[number]
-            if entry.residency.isDecoded { bytes += layers[entry.key.layer].tileBytes }
+            if entry.residency.isDecoded { bytes += tileBytes(of: entry.key) }
             bytes += Int(entry.blockBytes)
         }
         return bytes
@@ -287,6 +293,7 @@ struct PoolState: ~Copyable {
         if !table[number].flags.contains(.seen) {
             tiles.noteSeen(table[number])
             table[number].flags.insert(.seen)
+            counters.loadsDrawn += 1
             if table[number].flags.contains(.prefetched) { counters.prefetchUseful += 1 }
         }
         touchForUse(number)

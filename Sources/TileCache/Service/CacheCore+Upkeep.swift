@@ -8,13 +8,15 @@ extension CacheCore {
         options: LayerOptions
     ) throws(TileCacheError) -> LayerID {
         guard !isForked else { throw .forked }
-        var tileBytes = 0
+        var levelBytes: [Int] = []
         for (index, level) in pyramid.levels.enumerated() {
             guard let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) else {
                 throw .invalidLayer("the size of a tile of level \(index) overflows")
             }
-            tileBytes = max(tileBytes, bytes)
+            levelBytes.append(bytes)
         }
+        let tileBytes = levelBytes.max() ?? 0
+        if levelBytes.allSatisfy({ $0 == tileBytes }) { levelBytes = [] }
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
         // A larger one than any limit is refused below.
         let slotBytes = PoolState.slotBytes(for: min(tileBytes, 1 << 46))
@@ -33,7 +35,7 @@ extension CacheCore {
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
         let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
         let layerBytes = LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
-        let added = perform { state -> Added in
+        let added = perform { [levelBytes] state -> Added in
             // Another layer may have come since the check.
             guard state.canGuarantee(options.share) else { return .tooMuchGuaranteed }
             guard state.layers.count < TileKey.layerLimit else { return .tooMany }
@@ -47,6 +49,7 @@ extension CacheCore {
                 share: options.share,
                 slotCapacity: region.map { $0.byteCount / slotBytes }
             )
+            state.pool.layers[index].levelBytes = levelBytes
             let slotClass = state.pool.layers[index].slotClass
             if slotClass == state.slotRegions.count, let region { state.slotRegions.append(region) }
             state.layers.append(
@@ -185,53 +188,11 @@ extension CacheCore {
         let now = clock()
         let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
         return lock.withLock { state in
-            let counters = state.pool.counters
-            var figures = Statistics()
+            var figures = Statistics(of: state.pool)
             figures.pan = state.views.reduce(state.closedPan) { $0 + ($1?.model.pan ?? DemandCounts()) }
             figures.zoom = state.views.reduce(state.closedZoom) { $0 + ($1?.model.zoom ?? DemandCounts()) }
-            figures.loadsStarted = counters.loadsStarted
-            figures.loadsRetried = counters.loadsRetried
-            figures.loadsFinished = counters.loadsFinished
-            figures.loadsAbsent = counters.loadsAbsent
-            figures.loadsFailed = counters.loadsFailed
-            figures.loadsCancelled = counters.loadsCancelled
-            figures.loadsOutdated = counters.loadsOutdated
-            figures.loadsRefused = counters.loadsRefused
-            figures.loadedBytes = counters.loadedBytes
-            figures.loadsUnseen = counters.loadsUnseen
             figures.secondAnswers = state.secondAnswers
-            figures.prefetchStarted = counters.prefetchStarted
-            figures.prefetchUseful = counters.prefetchUseful
-            figures.prefetchLate = counters.prefetchLate
-            figures.prefetchWasted = counters.prefetchWasted
-            figures.prefetchCancelled = counters.prefetchCancelled
-            figures.demotions = counters.demotions
-            figures.promotions = counters.promotions
-            figures.incompressible = counters.storedRaw
-            figures.damagedBlocks = counters.damagedBlocks
-            figures.encodedPayloads = counters.encodedKept
-            figures.undecodablePayloads = counters.undecodable
-            figures.compressionRatio =
-                counters.demotedBlockBytes == 0
-                ? nil : Double(counters.demotedRawBytes) / Double(counters.demotedBlockBytes)
-            for cause in RemovalCause.allCases { figures.removals[cause] = counters.removals[cause.rawValue] }
-            figures.byteLimit = state.pool.configuration.byteLimit
             figures.shortfallBytes = state.views.reduce(0) { max($0, $1?.model.shortfallBytes ?? 0) }
-            figures.usedBytes = state.pool.committedBytes
-            figures.peakBytes = counters.peakBytes
-            figures.decodedBytes = state.pool.slotUsedBytes
-            figures.compressedBytes = state.pool.pages.usedBytes
-            figures.inFlightBytes = state.pool.inFlightBytes + state.pool.heldBytes
-            figures.bookkeepingBytes = state.pool.bookkeepingBytes
-            figures.peakDecodedBytes = counters.peakDecodedBytes
-            figures.peakCompressedBytes = counters.peakCompressedBytes
-            figures.peakInFlightBytes = counters.peakInFlightBytes
-            figures.decodedTiles = state.pool.tiles.decoded
-            figures.compressedTiles = state.pool.tiles.compressed
-            let unseen = state.pool.unseen
-            figures.unseenTiles = unseen.all
-            figures.unseenPrefetchedTiles = unseen.prefetched
-            figures.loadsInFlight = state.pool.loadCount
             figures.meanLoadNanoseconds = state.meanLatency
             figures.demandWaits = state.waits.demand.summary
             figures.prefetchWaits = state.waits.prefetch.summary

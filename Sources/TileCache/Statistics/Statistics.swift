@@ -18,16 +18,18 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var loadsAbsent = 0
     /// Loads that failed.
     public internal(set) var loadsFailed = 0
-    /// Loads that were given up.
+    /// Loads that were cancelled.
     public internal(set) var loadsCancelled = 0
-    /// Loads whose pixels an invalidation had overtaken.
+    /// Loads that an invalidation had overtaken.
     public internal(set) var loadsOutdated = 0
     /// Loads that were refused memory, for their pixels or for encoded bytes. Their tiles are tried again after a wait that
     /// doubles each time, and only if the memory can be had.
     public internal(set) var loadsRefused = 0
     /// Decoded bytes that landed.
     public internal(set) var loadedBytes = 0
-    /// Loads whose pixels left without having been drawn.
+    /// Loads that landed and have been drawn.
+    public internal(set) var loadsDrawn = 0
+    /// Loads that never will be drawn: their pixels left before, or were outdated, refused or cancelled.
     public internal(set) var loadsUnseen = 0
     /// Requests that their source completed more than once.
     public internal(set) var secondAnswers = 0
@@ -47,8 +49,12 @@ public struct Statistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var prefetchLate = 0
     /// Of those, gone without having been drawn.
     public internal(set) var prefetchWasted = 0
-    /// Of those, given up while in flight.
+    /// Of those, cancelled while in flight.
     public internal(set) var prefetchCancelled = 0
+    /// Of those, ended without pixels: absent, failed, or without room.
+    public internal(set) var prefetchEmpty = 0
+    /// Of those, in flight and not demanded yet.
+    public internal(set) var prefetchesInFlight = 0
 
     /// Tiles that were compressed.
     public internal(set) var demotions = 0

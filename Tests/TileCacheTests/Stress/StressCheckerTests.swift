@@ -180,7 +180,11 @@ import Testing
 
     enum Wrong: CaseIterable { case nothing, torn, outdated, absent, nowhere }
 
-    private func run() throws -> StressRun { try StressRun(options: StressOptions(), interruption: { false }) }
+    private func run() throws -> StressRun {
+        var options = StressOptions()
+        options.features = []
+        return try StressRun(options: options, interruption: { false })
+    }
 
     @Test func squaresOfMadeTilesAreLookedAt() throws {
         let run = try run()

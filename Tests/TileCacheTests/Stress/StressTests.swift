@@ -23,6 +23,27 @@ import Testing
         #expect(Set(report.faults.keys) == Set(faults.map(\.rawValue)))
     }
 
+    /// What a layer is like depends on the seed and its number alone, and every feature comes up.
+    @Test func layersAreUncommon() throws {
+        func pyramid(_ seed: UInt64, _ number: Int, _ features: Set<StressFeature>) throws -> StressShape {
+            var random = SplitMix64(seed: seed)
+            return try StressShape(tileSize: 64, wrapsX: number % 4 == 1, features: features, random: &random)
+        }
+        let all = Set(StressFeature.allCases)
+        for seed in 0..<40 as Range<UInt64> {
+            let first = try pyramid(seed, Int(seed), all)
+            #expect(try pyramid(seed, Int(seed), all).pyramid == first.pyramid)
+            let finest = first.pyramid.levels[first.pyramid.maximumLevel]
+            #expect(finest.columns > 10 && finest.rows > 10 && finest.worldPixelsPerPixel == 1)
+            #expect(Set(first.pyramid.levels.map(\.tileWidth)).count > 1)
+            #expect(try pyramid(seed, Int(seed), []).pyramid.levels.allSatisfy { $0.tileWidth == 64 && $0.border == 0 })
+        }
+        let shapes = try (0..<40).map { try pyramid($0, 0, all) }
+        #expect(Set(shapes.map(\.format)).count > 3)
+        #expect(shapes.contains { $0.pyramid.levels.contains { $0.border > 0 } })
+        #expect(shapes.contains { $0.pyramid.levels.contains { $0.origin.x < 0 } })
+    }
+
     @Test func theSameSeedMakesTheSameDecisions() throws {
         var options = options(seconds: 0, Set(StressFault.allCases))
         options.decisions = 60

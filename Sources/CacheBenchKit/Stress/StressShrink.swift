@@ -1,0 +1,29 @@
+extension Stress {
+    /// The simplest run that still breaks a rule which a run has broken: fewer uncommon features, faults and threads.
+    ///
+    /// Threads interleave as they like, so a simpler run may break the rule and not show it in its time.
+    ///
+    /// - Parameters:
+    ///   - rule: of a violation of the run.
+    ///   - duration: of each try, in nanoseconds.
+    public func shrunk(
+        rule: String,
+        duration: Int64,
+        interruption: @escaping @Sendable () -> Bool = { false }
+    ) throws -> StressOptions {
+        var simplest = options
+        var candidates: [(inout StressOptions) -> Void] = [{ $0.threads = 1 }, { $0.threads = max($0.threads / 2, 1) }]
+        candidates += StressFeature.allCases.map { feature in { $0.features.remove(feature) } }
+        candidates += StressFault.allCases.map { fault in { $0.faults.remove(fault) } }
+        for change in candidates where !interruption() {
+            var candidate = simplest
+            change(&candidate)
+            guard candidate != simplest else { continue }
+            var short = candidate
+            short.duration = min(duration, options.duration)
+            let report = try Stress(short).run(interruption: interruption)
+            if report.violations.contains(where: { $0.rule == rule }) { simplest = candidate }
+        }
+        return simplest
+    }
+}

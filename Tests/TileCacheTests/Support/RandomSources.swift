@@ -1,0 +1,125 @@
+import Dispatch
+import Synchronization
+
+@testable import TileCache
+
+/// What a layer of a random configuration delivers: every byte of a tile is known, a third of the tiles is of one
+/// value, a third compresses well and a third hardly.
+final class RandomContent: Sendable {
+    let layer: Int
+    let world: PaintedWorld
+    let format: PixelFormat
+    /// All bytes are the same, also of levels that the cache makes itself.
+    let isPlain: Bool
+    private let fails: Bool
+    private let seen = Lock<(tried: Set<TileCoordinate>, bytes: Int, problems: [String])>(([], 0, []))
+
+    init(layer: Int, world: PaintedWorld, format: PixelFormat, isPlain: Bool, fails: Bool) {
+        (self.layer, self.world, self.format, self.isPlain, self.fails) = (layer, world, format, isPlain, fails)
+    }
+
+    /// Bytes of pixels that were written, and what was wrong with requests.
+    var deliveredBytes: Int { seen.withLock { $0.bytes } }
+    var problem: String? { seen.withLock { $0.problems.first } }
+
+    func byteCount(_ tile: TileCoordinate) -> Int {
+        let level = world.levels[tile.level]
+        let pixels = (level.tileWidth + 2 * level.border) * (level.tileHeight + 2 * level.border)
+        if case .opaque(let bytes) = format { return bytes }
+        return pixels * format.bytesPerPixel!
+    }
+
+    private func name(_ tile: TileCoordinate) -> UInt64 {
+        SplitMix64.mixed(UInt64(layer) << 60 ^ UInt64(tile.level) << 50 ^ UInt64(tile.column) << 25 ^ UInt64(tile.row))
+    }
+
+    func isAbsent(_ tile: TileCoordinate) -> Bool { fails && name(tile) % 23 == 0 }
+
+    func byte(_ tile: TileCoordinate, _ index: Int) -> UInt8 {
+        if isPlain { return 0x5A }
+        let name = name(tile)
+        switch name % 3 {
+        case 0: return UInt8(truncatingIfNeeded: name >> 8)
+        case 1: return UInt8(truncatingIfNeeded: name &+ UInt64(index / 16))
+        default: return UInt8(truncatingIfNeeded: SplitMix64.mixed(name ^ UInt64(index)))
+        }
+    }
+
+    /// The pixels or what is said instead of them: some tiles are absent, some fail when they are first asked for.
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        if isAbsent(tile) { return .absent }
+        let isFirst = seen.withLock { $0.tried.insert(tile).inserted }
+        if fails, isFirst, name(tile) % 7 == 0 { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+        write(tile, into: &pixels)
+        seen.withLock { $0.bytes += byteCount(tile) }
+        return .pixels
+    }
+
+    func write(_ tile: TileCoordinate, into pixels: inout TilePixels) {
+        if pixels.byteCount != byteCount(tile) {
+            note("\(pixels.byteCount) bytes for \(tile), not \(byteCount(tile))")
+        }
+        pixels.withMutableBytes { bytes in
+            for index in bytes.indices { bytes[index] = byte(tile, index) }
+        }
+    }
+
+    func note(_ problem: String) { seen.withLock { $0.problems.append(problem) } }
+
+    /// What is wrong with the bytes of a tile that is drawn.
+    func problem(with tile: LeasedTile) -> String? {
+        let place = tile.identity.tile
+        return tile.withUnsafeBytes { bytes in
+            guard bytes.count == byteCount(place) else { return "\(place) has \(bytes.count) bytes" }
+            // What the cache makes itself is defined within the world only.
+            if isPlain { return bytes[0] == 0x5A ? nil : "\(place) begins with \(bytes[0])" }
+            let wrong = bytes.indices.first { bytes[$0] != byte(place, $0) }
+            return wrong.map { "byte \($0) of \(place) is \(bytes[$0]), not \(byte(place, $0))" }
+        }
+    }
+}
+
+/// Delivers at once.
+struct RandomBlockingSource: BlockingTileSource {
+    let content: RandomContent
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        try content.load(tile, into: &pixels)
+    }
+}
+
+/// Hands its payload over: the tile's name.
+struct RandomEncodedSource: BlockingTileSource, TileDecoder {
+    let content: RandomContent
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let outcome = try content.load(tile, into: &pixels)
+        if outcome == .pixels {
+            [tile.level, tile.column, tile.row].withUnsafeBytes { _ = pixels.keepEncoded($0) }
+        }
+        return outcome
+    }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        let name = (0..<3).map { encoded.loadUnaligned(fromByteOffset: $0 * 8, as: Int.self) }
+        if name != [tile.level, tile.column, tile.row] { content.note("\(tile) is decoded of \(name)") }
+        content.write(tile, into: &pixels)
+    }
+}
+
+/// Answers a little later, on a queue of its own.
+struct RandomAsyncSource: TileSource {
+    let content: RandomContent
+    let queue = DispatchQueue(label: "random.answers")
+
+    func requestTile(_ request: TileRequest) {
+        queue.async {
+            if content.isAbsent(request.tile) { return request.completeAbsent() }
+            request.complete { try content.load(request.tile, into: &$0) }
+        }
+    }
+}
