@@ -46,7 +46,7 @@ private let schemas = [
     """,
     """
     CREATE TABLE map (a, b, c, d);
-    CREATE VIEW part AS SELECT x.a, y.b, z.c, d || x.d || y.d || z.d AS d FROM map, map x, map y, map z;
+    CREATE VIEW part AS SELECT x.a, y.b, y.c, x.d || y.d AS d FROM map x, map y;
     CREATE VIEW tiles AS SELECT DISTINCT p.a AS zoom_level, q.b AS tile_column, p.c AS tile_row, q.d || p.d AS tile_data
     FROM part p, part q
     """,
