@@ -10,11 +10,13 @@ public struct HeldTilesBenchmark: Sendable {
         public var tiles: Int
         /// By call: how long the call took.
         public var calls: [String: Double]
-        /// By call: the p99.9 of another thread's look-ups meanwhile, and the longest one.
+        /// By call: the p99.9 of another thread's look-ups meanwhile.
         public var waits: [String: Double]
+        /// By call: the longest look-up of another thread meanwhile.
         public var longestWaits: [String: Double]
-        /// `update` and `frame()` of a view that pans over a full cache, half of it pinned: the median and the longest.
+        /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
         public var frame: Double
+        /// The longest of these.
         public var longestFrame: Double
     }
 

@@ -6,7 +6,7 @@ import TileCache
 @testable import TileCacheC
 
 /// Two answers to one request at the same time.
-@Suite(.timeLimit(.minutes(5))) struct SecondAnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct SecondAnswerTests {
     private final class OneRequest: TileSource {
         let request = Mutex<TileRequest?>(nil)
 

@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 /// `tilecache_shutdown` with a source that hangs.
-@Suite(.timeLimit(.minutes(5))) struct ShutdownTimeTests {
+@Suite(.timeLimit(.minutes(15))) struct ShutdownTimeTests {
     private static let gate = DispatchSemaphore(value: 0)
     private static let entered = DispatchSemaphore(value: 0)
 

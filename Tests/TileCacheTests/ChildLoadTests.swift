@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// A tile of an asynchronous source that a coarser one is made of.
-@Suite(.timeLimit(.minutes(5))) struct ChildLoadTests {
+@Suite(.timeLimit(.minutes(15))) struct ChildLoadTests {
     private func layer(_ source: any TileSource) throws -> LayerRecord {
         LayerRecord(
             id: LayerID(0),

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// What is printed for people says first what is wrong.
-@Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
     /// Some tiles do not exist, some never can be loaded, one fails once.
     private struct TroubledSource: BlockingTileSource {
         let failsOnce = FailingOnce()

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Sources that hand over their encoded bytes as the compressed form of their tiles.
-@Suite(.timeLimit(.minutes(5))) struct EncodedPayloadTests {
+@Suite(.timeLimit(.minutes(15))) struct EncodedPayloadTests {
     private struct Scene {
         let cache: TileCache
         let layer: LayerID

@@ -152,7 +152,9 @@ import Testing
                     count: EntryTable.pageBytes
                 )
             }
-            if !leaving.isEmpty, random.oneIn(30) { table.finishDecommit(leaving.remove(at: random.below(leaving.count))) }
+            if !leaving.isEmpty, random.oneIn(30) {
+                table.finishDecommit(leaving.remove(at: random.below(leaving.count)))
+            }
             if step % 500 == 0 {
                 for (key, number) in present where table.find(key) != number { failures.append("lost \(key)") }
                 var count = 0

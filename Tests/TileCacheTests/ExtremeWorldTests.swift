@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Worlds as large and tiles as small or large as can be named, drawn and not only addressed.
-@Suite(.timeLimit(.minutes(5))) struct ExtremeWorldTests {
+@Suite(.timeLimit(.minutes(15))) struct ExtremeWorldTests {
     private static let side = 1 << 40
 
     private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> Viewport {

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Levels that the source does not have: every pixel against whole images halved one after the other.
-@Suite(.timeLimit(.minutes(5))) struct LevelSynthesisTests {
+@Suite(.timeLimit(.minutes(15))) struct LevelSynthesisTests {
     /// Shows some tiles and waits until they are there.
     private func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
         eventually {

@@ -143,7 +143,7 @@ import Testing
 }
 
 /// The same on a whole cache.
-@Suite(.timeLimit(.minutes(5))) struct ServicePressureTests {
+@Suite(.timeLimit(.minutes(15))) struct ServicePressureTests {
     @Test func pressureTrimsAndTheLimitComesBack() throws {
         let time = Lock(Int64(0))
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(2))

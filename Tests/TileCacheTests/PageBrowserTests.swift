@@ -16,7 +16,7 @@ private let chromium: String? = {
 /// Each kind of page in headless Chromium, as wide as a telephone and as a desk.
 @Suite(
     .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium, or set CHROMIUM"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 )
 struct PageBrowserTests {
     /// What the probe found out about a page.

@@ -161,7 +161,10 @@ extension PoolModel {
             expected[entry.list, default: []].insert($0)
             counts.count(entry, slotBytes: pool.slotBytes(ofLayer: entry.key.layer), by: 1)
         }
-        try require(misplaced == nil, "\(String(describing: misplaced?.coordinate)) is on another list than it should be")
+        try require(
+            misplaced == nil,
+            "\(String(describing: misplaced?.coordinate)) is on another list than it should be"
+        )
         try require(counts == pool.tiles, "counts are \(pool.tiles), not \(counts)")
         for (name, lists) in lists {
             var members: Set<Int32> = []

@@ -27,7 +27,7 @@ import TileCache
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func drawsWhatTheScreenNeeds() throws {
+    @Test(.timeLimit(.minutes(15))) func drawsWhatTheScreenNeeds() throws {
         let screen = Screen()
 
         // README begin

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Plans that are left out at rest: nothing may differ from a cache that makes them all.
-@Suite(.timeLimit(.minutes(5))) struct RestTests {
+@Suite(.timeLimit(.minutes(15))) struct RestTests {
     enum Foresight: String, CaseIterable, Sendable {
         case none, ring, velocity, skewport, gaussian, zoom4, tilecache
 

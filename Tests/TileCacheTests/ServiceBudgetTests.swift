@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// What renderers may say about memory and about time within a frame.
-@Suite(.timeLimit(.minutes(5))) struct ServiceBudgetTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceBudgetTests {
     /// A view over twenty compressed tiles, and a cache whose one worker does nothing.
     private func compressedView() throws -> (TileCache, TileView, PlainSource, TileView) {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// When a renderer hears that better pixels have landed.
-@Suite(.timeLimit(.minutes(5))) struct ServiceCallbackTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceCallbackTests {
     @Test func oneCallbackTellsOfManyTilesAndNoneComesAfterShutdown() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = PlainSource(isGated: true)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// What a view tells about itself.
-@Suite(.timeLimit(.minutes(2))) struct ServiceDiagnosticsTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceDiagnosticsTests {
     private func tile(_ column: Int, _ row: Int) -> TileCoordinate {
         TileCoordinate(level: 6, column: column, row: row)
     }

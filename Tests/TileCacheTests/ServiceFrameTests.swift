@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// What a view draws, and what the cache counts while it does.
-@Suite(.timeLimit(.minutes(5))) struct ServiceFrameTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceFrameTests {
     @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = PlainSource()

@@ -6,7 +6,7 @@ import Testing
 @testable import TileCache
 
 /// Input of any kind: a clear refusal or a frame, never a crash.
-@Suite(.timeLimit(.minutes(5))) struct ServiceInputTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceInputTests {
     /// Threads that add layers at once are not guaranteed more than there is.
     @Test func layersAddedAtOnceShareOneLimit() throws {
         let pyramid = try ServiceSetup.pyramid()

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Beginnings and ends: nothing hangs, nothing leaks.
-@Suite(.timeLimit(.minutes(5))) struct ServiceLifetimeTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceLifetimeTests {
     @Test func aHeldTileKeepsItsBytesAfterShutdown() throws {
         var cache: TileCache? = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache!.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())

@@ -95,7 +95,11 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(needing: (0..<64).map { NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16)) })
+        view.update(
+            needing: (0..<64).map {
+                NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16))
+            }
+        )
         #expect(eventually { cache.core.lock.withLock { $0.pool.lacksRoomForNeeds && $0.pool.loadCount == 0 } })
         let frame = view.frame()
         var refused = 0

@@ -11,7 +11,7 @@
     #endif
 
     /// What the ledger says to be free is free: asked of the system, page by page.
-    @Suite(.timeLimit(.minutes(5))) struct ServiceMemoryTests {
+    @Suite(.timeLimit(.minutes(15))) struct ServiceMemoryTests {
         /// Bytes of a range of addresses that have memory behind them.
         private func resident(_ region: MemoryRegion) -> Int {
             let page = sysconf(Int32(_SC_PAGESIZE))

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Needs that a renderer states itself: lists of tiles, destinations.
-@Suite(.timeLimit(.minutes(5))) struct ServiceNeedTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceNeedTests {
     @Test func renderersMayNameTheirOwnTiles() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// What the workers of the real service start, and in which order.
-@Suite(.timeLimit(.minutes(5))) struct ServicePlanTests {
+@Suite(.timeLimit(.minutes(15))) struct ServicePlanTests {
     /// Each load is let go only after the view has turned around: none that began since is of a place it has left.
     @Test func noLoadThatLeftThePlanStarts() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)

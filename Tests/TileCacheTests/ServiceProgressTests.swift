@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Nothing that a view needs is left without a load, a wait or a failure, although nobody draws, moves or plans.
-@Suite(.timeLimit(.minutes(5))) struct ServiceProgressTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceProgressTests {
     /// The layer may have no more loads in flight than workers, the stuck one included; what had to wait comes later.
     @Test func aLayerWithAStuckLoadGetsAllItsOtherTiles() throws {
         let stuck = TileCoordinate(level: 6, column: 7, row: 7)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// What sources are asked, and what they may answer.
-@Suite(.timeLimit(.minutes(5))) struct ServiceRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceRequestTests {
     /// A view that waits for its tiles, and the first of them, which all workers have asked for.
     private func asked(
         workers: Int

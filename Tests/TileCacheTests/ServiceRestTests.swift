@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// A view at rest becomes idle, whatever the limit: the service stops asking its sources and stays asleep.
-@Suite(.timeLimit(.minutes(5))) struct ServiceRestTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceRestTests {
     /// One and a half screens of 1280 x 720 and less, where prefetches once were asked for again and again.
     @Test(arguments: [(3, 1), (7, 1), (8, 1), (9, 1), (6, 2)])
     func anAsynchronousSourceIsLeftAlone(mebibytes: Int, layers: Int) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// `shutdown` comes back in the time that it is given, whatever of other people's code does not.
-@Suite(.timeLimit(.minutes(5))) struct ServiceShutdownTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceShutdownTests {
     private static let short: Int64 = 20_000_000
     private static let long: Int64 = 20_000_000_000
 

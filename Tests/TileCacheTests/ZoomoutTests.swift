@@ -6,7 +6,7 @@ import TileCache
 
 /// Zooming out under both clocks; under the real one sources hand out tiles at once, so that nothing depends on the
 /// machine.
-@Suite(.timeLimit(.minutes(5))) struct ZoomoutTests {
+@Suite(.timeLimit(.minutes(15))) struct ZoomoutTests {
     private func options(
         _ width: Double,
         _ height: Double,

@@ -155,7 +155,7 @@ import TileSources
     }
 
     /// Through the cache: exact tiles on screen, the encoded bytes kept where they are smaller.
-    @Test(.timeLimit(.minutes(1))) func aCacheShowsThem() throws {
+    @Test(.timeLimit(.minutes(15))) func aCacheShowsThem() throws {
         writePyramid(0...3) { _, _, _ in false }
         let address = try #require(TileSourceAddress("xyz:\(folder.path)"))
         let source = try address.open()

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Servers of this process that change between requests: what they are asked, and what is drawn, follows HTTP's rules.
-@Suite(.timeLimit(.minutes(5))) struct HTTPModelTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPModelTests {
     /// A world of one tile, through a cache.
     private final class Scene {
         let source: HTTPTileSource

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Against servers on this machine that are slow, fail, hang, truncate and die.
-@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(5)))
+@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(15)))
 struct HTTPTileSourceTests {
     /// Zooms 0 to 3 of 32-pixel tiles, a world of 256; 3/2/2 does not exist.
     private final class Scene {

@@ -71,7 +71,7 @@ import Testing
         ("CREATE VIEW tiles AS SELECT \(columns), name AS tile_data FROM pragma_database_list", nil, "was expected"),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: hostile.indices) func whatTileSetsNeverNeedIsRefused(index: Int) throws {
+    @Test(.timeLimit(.minutes(15)), arguments: hostile.indices) func whatTileSetsNeverNeedIsRefused(index: Int) throws {
         let (tiles, metadata, expected) = Self.hostile[index]
         make(tiles, metadata: metadata).close()
         sqlite3_memory_highwater(1)

@@ -14,7 +14,7 @@ import Testing
 /// Ten times the input costs at most forty times the time: what is quadratic costs a hundred times.
 ///
 /// Time is that of the thread, the least of three runs, and at least a millisecond: other work does not count.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct InputCostTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct InputCostTests {
     private let folder = ScratchFolder()
     private let origin = TileCoordinate(level: 0, column: 0, row: 0)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Sets that GDAL and libvips have written: every tile equal to what those programs decode.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OtherProgramsTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct OtherProgramsTests {
     private let folder = ScratchFolder()
 
     private func picture(hasAlpha: Bool = false) -> String {

@@ -422,7 +422,9 @@ struct EntryTable: ~Copyable {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }
-        guard committedChainPages > max((chainCount + Self.chainsPerPage - 1) / Self.chainsPerPage, 1) else { return nil }
+        guard committedChainPages > max((chainCount + Self.chainsPerPage - 1) / Self.chainsPerPage, 1) else {
+            return nil
+        }
         committedChainPages -= 1
         leavingChainPages += 1
         return MemoryRange(slotClass: MemoryRange.chainPages, number: Int32(committedChainPages))

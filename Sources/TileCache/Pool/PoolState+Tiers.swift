@@ -195,7 +195,9 @@ extension PoolState {
         if table[number].needCount > 0 { drawVersion &+= 1 }
         // What the source delivered stays: the way back down costs nothing then.
         let keepsBlock = ticket.encodedChecksum != nil
-        if !keepsBlock, ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
+        if !keepsBlock, ticket.blockBytes > 0 {
+            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
+        }
         lastStamp += 1
         let stamp = lastStamp
         change(number) {

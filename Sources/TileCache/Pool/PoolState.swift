@@ -323,7 +323,9 @@ struct PoolState: ~Copyable {
     ///
     /// - Parameter charge: sets the new number.
     mutating func charge(_ growth: Int, _ charge: (inout Self) -> Void) -> Bool {
-        guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else { return false }
+        guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else {
+            return false
+        }
         charge(&self)
         coverTaken()
         notePeaks()

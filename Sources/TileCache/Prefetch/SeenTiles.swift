@@ -46,7 +46,8 @@ struct SeenTiles: Sendable {
     init(capacity: Int = 4096) { self.capacity = capacity }
 
     var byteCount: Int {
-        records.count * MemoryLayout<Record>.stride + departures.count * MemoryLayout<Departure>.stride + index.byteCount
+        records.count * MemoryLayout<Record>.stride + departures.count * MemoryLayout<Departure>.stride
+            + index.byteCount
     }
 
     func find(_ key: TileKey) -> Int? { index.find(key) }

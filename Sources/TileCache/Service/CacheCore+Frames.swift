@@ -126,9 +126,10 @@ extension CacheCore {
                 let mayGo = state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
                 makesRoom = makesRoom || mayGo
             }
-            state.pool.settleLimit(now: 0)
+            // What a lowered limit still takes is for the plan to do, in steps.
+            let goesOn = state.pool.settleLimit(now: now)
             // What is still needed, or in the next frame, cannot go.
-            return makesRoom && state.wantsRoom(now: now) && state.requestPlan()
+            return (goesOn || (makesRoom && state.wantsRoom(now: now))) && state.requestPlan()
         }
         if plansAgain { queuePlan() }
     }

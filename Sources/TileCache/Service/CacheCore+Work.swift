@@ -251,7 +251,7 @@ extension CacheCore {
             // What has landed may be given up for what there was no room for; who has answered at last is asked again.
             let isWaitedFor =
                 state.wantsRoom(now: now) || state.pool.hasPassedForLoads || state.pool.hasMorePins
-                || landing.wasWrittenOff
+                || landing.wasWrittenOff || state.pool.isOverLimit
             return (landing, isWaitedFor && state.requestPlan())
         }
         if plansAgain { queuePlan() }

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// The service on one thread, under a schedule and a clock that the test controls.
-@Suite(.timeLimit(.minutes(5))) struct ServiceScheduleTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceScheduleTests {
     private func cache(
         on scheduler: StepScheduler,
         workers: Int = 1,

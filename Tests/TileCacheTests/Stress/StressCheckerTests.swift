@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// The checker must see each kind of violation: it is fed every one.
-@Suite(.timeLimit(.minutes(5))) struct StressCheckerTests {
+@Suite(.timeLimit(.minutes(15))) struct StressCheckerTests {
     private let tile = TileCoordinate(level: 3, column: 5, row: 2)
 
     private func bytes(_ tile: TileCoordinate, layer: Int, version: UInt32, style: StressTile.Style) -> [UInt8] {

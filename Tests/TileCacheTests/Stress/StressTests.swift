@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// The stress run itself: short ones with everything going wrong, and that seeds mean something.
-@Suite(.timeLimit(.minutes(5))) struct StressTests {
+@Suite(.timeLimit(.minutes(15))) struct StressTests {
     private func options(seconds: Double, _ faults: Set<StressFault>, seed: UInt64 = 3) -> StressOptions {
         var options = StressOptions()
         options.duration = Int64(seconds * 1e9)
