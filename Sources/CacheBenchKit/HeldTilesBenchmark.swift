@@ -35,7 +35,7 @@ public struct HeldTilesBenchmark: Sendable {
             var isOver = false
         }
 
-        private let state = Mutex(State())
+        private let state = Lock(State())
         private let done = DispatchSemaphore(value: 0)
 
         init(_ cache: TileCache, _ layer: LayerID) {

@@ -28,7 +28,7 @@ final class Progress: Sendable {
     private let total: Int
     private let isShown = isatty(2) == 1
     private let start = MonotonicTime.now.nanoseconds
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter total: how many traces will be replayed, if any.
     init(total: Int = 0) { self.total = total }

@@ -172,12 +172,12 @@ import Testing
                 budgets: [.screens(2), .screens(4)]
             )
             compare.equalLoads = equalLoads
-            let all = Mutex(0)
+            let all = Lock(0)
             let whole = try compare.run(paths: paths, progress: { count, _ in all.withLock { $0 = max($0, count) } })
             #expect(!whole.interrupted)
             let count = all.withLock { $0 }
             for stop in [0, 1, 3, 6, 12] + (equalLoads == nil ? [] : [count - 9, count - 5, count - 1]) {
-                let done = Mutex(0)
+                let done = Lock(0)
                 let part = try compare.run(
                     paths: paths,
                     shouldStop: { done.withLock { $0 >= stop } },

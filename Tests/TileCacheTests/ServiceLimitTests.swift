@@ -141,3 +141,24 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })
     }
 }
+
+extension ServiceLimitTests {
+    /// A view that comes while a lowered limit is not reached yet gets its tiles once leases have ended, though it rests.
+    @Test func aViewThatThereWasNoMemoryForIsServedLater() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(8), workers: 2)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let first = ServiceSetup.quiet(cache, [layer])
+        first.update(ServiceSetup.viewport(1024, 1024))
+        #expect(eventually { first.frame().missingTileCount == 0 })
+        var held: TileFrame? = first.frame()
+        cache.byteLimit = .kibibytes(256)
+        let second = ServiceSetup.quiet(cache, [layer])
+        second.update(Viewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
+        first.update(Viewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
+        withExtendedLifetime(held) {}
+        held = nil
+        #expect(
+            eventually { first.frame().count > 0 && second.frame().count > 0 && second.frame().missingTileCount == 0 }
+        )
+    }
+}

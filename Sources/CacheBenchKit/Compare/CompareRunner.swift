@@ -1,4 +1,5 @@
 import Synchronization
+import TileCache
 
 /// What is replayed over all traces: one policy with one budget and one effort.
 struct CompareCell: Hashable, Sendable {
@@ -31,7 +32,7 @@ final class CompareRunner: Sendable {
     private let loads: LoadClock
     private let paths: [String]
     private let sourceOfTrace: [String]
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let hooks: ReplayHooks
     private let progress: @Sendable (_ done: Int, _ of: Int) -> Void
 

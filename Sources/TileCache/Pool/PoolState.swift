@@ -312,7 +312,11 @@ struct PoolState: ~Copyable {
             let cold = coldest(of: .solid, worth: .infinity, now: 0)
             if cold >= 0 { drop(cold, cause: .capacity) }
         }
-        guard !table.isFull, canGrowTable || makeBytes(table.nextGrowth) else { return -1 }
+        // Asked anew each time: making room may have decommitted the very page that the entry would have taken.
+        while !table.isFull, !canGrowTable {
+            guard makeBytes(table.nextGrowth) else { return -1 }
+        }
+        guard !table.isFull else { return -1 }
         let inserted = table.insert(key)
         coverTaken()
         notePeaks()

@@ -122,7 +122,7 @@ final class CacheCore: Sendable {
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
             let goesOn = state.pool.settleLimit(now: clock())
-            state.enterMissing()
+            state.enterMissing(now: clock())
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,

@@ -173,8 +173,12 @@ struct CoreState: ~Copyable {
     }
 
     /// Enters the needed and pinned tiles that the pool's table had no room for.
-    mutating func enterMissing() {
+    mutating func enterMissing(now: Int64) {
         for place in views.indices {
+            if views[place]?.model.isTruncated == true, !pool.isOverLimit, var view = views[place].take() {
+                view.model.refit(now: now, pool: &pool)
+                views[place] = view
+            }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
             else { continue }

@@ -99,6 +99,8 @@ struct ViewModel: Sendable {
     private var lastMoved: Int64 = 0
     /// Raised when the needed tiles, or where they lie on screen, change.
     private(set) var needsVersion: UInt64 = 0
+    /// Whether there was no memory for some of the needed tiles: they are left out until there is.
+    private(set) var isTruncated = false
     /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
@@ -165,14 +167,16 @@ struct ViewModel: Sendable {
         }
         viewport = newViewport
         shortfallBytes = 0
+        isTruncated = false
         for index in layers.indices { update(layer: index, newViewport, now: now, time: time, pool: &pool) }
         return true
     }
 
-    /// Fits the needs to another limit, where the view stands.
+    /// Finds the needs anew where the view stands: the limit has changed, or there was no memory for all of them.
     mutating func refit(now: Int64, pool: inout PoolState) {
-        guard fitsBudget, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
+        guard fitsBudget || isTruncated, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
         shortfallBytes = 0
+        isTruncated = false
         for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
     }
 
@@ -259,6 +263,7 @@ struct ViewModel: Sendable {
     private mutating func noteDropped(layer index: Int, _ pool: borrowing PoolState) {
         let kept = layers[index].needs.tiles.count
         guard kept < scratch.count else { return }
+        isTruncated = true
         shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: kept, layer: index, pool))
         layers[index].visible.removeAll { $0.index >= Int32(kept) }
         if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
