@@ -136,7 +136,10 @@ struct Entry {
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
-        if flags.contains(.floor) { return flags.contains(.stale) && load < 0 ? .stalePin : .pinned }
+        if flags.contains(.floor) {
+            let isWanted = flags.contains(.stale) && load < 0 && (!flags.contains(.failed) || retryAt < .max)
+            return isWanted ? .stalePin : .pinned
+        }
         if needCount > 0 { return .needed }
         if leaseCount > 0 { return .held }
         return residency == .decoded ? .decoded : flags.contains(.solid) ? .solid : .compressed

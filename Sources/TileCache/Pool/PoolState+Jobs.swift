@@ -49,13 +49,12 @@ extension PoolState {
     ///
     /// - Parameter now: tiles that may be tried again after it count for `nextRetry`. Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
-        if makeRoom(for: newPlan) {
-            plan = newPlan
-        } else {
-            // Every byte is held: nothing could be loaded either.
-            plan = Plan()
-        }
+        let hasRoom = makeRoom(for: newPlan)
+        // Without room every byte is held: nothing could be loaded either, until some is released.
+        plan = hasRoom ? newPlan : Plan()
         beginPlan()
+        lacksRoomForNeeds = !hasRoom
+        planCutsPins = plan.entries.lazy.filter { $0.reason == .floor }.count >= Self.pinsOfAPlan
         planEpoch &+= 1
         valued.removeAll(keepingCapacity: true)
         for wish in plan.keepValues {
@@ -112,7 +111,10 @@ extension PoolState {
         plan = Plan()
         valued = []
         planBytes = 0
+        planEpoch &+= 1
         beginPlan()
+        // What it would have loaded is asked for again when there is room.
+        lacksRoomForNeeds = true
     }
 
     /// Notes what the current plan thinks of a tile: the most that any of its wishes says.

@@ -31,20 +31,26 @@ extension PoolState {
 
     /// The plan is done, and not all pinned tiles were in it.
     var hasMorePins: Bool {
-        planCursor >= plan.entries.count && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0
+        planCutsPins && planCursor >= plan.entries.count
+            && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0
     }
 
     /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
     mutating func nextJob(now: Int64) -> Job? {
         guard loadCount - writtenOffCount < configuration.workers, !planHasEnded else { return nil }
         while planCursor < plan.entries.count {
-            switch attempt(planCursor, now: now) {
+            let reason = plan.entries[planCursor].reason
+            let count = plan.entries.count
+            let outcome = attempt(planCursor, now: now)
+            // Coming under a lowered limit may have dropped the plan.
+            let isDropped = plan.entries.count != count
+            switch outcome {
             case .begun(let job):
-                planCursor += 1
+                if !isDropped { planCursor += 1 }
                 return job
             case .preparing(let job): return job
-            case .passed: planCursor += 1
-            case .waits: return plan.entries[planCursor].reason == .prefetch ? nextDemand(now: now) : nil
+            case .passed: if !isDropped { planCursor += 1 }
+            case .waits: return reason == .prefetch ? nextDemand(now: now) : nil
             }
         }
         return nil
@@ -78,7 +84,8 @@ extension PoolState {
         let number = table.find(wish.key)
         if number >= 0, !needsWork(number, wish, now: now) { return .passed }
         if plan.followsNeeds, wish.reason == .demand, number < 0 || table[number].needCount == 0 {
-            // It has gone out of view since the plan was made.
+            // It has gone out of view since the plan was made, or the table has no room for it.
+            if number < 0 { lacksRoomForNeeds = true }
             return .passed
         }
         guard fitsLimit(layer: wish.key.layer) else {

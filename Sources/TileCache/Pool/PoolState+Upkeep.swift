@@ -180,7 +180,13 @@ extension PoolState {
 
     /// The least recently used evictable tile of a tier, or -1.
     private func oldest(of tier: Tier) -> Int32 {
-        lists.groups.lazy.map { $0.lists[tier.rawValue].tail }.first { $0 >= 0 } ?? -1
+        for group in lists.groups {
+            var number = group.lists[tier.rawValue].tail
+            // The tile that room is made for is held for a moment without leaving its list.
+            while number >= 0, table[number].leaseCount > 0 { number = table[number].previous }
+            if number >= 0 { return number }
+        }
+        return -1
     }
 
     /// A resident tile that is needed or pinned and not held, or -1. Held ones among them are passed, a few at a time.

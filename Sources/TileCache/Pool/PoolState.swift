@@ -101,6 +101,8 @@ struct PoolState: ~Copyable {
     /// A layer with stuck loads had all that it may have in flight.
     var hasPassedForLoads = false
     var planEpoch: UInt32 = 1
+    /// The plan has as many pinned tiles as a plan takes: there may be more.
+    var planCutsPins = false
     /// When the first of the plan's failed tiles may be tried again, as of the plan's installation; `.max` for none.
     var nextRetry = Int64.max
     /// Bytes that plans may take: those of the largest one so far.

@@ -122,6 +122,7 @@ extension CacheCore {
         let now = clock()
         let plansAgain = perform { state -> Bool in
             var makesRoom = false
+            let wasOverLimit = state.pool.isOverLimit
             for token in tokens {
                 let mayGo = state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
                 makesRoom = makesRoom || mayGo
@@ -129,7 +130,8 @@ extension CacheCore {
             // What a lowered limit still takes is for the plan to do, in steps.
             let goesOn = state.pool.settleLimit(now: now)
             // What is still needed, or in the next frame, cannot go.
-            return (goesOn || (makesRoom && state.wantsRoom(now: now))) && state.requestPlan()
+            let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
+            return (goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now))) && state.requestPlan()
         }
         if plansAgain { queuePlan() }
     }
@@ -195,7 +197,7 @@ extension CoreState {
     /// Whether room that has come is worth a plan. If all views have rested it is for needed tiles only: prefetches could
     /// go on evicting each other.
     borrowing func wantsRoom(now: Int64) -> Bool {
-        pool.lacksRoomForNeeds || (pool.isShortOfRoom && !haveRested(at: now))
+        pool.lacksRoomForNeeds || hasMissingPins || (pool.isShortOfRoom && !haveRested(at: now))
     }
 
     /// Whether all views have rested.

@@ -245,13 +245,14 @@ extension CacheCore {
                 // An exponential mean over about eight loads; clocks that jump do not spoil it for good.
                 state.meanLatency += (min(max(took, 0), 3_600_000_000_000) - state.meanLatency) / 8
             }
+            let wasOverLimit = state.pool.isOverLimit
             let landing = state.pool.finishLoad(ticket.load, result, now: now)
             state.synthesis.noteEnd(of: ticket.load)
             if landing.wasWrittenOff { state.surplusWorkers += 1 }
             // What has landed may be given up for what there was no room for; who has answered at last is asked again.
             let isWaitedFor =
                 state.wantsRoom(now: now) || state.pool.hasPassedForLoads || state.pool.hasMorePins
-                || landing.wasWrittenOff || state.pool.isOverLimit
+                || landing.wasWrittenOff || wasOverLimit
             return (landing, isWaitedFor && state.requestPlan())
         }
         if plansAgain { queuePlan() }

@@ -117,12 +117,13 @@ final class CacheCore: Sendable {
     private func makePlan() {
         let effort = configuration.effort
         let workers = configuration.workers
-        let input = lock.withLock { state -> PlanInput? in
+        let input = perform { state -> PlanInput? in
             state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
-            let goesOn = state.pool.settleLimit(now: clock())
-            state.enterMissing(now: clock())
+            let now = clock()
+            let isSettling = state.pool.settleLimit(now: now)
+            let goesOn = state.enterMissing(now: now) || isSettling
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -131,7 +132,6 @@ final class CacheCore: Sendable {
                 views.append((serial, snapshot))
             }
             views.sort { $0.id < $1.id }
-            let now = clock()
             let watched = state.views.indices.compactMap { place in
                 state.isDiagnosed(view: place, now: now) ? state.views[place]?.serial : nil
             }

@@ -31,6 +31,7 @@ struct Codecs: Sendable {
     /// Makes codecs, without a lock: as many as the limit allows, none if a tile is larger than LZ4 takes.
     func make(_ number: Int? = nil, tileBytes: Int, limit: Int) -> [Transferred<TileCodec>] {
         var made: [Transferred<TileCodec>] = []
+        if number == 0 { return made }
         while let codec = try? TileCodec(maximumTileBytes: tileBytes) {
             let most = number ?? allowed(scratchBytes: codec.scratchByteCount, limit: limit)
             guard made.count < most else { break }

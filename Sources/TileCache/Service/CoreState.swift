@@ -172,8 +172,13 @@ struct CoreState: ~Copyable {
         return woken
     }
 
+    /// Whether pinned tiles wait for room in the table.
+    var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
+
     /// Enters the needed and pinned tiles that the pool's table had no room for.
-    mutating func enterMissing(now: Int64) {
+    ///
+    /// - Returns: whether more steps would get further.
+    mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
             if views[place]?.model.isTruncated == true, !pool.isOverLimit, var view = views[place].take() {
                 view.model.refit(now: now, pool: &pool)
@@ -185,7 +190,7 @@ struct CoreState: ~Copyable {
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        if pins.contains(where: { !$0.isEntered }) { _ = enterPins() }
+        return hasMissingPins && enterPins()
     }
 
     /// Asks for a look after the loads in flight, unless one is due; whether the timer has to be told.
