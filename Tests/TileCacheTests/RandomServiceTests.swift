@@ -236,7 +236,10 @@ private struct ServiceRun {
         guard eventually(20, { cache.statistics.loadsInFlight == 0 }) else { return "loads do not end" }
         let now = cache.statistics
         let delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
-        let isWhole = now.loadsOutdated == 0 && now.loadsRefused == 0 && now.synthesizedTiles == 0
+        // A source may have delivered for a load that was cancelled or failed meanwhile.
+        let isWhole =
+            now.loadsCancelled == 0 && now.loadsFailed == 0 && now.loadsOutdated == 0 && now.loadsRefused == 0
+            && now.synthesizedTiles == 0
         if isWhole, now.loadedBytes != delivered { return "\(now.loadedBytes) bytes landed, not \(delivered)" }
         if cache.counters.limitBreaches > 0 { return "the limit was broken" }
         return now.contradictions.first

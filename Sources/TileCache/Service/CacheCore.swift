@@ -117,7 +117,7 @@ final class CacheCore: Sendable {
     private func makePlan() {
         let effort = configuration.effort
         let workers = configuration.workers
-        let input = perform { state -> PlanInput? in
+        let input = lock.withLock { state -> PlanInput? in
             state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
@@ -151,6 +151,11 @@ final class CacheCore: Sendable {
         }
         guard let input else { return }
         if input.isSettling { requestPlan() }
+        let refitted = lock.withLock { state in
+            defer { state.refitted = [] }
+            return state.refitted
+        }
+        if !refitted.isEmpty { callBackViews { place, _, _ in refitted.contains(place) } }
         let context = PlanContext(
             now: clock(),
             workers: workers,

@@ -99,6 +99,8 @@ struct CoreState: ~Copyable {
     /// How many views there have been.
     var viewCount = 0
     var pins: [PinnedRange] = []
+    /// Views that need other tiles than their last frame drew, and are to be called back.
+    var refitted: [Int] = []
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -183,6 +185,7 @@ struct CoreState: ~Copyable {
             if views[place]?.model.isTruncated == true, !pool.isOverLimit, var view = views[place].take() {
                 view.model.refit(now: now, pool: &pool)
                 views[place] = view
+                refitted.append(place)
             }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
