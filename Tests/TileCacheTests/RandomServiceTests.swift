@@ -233,14 +233,17 @@ private struct ServiceRun {
 
     /// With all loads at their end no byte has been lost.
     private func ending() -> String? {
-        guard eventually(20, { cache.statistics.loadsInFlight == 0 }) else { return "loads do not end" }
-        let now = cache.statistics
-        let delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
-        // A source may have delivered for a load that was cancelled or failed meanwhile.
-        let isWhole =
-            now.loadsCancelled == 0 && now.loadsFailed == 0 && now.loadsOutdated == 0 && now.loadsRefused == 0
-            && now.synthesizedTiles == 0
-        if isWhole, now.loadedBytes != delivered { return "\(now.loadedBytes) bytes landed, not \(delivered)" }
+        var now = cache.statistics
+        var delivered = 0
+        // Prefetches may begin between two readings; once nothing is in flight both are of the same loads.
+        let agrees = eventually(20) {
+            delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
+            now = cache.statistics
+            let isWhole = now.loadsOutdated == 0 && now.loadsRefused == 0 && now.synthesizedTiles == 0
+            return now.loadsInFlight == 0 && (!isWhole || now.loadedBytes == delivered)
+        }
+        guard now.loadsInFlight == 0 else { return "loads do not end" }
+        if !agrees { return "\(now.loadedBytes) bytes landed, not \(delivered)" }
         if cache.counters.limitBreaches > 0 { return "the limit was broken" }
         return now.contradictions.first
     }

@@ -4,9 +4,6 @@ struct NumberSet: Sendable {
     private var levels: [[UInt64]] = [[]]
     private(set) var count = 0
 
-    /// Bytes of the words. Arrays that grow have room for at most twice their elements.
-    var byteCount: Int { levels.reduce(0) { $0 + $1.count } * 2 * MemoryLayout<UInt64>.stride }
-
     func contains(_ number: Int32) -> Bool {
         let word = Int(number) >> 6
         return word < levels[0].count && levels[0][word] & Self.bit(Int(number)) != 0
@@ -36,7 +33,8 @@ struct NumberSet: Sendable {
             guard levels[level][word] == 0 else { break }
             index = word
         }
-        shrink()
+        // The words that a former, larger set needed go with its last member.
+        if count == 0 { levels = [[]] }
     }
 
     /// Removes the lowest member; -1 if there is none.
@@ -72,10 +70,5 @@ struct NumberSet: Sendable {
             words = (levels[level].count + 63) >> 6
             level += 1
         }
-    }
-
-    /// Drops words that a former, larger set needed.
-    private mutating func shrink() {
-        if count == 0 { levels = [[]] }
     }
 }

@@ -52,7 +52,7 @@ extension PoolState {
         return true
     }
 
-    /// What a load's end counts as. A source that gives up because it was refused memory has not failed.
+    /// Classifies the end of a load. If its source failed or cancelled because it was refused memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot < 0 ? .refused : .pixels

@@ -37,9 +37,6 @@ struct TileLists {
         return groups.count - 1
     }
 
-    /// Evictable tiles of one tier.
-    func count(of tier: Tier) -> Int { groups.reduce(0) { $0 + $1.lists[tier.rawValue].count } }
-
     /// A list of tiles that are not evictable.
     func list(_ name: EntryList) -> RecencyList {
         switch name {

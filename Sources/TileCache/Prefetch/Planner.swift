@@ -75,8 +75,8 @@ struct Planner: Sendable {
     /// Bytes that the policies hold.
     var policyBytes: Int { policies.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.byteCount } } }
 
-    /// Lets policies give up what they have learned until they hold no more than some bytes, those of views that have not
-    /// moved since the last plan first.
+    /// Resets policies until they hold no more than some bytes, those of views that have not moved since the last plan
+    /// first.
     mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) {
         var held = policyBytes
         guard held > bytes else { return }

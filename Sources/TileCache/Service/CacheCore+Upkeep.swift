@@ -171,17 +171,10 @@ extension CacheCore {
         }
         var changed: Set<Int> = []
         for place in 0..<views {
-            let needsOthers = perform { state -> Bool in
-                guard var view = state.views[place].take() else { return false }
-                let before = view.model.needsVersion
-                view.model.refit(now: now, pool: &state.pool)
-                defer { state.views[place] = view }
-                return view.model.needsVersion != before
-            }
-            if needsOthers { changed.insert(place) }
+            if perform({ $0.refit(view: place, now: now) }) { changed.insert(place) }
         }
         requestPlan()
-        if !changed.isEmpty { callBackViews { place, _, _ in changed.contains(place) } }
+        callBackViews(changed)
     }
 
     func statistics() -> Statistics {

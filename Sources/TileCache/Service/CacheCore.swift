@@ -117,13 +117,13 @@ final class CacheCore: Sendable {
     private func makePlan() {
         let effort = configuration.effort
         let workers = configuration.workers
-        let input = lock.withLock { state -> PlanInput? in
+        let input = perform { state -> PlanInput? in
             state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
             let now = clock()
             let isSettling = state.pool.settleLimit(now: now)
-            let goesOn = state.enterMissing(now: now) || isSettling
+            let (refitted, goesOn) = state.enterMissing(now: now)
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -143,19 +143,16 @@ final class CacheCore: Sendable {
                 haveRested: state.haveRested(at: now),
                 wished: state.waits.wished,
                 latency: state.meanLatency,
-                isSettling: goesOn,
+                isUnfinished: isSettling || goesOn,
+                refitted: refitted,
                 counters: state.pool.counters,
                 capacityTiles: state.pool.configuration.byteLimit / slotBytes,
                 byteLimit: state.pool.configuration.byteLimit
             )
         }
         guard let input else { return }
-        if input.isSettling { requestPlan() }
-        let refitted = lock.withLock { state in
-            defer { state.refitted = [] }
-            return state.refitted
-        }
-        if !refitted.isEmpty { callBackViews { place, _, _ in refitted.contains(place) } }
+        if input.isUnfinished { requestPlan() }
+        callBackViews(input.refitted)
         let context = PlanContext(
             now: clock(),
             workers: workers,
@@ -167,16 +164,18 @@ final class CacheCore: Sendable {
                 lock.withLock { state in keys.map { state.pool.standing(of: $0) } }
             }
         )
-        let (plan, isSettled, expected) = planner.withLock { planner in
+        let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
             plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
             planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
-            return (plan, planner.isSettled(on: input.views), expected)
+            return (plan, planner.isSettled(on: input.views), expected, planner.policyBytes)
         }
-        chargePolicies()
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
-        let (woken, unwanted) = perform { state -> ([Int], [TileRequest]) in
+        // In steps, so that a little growth is not asked for each time.
+        let policyBytes = (learned + 16383) & ~16383
+        let (woken, unwanted, isCounted) = perform { state -> ([Int], [TileRequest], Bool) in
+            let isCounted = state.pool.charge(policyBytes - state.pool.policyBytes) { $0.policyBytes = policyBytes }
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             state.due.setPlan(at: min(settles, state.pool.nextRetry))
@@ -184,8 +183,9 @@ final class CacheCore: Sendable {
             state.waits.wished = wished
             state.note(expected: expected)
             let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
-            return (state.takeIdleWorkers(), unwanted)
+            return (state.takeIdleWorkers(), unwanted, isCounted)
         }
+        if !isCounted { resetPolicies() }
         tell(unwanted)
         wake(woken)
         setTimer()
@@ -194,12 +194,8 @@ final class CacheCore: Sendable {
     /// Bytes that policies may learn: an eighth of the limit, but what one view needs if that is no more than a quarter.
     static func policyBytes(ofLimit limit: Int) -> Int { max(limit / 8, min(limit / 4, 384 << 10)) }
 
-    /// Counts what the policies have learned against the limit; if there is no room for it, they give it up.
-    private func chargePolicies() {
-        // In steps, so that a little growth is not asked for each time.
-        let bytes = (planner.withLock { $0.policyBytes } + 16383) & ~16383
-        let isCounted = perform { $0.pool.charge(bytes - $0.pool.policyBytes) { $0.policyBytes = bytes } }
-        guard !isCounted else { return }
+    /// Resets all policies: the limit has no room for what they have learned.
+    private func resetPolicies() {
         let least = planner.withLock { planner -> Int in
             planner.trimPolicies(toBytes: 0, of: [])
             return planner.policyBytes
@@ -215,8 +211,10 @@ final class CacheCore: Sendable {
         var haveRested: Bool
         var wished: LoadWaits.Wishes
         var latency: Int64
-        /// A lowered limit takes more steps to reach.
-        var isSettling: Bool
+        /// A lowered limit takes more steps to reach, or pins more steps to enter.
+        var isUnfinished: Bool
+        /// Views that need other tiles than their last frames drew.
+        var refitted: Set<Int>
         var counters: PoolCounters
         var capacityTiles: Int
         var byteLimit: Int
@@ -262,6 +260,11 @@ final class CacheCore: Sendable {
     /// - Parameter drawing: a view that needs no call. Default: nil.
     func notify(drawing key: TileKey, except drawing: Int? = nil) {
         callBackViews { place, view, pool in place != drawing && view.draws(key, pool: pool) }
+    }
+
+    /// Calls back some views, by their places.
+    func callBackViews(_ places: Set<Int>) {
+        if !places.isEmpty { callBackViews { place, _, _ in places.contains(place) } }
     }
 
     /// Calls back those of some views that have a handler and no call queued.

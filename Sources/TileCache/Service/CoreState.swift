@@ -99,8 +99,6 @@ struct CoreState: ~Copyable {
     /// How many views there have been.
     var viewCount = 0
     var pins: [PinnedRange] = []
-    /// Views that need other tiles than their last frame drew, and are to be called back.
-    var refitted: [Int] = []
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -177,15 +175,23 @@ struct CoreState: ~Copyable {
     /// Whether pinned tiles wait for room in the table.
     var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
 
+    /// Finds the needs of a view anew where it stands; whether its last frame drew others.
+    mutating func refit(view place: Int, now: Int64) -> Bool {
+        guard var view = views[place].take() else { return false }
+        let before = view.model.needsVersion
+        view.model.refit(now: now, pool: &pool)
+        views[place] = view
+        return view.model.needsVersion != before
+    }
+
     /// Enters the needed and pinned tiles that the pool's table had no room for.
     ///
-    /// - Returns: whether more steps would get further.
-    mutating func enterMissing(now: Int64) -> Bool {
+    /// - Returns: the views that need other tiles now, and whether more steps would get further.
+    mutating func enterMissing(now: Int64) -> (refitted: Set<Int>, goesOn: Bool) {
+        var refitted: Set<Int> = []
         for place in views.indices {
-            if views[place]?.model.isTruncated == true, !pool.isOverLimit, var view = views[place].take() {
-                view.model.refit(now: now, pool: &pool)
-                views[place] = view
-                refitted.append(place)
+            if views[place]?.model.isTruncated == true, !pool.isOverLimit, refit(view: place, now: now) {
+                refitted.insert(place)
             }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
@@ -193,7 +199,7 @@ struct CoreState: ~Copyable {
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        return hasMissingPins && enterPins()
+        return (refitted, hasMissingPins && enterPins())
     }
 
     /// Asks for a look after the loads in flight, unless one is due; whether the timer has to be told.

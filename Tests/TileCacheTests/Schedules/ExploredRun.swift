@@ -32,16 +32,22 @@ final class ExploredRun: @unchecked Sendable {
         var missing = 0
         var blank = 0.0
         var stale = 0
+        /// World pixels that current pixels are drawn on.
+        var current = 0.0
 
         init() {}
         init(_ frame: TileFrame) {
             missing = frame.missingTileCount
             blank = frame.coverage.blank
             stale = frame.count { $0.tile.isStale }
+            current = frame.reduce(0) { $0 + ($1.tile.isStale ? 0 : $1.worldRectangle.area) }
         }
 
         func isWorse(than other: Lack) -> Bool {
-            missing > other.missing || blank > other.blank + 1e-6 || (missing == other.missing && stale > other.stale)
+            if missing > other.missing || blank > other.blank + 1e-6 { return true }
+            // An invalidation that drops a stale fallback of an absent tile improves nothing: there are fewer stale pixels,
+            // but no more current ones.
+            return missing == other.missing && stale > other.stale && current < other.current - 1e-6
         }
     }
 
