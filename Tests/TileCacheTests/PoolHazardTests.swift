@@ -54,6 +54,21 @@ import Testing
         #expect(codecJobs == 0)
     }
 
+    /// A lowered limit is reached while room is made for a tile that failed before: its entry must outlive that.
+    @Test func aFailedTileIsNotForgottenWhileRoomIsMadeForIt() throws {
+        let small = TilePool(tiles: 8) { $0.grantsBookkeeping = false }
+        small.install([small.demand(key(0))])
+        small.end(try #require(small.beginLoad()), .failed(isPermanent: false, retryAfter: nil))
+        small.load(1, 2)
+        for column in [1, 2] { small.pool.lease(small.pool.find(key(column))) }
+        small.now += 1_000_000_000_000
+        small.install([small.demand(key(0))])
+        small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
+        #expect(small.beginLoad() == nil)
+        #expect(small.entry(0)?.flags.contains(.failed) == true)
+        #expect(small.pool.find(key(0)) >= 0)
+    }
+
     /// Pages on their way to the system still count, and their numbers are not free yet.
     @Test func noPageIsTakenBeforeTheSystemHasItBack() {
         let small = TilePool(tiles: 16) {

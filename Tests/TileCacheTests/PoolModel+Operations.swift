@@ -332,10 +332,20 @@ extension PoolModel {
 
     private func changeLimit() throws {
         if random.oneIn(3) { return try lowerLimitFar() }
+        if random.oneIn(3) { return try lowerLimitInSteps() }
         let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
             pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
             try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+        }
+    }
+
+    /// Jobs, lookups and the ends of loads go on between the steps.
+    private func lowerLimitInSteps() throws {
+        let limit = pool.committedBytes * (2 + random.below(6)) / 8
+        let steps = random.below(3)
+        try perform("lowering the limit to \(limit) in steps of \(steps)", removing: .unheld) {
+            pool.setByteLimit(limit, now: now, steps: steps)
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: 1...6)
     func randomTrafficKeepsEveryPromise(seed: Int) throws {
         let model = model(seed: seed)
-        for step in 0..<2500 {
+        for step in 0..<3000 {
             do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
         }
         // Traffic in which nothing much happened would prove nothing.

@@ -169,11 +169,16 @@ extension PoolState {
     @discardableResult
     mutating func forgetAbsences() -> Bool {
         var count = 0
-        while count < Self.stepsAtOnce, lists.tail(of: .remembered) >= 0 {
-            let number = lists.tail(of: .remembered)
-            lists.remove(number, in: table, layers)
-            table.remove(number)
-            count += 1
+        var number = lists.tail(of: .remembered)
+        while count < Self.stepsAtOnce, number >= 0 {
+            let next = table[number].previous
+            // The tile that room is made for is held for a moment without leaving its list.
+            if table[number].leaseCount == 0 {
+                lists.remove(number, in: table, layers)
+                table.remove(number)
+                count += 1
+            }
+            number = next
         }
         return count > 0
     }

@@ -6,18 +6,6 @@ import Synchronization
 /// The whole service, threads included, under a clock that the test moves. Frames, timers and answers of sources come in
 /// the order of their times, and each waits until everything that the one before it caused is done.
 final class VirtualService: Sendable {
-    private struct Event {
-        var time: Int64
-        var body: @Sendable () -> Void
-    }
-
-    private struct State {
-        var now: Int64 = 1_000_000_000
-        var events: [Event] = []
-        var waiting = 0
-        var requests: [Request] = []
-    }
-
     /// A tile that a source was asked for.
     struct Request: Sendable {
         var layer: Int
@@ -26,30 +14,83 @@ final class VirtualService: Sendable {
         var time: Int64
     }
 
-    private static let start: Int64 = 1_000_000_000
-    private let state = Lock(State())
+    fileprivate let events = VirtualEvents()
 
     /// Nanoseconds since the start.
-    var time: Int64 { state.withLock { $0.now } - Self.start }
-    var requests: [Request] { state.withLock { $0.requests } }
+    var time: Int64 { events.state.withLock { $0.now } - VirtualEvents.start }
+    var requests: [Request] { events.state.withLock { $0.requests } }
+
+    deinit { events.end() }
 
     /// Sets a cache's clock and timers.
     func drive(_ configuration: inout TileCache.Configuration) {
-        configuration.clock = { [self] in state.withLock { $0.now } }
-        configuration.executor.makeTimer = { [self] in VirtualTimer(self, on: $0) }
+        configuration.clock = { [events] in events.state.withLock { $0.now } }
+        configuration.executor.makeTimer = { [events] in VirtualTimer(events, on: $0) }
     }
 
+    func after(_ wait: Int64, _ body: @escaping @Sendable () -> Void) { events.after(wait, body) }
+
+    /// Lets all events of so many nanoseconds happen.
+    func advance(_ cache: TileCache, by span: Int64) {
+        settle(cache)
+        let end = events.state.withLock { $0.now } + span
+        while let event = events.state.withLock({ state -> VirtualEvents.Event? in
+            guard let first = state.events.first, first.time <= end else { return nil }
+            state.now = max(state.now, first.time)
+            return state.events.removeFirst()
+        }) {
+            event.body()
+            settle(cache)
+        }
+        events.state.withLock { $0.now = end }
+    }
+
+    /// Waits until no plan is to be made and every worker is idle or waits for its source.
+    private func settle(_ cache: TileCache) {
+        var quiet = 0
+        while quiet < 2 {
+            cache.core.coordinator.sync {}
+            let waiting = events.state.withLock { $0.waiting }
+            let isQuiet = cache.core.lock.withLock {
+                !$0.isPlanQueued && $0.idleWorkers.count + waiting == $0.pool.configuration.workers
+            }
+            quiet = isQuiet ? quiet + 1 : 0
+        }
+    }
+}
+
+/// What is to happen in a ``VirtualService``. The closures of events hold it in turn, until ``end()``.
+private final class VirtualEvents: Sendable {
+    struct Event {
+        var time: Int64
+        var body: @Sendable () -> Void
+    }
+
+    struct State {
+        var now = VirtualEvents.start
+        var events: [Event] = []
+        var waiting = 0
+        var requests: [VirtualService.Request] = []
+        var isOver = false
+    }
+
+    static let start: Int64 = 1_000_000_000
+    let state = Lock(State())
+
     func after(_ wait: Int64, _ body: @escaping @Sendable () -> Void) {
-        state.withLock { state in
+        let isOver = state.withLock { state in
+            guard !state.isOver else { return true }
             let event = Event(time: state.now + wait, body: body)
             // Behind those of the same time.
             let place = state.events.firstIndex { $0.time > event.time } ?? state.events.count
             state.events.insert(event, at: place)
+            return false
         }
+        if isOver { body() }
     }
 
     /// Notes a request and answers it later.
-    fileprivate func ask(_ request: Request, after wait: Int64, _ answer: @escaping @Sendable () -> Void) {
+    func ask(_ request: VirtualService.Request, after wait: Int64, _ answer: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.waiting += 1
             state.requests.append(request)
@@ -61,44 +102,26 @@ final class VirtualService: Sendable {
         }
     }
 
-    /// Lets all events of so many nanoseconds happen.
-    func advance(_ cache: TileCache, by span: Int64) {
-        settle(cache)
-        let end = state.withLock { $0.now } + span
-        while let event = state.withLock({ state -> Event? in
-            guard let first = state.events.first, first.time <= end else { return nil }
-            state.now = max(state.now, first.time)
-            return state.events.removeFirst()
-        }) {
-            event.body()
-            settle(cache)
+    /// Lets everything happen at once, so that no source blocks a worker for ever.
+    func end() {
+        let rest = state.withLock { state in
+            state.isOver = true
+            defer { state.events = [] }
+            return state.events
         }
-        state.withLock { $0.now = end }
-    }
-
-    /// Waits until no plan is to be made and every worker is idle or waits for its source.
-    private func settle(_ cache: TileCache) {
-        var quiet = 0
-        while quiet < 2 {
-            cache.core.coordinator.sync {}
-            let waiting = state.withLock { $0.waiting }
-            let isQuiet = cache.core.lock.withLock {
-                !$0.isPlanQueued && $0.idleWorkers.count + waiting == $0.pool.configuration.workers
-            }
-            quiet = isQuiet ? quiet + 1 : 0
-        }
+        for event in rest { event.body() }
     }
 }
 
 /// A timer of a ``VirtualService``.
 private final class VirtualTimer: StepTimer {
-    private let service: VirtualService
+    private let events: VirtualEvents
     private let queue: DispatchQueue
     /// How often it has been set; only what was set last runs.
     private let sets = Lock(0)
 
-    init(_ service: VirtualService, on queue: DispatchQueue) {
-        self.service = service
+    init(_ events: VirtualEvents, on queue: DispatchQueue) {
+        self.events = events
         self.queue = queue
     }
 
@@ -107,8 +130,8 @@ private final class VirtualTimer: StepTimer {
             sets += 1
             return sets
         }
-        guard let nanoseconds else { return }
-        service.after(Int64(nanoseconds)) { [self] in
+        guard let nanoseconds, !events.state.withLock({ $0.isOver }) else { return }
+        events.after(Int64(nanoseconds)) { [self] in
             queue.async { if self.sets.withLock({ $0 }) == number { step() } }
         }
     }
@@ -118,14 +141,14 @@ private final class VirtualTimer: StepTimer {
 
 /// A source whose tiles take so many nanoseconds of a ``VirtualService``, blocking or not.
 final class VirtualSource: BlockingTileSource, TileSource {
-    private let service: VirtualService
+    private let events: VirtualEvents
     private let layer: Int
     private let latency: Int64
     /// Encoded bytes that it holds for a request before it answers.
     private let heldBytes: Int
 
     init(_ service: VirtualService, layer: Int = 0, latency: Int64, heldBytes: Int = 0) {
-        self.service = service
+        events = service.events
         self.layer = layer
         self.latency = latency
         self.heldBytes = heldBytes
@@ -158,6 +181,6 @@ final class VirtualSource: BlockingTileSource, TileSource {
     }
 
     private func ask(for tile: TileCoordinate, _ answer: @escaping @Sendable () -> Void) {
-        service.ask(VirtualService.Request(layer: layer, tile: tile, time: 0), after: latency, answer)
+        events.ask(VirtualService.Request(layer: layer, tile: tile, time: 0), after: latency, answer)
     }
 }
