@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import TileCache
@@ -49,5 +50,40 @@ import Testing
         // Who held the old pixels still has them.
         #expect(holds(held, expectedPixel(layer: 0, held.identity.tile)))
         #expect(cache.statistics.decodedBytes == 2 * 64 * 64 * 4)
+    }
+
+    /// A region of few tiles looks them up, a large one walks the table: both mark what overlaps it and nothing else.
+    @Test(arguments: 1...20) func aRegionMarksWhatOverlapsIt(seed: UInt64) throws {
+        var dice = SplitMix64(seed: seed)
+        let cache = try TileCache(byteLimit: .mebibytes(16), workers: 2)
+        let pyramid = try ServiceSetup.pyramid()
+        let layers = try (0..<2).map { _ in try cache.addLayer(PlainSource(), pyramid: pyramid) }
+        let view = ServiceSetup.quiet(cache, layers)
+        let tiles = Set(
+            (0..<60).map { _ -> TileCoordinate in
+                let level = dice.below(7)
+                return TileCoordinate(level: level, column: dice.below(1 << level), row: dice.below(1 << level))
+            }
+        )
+        view.update(needing: layers.flatMap { layer in tiles.map { NeededTile(layer: layer, tile: $0) } })
+        #expect(eventually { layers.allSatisfy { layer in tiles.allSatisfy { cache.isResident($0, of: layer) } } })
+        view.update(needing: [])
+        let side = PortableMath.exp2(dice.nextUnit() * 13)
+        let (x, y) = (dice.nextUnit() * 4600 - 300, dice.nextUnit() * 4600 - 300)
+        // Edges of tiles now and then: what only touches does not overlap.
+        let isAligned = dice.oneIn(2)
+        func place(_ value: Double) -> Double { isAligned ? (value / 64).rounded() * 64 : value }
+        let region = Rectangle(minX: place(x), minY: place(y), maxX: place(x + side), maxY: place(y + side))
+        cache.invalidate(layers[0], region: region)
+        for tile in tiles {
+            let overlaps = !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
+            let isStale = cache.core.lock.withLock { state in
+                (0..<2).map { layer -> Bool in
+                    let number = state.pool.find(TileKey(layer: layer, tile))
+                    return number >= 0 && state.pool.table[number].flags.contains(.stale)
+                }
+            }
+            #expect(isStale == [overlaps, false], "\(tile) of seed \(seed), \(region)")
+        }
     }
 }

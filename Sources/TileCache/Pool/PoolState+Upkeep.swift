@@ -1,7 +1,7 @@
 /// What is asked of the pool from outside of the traffic: invalidation, trimming, limits, floors.
 extension PoolState {
-    /// Begins an invalidation: no load of an affected tile that is in flight lands any more. `invalidate(onPages:)`
-    /// marks the tiles, in as many steps as the caller likes.
+    /// Begins an invalidation: no load of an affected tile that is in flight lands any more. `invalidate(tiles:)` and
+    /// `invalidate(onPages:)` mark the tiles, in as many steps as the caller likes.
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
         layers[layer].generation &+= 1
         drawVersion &+= 1
@@ -14,8 +14,13 @@ extension PoolState {
         }
     }
 
-    /// Marks the tiles of a layer that `affects` as outdated, on some pages of the table. Old pixels are drawn until new
-    /// ones land, unless `dropsAtOnce`. Tiles that landed since the invalidation began are up to date.
+    /// Marks tiles of a layer as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that
+    /// landed since the invalidation began are up to date.
+    mutating func invalidate(tiles: some Sequence<TileCoordinate>, layer: Int, dropsAtOnce: Bool) {
+        invalidate(tiles.map { table.find(TileKey(layer: layer, $0)) }, layer: layer, dropsAtOnce: dropsAtOnce)
+    }
+
+    /// Marks the tiles of a layer that `affects` as outdated, on some pages of the table.
     mutating func invalidate(
         onPages range: Range<Int32>,
         layer: Int,
@@ -27,7 +32,11 @@ extension PoolState {
             let key = table[number].key
             if key.layer == layer, affects(key.coordinate) { affected.append(number) }
         }
-        for number in affected {
+        invalidate(affected, layer: layer, dropsAtOnce: dropsAtOnce)
+    }
+
+    private mutating func invalidate(_ affected: [Int32], layer: Int, dropsAtOnce: Bool) {
+        for number in affected where number >= 0 {
             table[number].flags.subtract(.remembered)
             table[number].attempts = 0
             if table[number].residency.isResident, table[number].generation != layers[layer].generation {

@@ -113,25 +113,37 @@ extension CacheCore {
             state.layers.indices.contains(layer.index) ? state.layers[layer.index].pyramid : nil
         }
         guard let pyramid else { return }
-        let isAffected = { (tile: TileCoordinate) -> Bool in
-            guard let region else { return true }
-            return !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
+        let ranges = region.map { region in
+            pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
-        var next = perform { state -> Range<Int32> in
+        let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
+        let begun = perform { state -> (entries: Int, pages: Range<Int32>) in
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
-            return state.pool.table.pages
+            return (state.pool.table.count, state.pool.table.pages)
         }
-        while !next.isEmpty {
-            let step = next.prefix(8)
-            perform {
-                $0.pool.invalidate(
-                    onPages: step.startIndex..<step.endIndex,
-                    layer: layer.index,
-                    dropsAtOnce: !keepsStale,
-                    where: isAffected
-                )
+        // A small region looks its tiles up; one with more tiles than the table walks the table.
+        let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
+        if let ranges, regionTiles <= Double(begun.entries) {
+            var rest = ranges.joined().makeIterator()
+            while true {
+                let step = (0..<PoolState.stepsAtOnce).compactMap { _ in rest.next() }
+                guard !step.isEmpty else { break }
+                perform { $0.pool.invalidate(tiles: step, layer: layer.index, dropsAtOnce: !keepsStale) }
             }
-            next = step.endIndex..<next.upperBound
+        } else {
+            var next = begun.pages
+            while !next.isEmpty {
+                let step = next.prefix(8)
+                perform {
+                    $0.pool.invalidate(
+                        onPages: step.startIndex..<step.endIndex,
+                        layer: layer.index,
+                        dropsAtOnce: !keepsStale,
+                        where: isAffected
+                    )
+                }
+                next = step.endIndex..<next.upperBound
+            }
         }
         requestPlan()
     }
