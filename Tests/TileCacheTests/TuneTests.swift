@@ -68,7 +68,7 @@ import TileCache
 
     @Test func aSuggestionHoldsWhenItIsReplayedByItself() throws {
         var options = ReplayOptions()
-        options.duration = 20_000_000_000
+        options.duration = 8_000_000_000
         var tuning = TuneOptions(replay: options, target: .hitRate(0.5))
         tuning.budgets = [.bytes(8 << 20), .bytes(16 << 20), .bytes(96 << 20)]
         tuning.policies = [.none]
@@ -76,7 +76,7 @@ import TileCache
         let report = try Tune(tuning, inputs: [{ try ReplayInput(builtIn: shared) }]).run()
         let suggested = try #require(report.suggested)
         #expect(suggested.reason == "target" && report.target?.value == 0.5)
-        #expect(suggested.flags == "--memory-limit \(MemoryLimit.bytes(suggested.byteLimit)) --duration 20s")
+        #expect(suggested.flags == "--memory-limit \(MemoryLimit.bytes(suggested.byteLimit)) --duration 8s")
         func rate(_ bytes: Int) throws -> Double? {
             var alone = options
             alone.memoryLimit = .bytes(bytes)
@@ -97,7 +97,7 @@ import TileCache
     /// Each row is what `replay` says with the row's own flags, whatever is tried beside it.
     @Test func everyVariantIsWhatItsReplayIs() throws {
         var options = ReplayOptions()
-        options.duration = 10_000_000_000
+        options.duration = 4_000_000_000
         let shared = options
         var tuning = TuneOptions(replay: options)
         tuning.budgets = [.bytes(24 << 20), .bytes(48 << 20)]

@@ -140,7 +140,8 @@ extension PoolState {
     /// The tile of a tier that goes first, or -1: the least recently used or least valued one that is evictable.
     ///
     /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
-    func coldest(of tier: Tier, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+    mutating func coldest(of tier: Tier, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+        evictionSteps += 1
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
             // Values play no part: the plain order decides, with valued tiles among the others.
@@ -153,6 +154,7 @@ extension PoolState {
         while weighed < Self.tilesWeighed {
             let number = walk.next(in: self)
             guard number >= 0 else { break }
+            evictionSteps += 1
             guard table[number].planEpoch != planEpoch else { continue }
             // Of each class only the least recently used: what has just come unseen has its time to be seen.
             let visitClass = ForesightBin.visitClass(Int(table[number].visits))
@@ -168,6 +170,7 @@ extension PoolState {
             }
             weighed += 1
         }
+        evictionSteps += valued.count
         let list: EntryList = tier == .decoded ? .decoded : tier == .compressed ? .compressed : .solid
         for candidate in valued {
             let entry = table.pointer(candidate)

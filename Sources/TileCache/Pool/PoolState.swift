@@ -36,6 +36,8 @@ struct MemoryRange: Hashable, Sendable {
     static let pages: Int32 = -1
     static let entryPages: Int32 = -2
     static let chainPages: Int32 = -3
+    /// The lowest of them.
+    static let firstKind = chainPages
 }
 
 /// Memory that must go back to the system before whoever was given its bytes touches anything.
@@ -131,6 +133,8 @@ struct PoolState: ~Copyable {
     var counters = PoolCounters()
     /// Bytes that an idle limit change still has to free: pins held it up.
     var isOverLimit = false
+    /// Tiles that the searches for something to evict have looked at.
+    var evictionSteps = 0
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration

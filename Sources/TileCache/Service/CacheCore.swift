@@ -6,7 +6,7 @@ import Synchronization
 /// Nothing is queued ahead of time: a worker that is free asks for the best job of the newest plan, so what has left the
 /// plan never starts. The lock is never held during I/O, compression, a copy or a call of anybody else's code.
 final class CacheCore: Sendable {
-    let lock: Lock<CoreState>
+    let lock: CoreLock
     let clock: @Sendable () -> Int64
     let executor: Executor
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
@@ -55,7 +55,7 @@ final class CacheCore: Sendable {
         state.idleWorkers = Array((0..<configuration.workers).reversed())
         state.spareWorkers = Array((configuration.workers..<allWorkers).reversed())
         state.insideSince = [Int64](repeating: -1, count: allWorkers)
-        lock = Lock(state)
+        lock = CoreLock(state)
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
         workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
@@ -65,20 +65,22 @@ final class CacheCore: Sendable {
         MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * PageAllocator.pageBytes)
     }
 
-    /// Runs `body` under the lock, then returns the memory that it let go before anybody touches what it was given.
+    /// Runs `body` under the lock, then decommits the memory that it let go before anybody touches what it was given.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         executor.interleave?()
         var leaving: [LeavingMemory] = []
+        var regions: [CoreState.Region] = []
         let result = lock.withLock { state in
             let result = body(&state)
             leaving = state.pool.takePendingDecommits()
+            if !leaving.isEmpty { regions = state.regions() }
             return result
         }
-        if !leaving.isEmpty { letGo(leaving) }
+        if !leaving.isEmpty { letGo(leaving, of: regions) }
         return result
     }
 
-    private func letGo(_ leaving: [LeavingMemory]) {
+    private func letGo(_ leaving: [LeavingMemory], of regions: [CoreState.Region]) {
         let ranges = leaving.map(\.range).sorted { ($0.slotClass, $0.number) < ($1.slotClass, $1.number) }
         // Neighbours go in one call.
         var first = 0
@@ -89,8 +91,8 @@ final class CacheCore: Sendable {
             {
                 last += 1
             }
-            let (region, bytes) = lock.withLock { $0.memory(of: ranges[first].slotClass) }
-            region.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
+            let (memory, bytes) = regions[Int(ranges[first].slotClass - MemoryRange.firstKind)]
+            memory.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
             first = last + 1
         }
         // Under a lowered limit nothing was taken until now.
@@ -342,4 +344,21 @@ final class CacheCore: Sendable {
     }
 
     func noteSecondAnswer() { lock.withLock { $0.secondAnswers += 1 } }
+}
+
+/// The lock of a cache's state. It counts how often it is taken: what a frame or a plan takes of it is tested.
+struct CoreLock: ~Copyable, Sendable {
+    private let lock: Lock<CoreState>
+
+    init(_ state: consuming sending CoreState) { lock = Lock(state) }
+
+    @inline(__always)
+    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending CoreState) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try lock.withLock { state throws(Failure) in
+            state.acquisitions &+= 1
+            return try body(&state)
+        }
+    }
 }

@@ -96,6 +96,8 @@ struct CoreState: ~Copyable {
     var freeViews: [Int] = []
     /// The part of the limit that layers are guaranteed, 0 to 1.
     var guaranteedShares = 0.0
+    /// How often the lock was taken.
+    var acquisitions: UInt64 = 0
     /// How many views there have been.
     var viewCount = 0
     var pins: [PinnedRange] = []
@@ -153,14 +155,14 @@ struct CoreState: ~Copyable {
         slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes
     }
 
-    /// Where slots or pages of a kind lie (see `MemoryRange`), and the bytes of each.
-    borrowing func memory(of kind: Int32) -> (MemoryRegion, bytes: Int) {
-        switch kind {
-        case MemoryRange.pages: (pageRegion, PageAllocator.pageBytes)
-        case MemoryRange.entryPages: (pool.table.entryRegion, EntryTable.pageBytes)
-        case MemoryRange.chainPages: (pool.table.chainRegion, EntryTable.pageBytes)
-        default: (slotRegions[Int(kind)], pool.slots[Int(kind)].slotBytes)
-        }
+    /// Where memory of one kind lies, and the bytes of each of its slots or pages.
+    typealias Region = (memory: MemoryRegion, bytes: Int)
+
+    /// All of them, by kind from `MemoryRange.firstKind` on.
+    borrowing func regions() -> [Region] {
+        let tables = [pool.table.chainRegion, pool.table.entryRegion]
+        return tables.map { ($0, EntryTable.pageBytes) } + [(pageRegion, PageAllocator.pageBytes)]
+            + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
 
     /// Workers to wake for what the plan still holds.

@@ -8,7 +8,7 @@ import Testing
     /// `TILECACHE_SCHEDULES` sets how many runs; `TILECACHE_SEED` the first seed, to repeat one.
     @Test func everyScheduleKeepsThePromises() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["TILECACHE_SCHEDULES"].flatMap { UInt64($0) } ?? 600
+        let count = environment["TILECACHE_SCHEDULES"].flatMap { UInt64($0) } ?? 400
         let first = environment["TILECACHE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
         var steps = 0
         var failures = 0

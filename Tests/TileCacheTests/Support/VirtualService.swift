@@ -20,6 +20,9 @@ final class VirtualService: Sendable {
     var time: Int64 { events.state.withLock { $0.now } - VirtualEvents.start }
     var requests: [Request] { events.state.withLock { $0.requests } }
 
+    /// How often it has taken a cache's lock itself.
+    var looks: Int { events.state.withLock { $0.looks } }
+
     deinit { events.end() }
 
     /// Sets a cache's clock and timers.
@@ -50,7 +53,10 @@ final class VirtualService: Sendable {
         var quiet = 0
         while quiet < 2 {
             cache.core.coordinator.sync {}
-            let waiting = events.state.withLock { $0.waiting }
+            let waiting = events.state.withLock { state in
+                state.looks += 1
+                return state.waiting
+            }
             let isQuiet = cache.core.lock.withLock {
                 !$0.isPlanQueued && $0.idleWorkers.count + waiting == $0.pool.configuration.workers
             }
@@ -72,6 +78,7 @@ private final class VirtualEvents: Sendable {
         var waiting = 0
         var requests: [VirtualService.Request] = []
         var isOver = false
+        var looks = 0
     }
 
     static let start: Int64 = 1_000_000_000
