@@ -299,7 +299,7 @@ public struct Tune: Sendable {
             slotBytes: (try? largestSlot(variants[0])) ?? 1,
             stepBytes: step,
             interrupted: hooks.shouldStop(),
-            configuration: options.replay.resolvedConfiguration(scene: nil, byteLimit: nil),
+            configuration: options.configuration,
             traces: traces
         )
     }
