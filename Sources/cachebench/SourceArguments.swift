@@ -99,6 +99,7 @@ extension SourceArguments {
             )
         } catch {
             guard Interruption.hasCome else { throw error }
+            progress.end()
             writeToStandardError("cachebench: interrupted while the image was cut\n")
             throw ExitCode(Interruption.exitCode)
         }
