@@ -94,6 +94,14 @@ private func lookCloser(_ session: CallSession, _ bytes: inout Bytes) {
         expect(count == info.appeared_count, "\(count) came, \(info.appeared_count) are counted")
         _ = tilecache_frame_get_disappeared(frame, &identities, &count)
         expect(count == info.disappeared_count, "\(count) went, \(info.disappeared_count) are counted")
+        var unavailable: UnsafePointer<tilecache_unavailable_tile>?
+        let status = tilecache_frame_get_unavailable(
+            frame,
+            MemoryLayout<tilecache_unavailable_tile>.size,
+            &unavailable,
+            &count
+        )
+        expect(status == TILECACHE_OK && count == info.unavailable_count, "\(count) of \(info.unavailable_count)")
     }
     if let lease = session.leases.first {
         var tile = tilecache_tile()

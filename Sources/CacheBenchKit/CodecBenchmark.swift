@@ -154,10 +154,16 @@ package struct CodecBenchmark {
             )
         }
         let scalingRounds = shouldStop() ? 0 : scalingRounds
-        return Report(codec: rows, codecTotal: try total(workers, largest: largest, scalingRounds: scalingRounds))
+        let total = try total(workers, largest: largest, scalingRounds: scalingRounds, shouldStop)
+        return Report(codec: rows, codecTotal: total)
     }
 
-    private func total(_ runs: [CodecRun], largest: Int, scalingRounds: Int) throws -> Total {
+    private func total(
+        _ runs: [CodecRun],
+        largest: Int,
+        scalingRounds: Int,
+        _ shouldStop: () -> Bool
+    ) throws -> Total {
         let pictures = zip(classes, runs).filter { entry, _ in entry.tiles.allSatisfy(\.isPicture) }
         guard !pictures.isEmpty else { return Total() }
         let bytes = pictures.reduce(0) { $0 + $1.0.tiles.reduce(0) { $0 + $1.pixels.count } }
@@ -171,7 +177,8 @@ package struct CodecBenchmark {
         var scaling: Scaling?
         if scalingRounds > 0 {
             let tiles = pictures.flatMap { $0.0.tiles }
-            scaling = try CodecScaling(tiles: tiles, maximumTileBytes: largest).measure(rounds: scalingRounds)
+            scaling = try CodecScaling(tiles: tiles, maximumTileBytes: largest)
+                .measure(rounds: scalingRounds, shouldStop: shouldStop)
         }
         return Total(
             ratio: Double(bytes) / Double(stored),

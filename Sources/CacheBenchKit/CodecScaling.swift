@@ -31,7 +31,9 @@ final class CodecScaling: @unchecked Sendable {
 
     /// Each kind of work between two looks at what the machine gives: rounds in which it had only one core to give
     /// are left out, unless all were such.
-    func measure(rounds: Int) -> CodecBenchmark.Scaling {
+    ///
+    /// - Parameter shouldStop: asked before each round but the first; medians are then of the rounds so far.
+    func measure(rounds: Int, shouldStop: () -> Bool) -> CodecBenchmark.Scaling {
         func compress(_ lane: Lane) {
             for tile in tiles { _ = CodecRun.compress(tile, with: lane.codec) }
         }
@@ -45,8 +47,8 @@ final class CodecScaling: @unchecked Sendable {
                 lane.spun = lane.spun &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             }
         }
-        let compressed = scaling(rounds: rounds, compress, spin)
-        let decompressed = scaling(rounds: rounds, decompress, spin)
+        let compressed = scaling(rounds: rounds, shouldStop, compress, spin)
+        let decompressed = scaling(rounds: rounds, shouldStop, decompress, spin)
         return CodecBenchmark.Scaling(
             compress: compressed.work,
             decompress: decompressed.work,
@@ -56,12 +58,14 @@ final class CodecScaling: @unchecked Sendable {
 
     private func scaling(
         rounds: Int,
+        _ shouldStop: () -> Bool,
         _ work: @escaping (Lane) -> Void,
         _ spin: @escaping (Lane) -> Void
     ) -> (work: Double, spin: Double) {
         var samples: [(work: Double, spin: Double)] = []
         var before = scaling(spin)
-        for _ in 0..<rounds {
+        for round in 0..<rounds {
+            if round > 0, shouldStop() { break }
             let value = scaling(work)
             let after = scaling(spin)
             samples.append((value, min(before, after)))

@@ -18,7 +18,7 @@ final class FrameHandle: Sendable {
         var elementBytes: Int
     }
 
-    private enum Content { case placements, appeared, disappeared }
+    private enum Content { case placements, appeared, disappeared, unavailable }
 
     init(_ frame: TileFrame) { self.frame = frame }
 
@@ -41,6 +41,18 @@ final class FrameHandle: Sendable {
 
     func appeared() -> UnsafeRawPointer? { identities(.appeared, frame.appeared) }
     func disappeared() -> UnsafeRawPointer? { identities(.disappeared, frame.disappeared) }
+
+    func unavailable(elementBytes: Int) -> UnsafeRawPointer? {
+        let list = frame.unavailable
+        return array(Array(content: .unavailable, elementBytes: elementBytes), count: list.count) { index in
+            tilecache_unavailable_tile(
+                layer: tilecache_layer(list[index].layer.index),
+                cause: tilecache_cause(list[index].cause),
+                tile: tilecache_coordinate(list[index].tile),
+                world: tilecache_rectangle(list[index].worldRectangle)
+            )
+        }
+    }
 
     private func identities(_ content: Content, _ list: [TileIdentity]) -> UnsafeRawPointer? {
         array(Array(content: content, elementBytes: MemoryLayout<tilecache_identity>.size), count: list.count) {
@@ -69,6 +81,13 @@ final class LeaseHandle: Sendable {
     init(_ tile: LeasedTile) { self.tile = tile }
 }
 
+/// Elements hold pointers and doubles: each must begin where those may lie.
+private func checkElementSize<Element>(_ bytes: Int, of _: Element.Type, _ rule: String) throws(Failure) {
+    guard (MemoryLayout<Element>.size...4096).contains(bytes), bytes % 8 == 0 else {
+        throw .argument("\(rule), not \(UInt(bitPattern: bytes))")
+    }
+}
+
 private func frameHandle(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle {
     try object(handle, as: FrameHandle.self, "frame")
 }
@@ -90,7 +109,26 @@ public func tileCacheFrameGetInfo(
         fields.appeared_count = frame.appeared.count
         fields.disappeared_count = frame.disappeared.count
         fields.missing_tile_count = frame.missingTileCount
+        fields.unavailable_count = frame.unavailable.count
         try write(fields, to: info, "info")
+    }
+}
+
+/// Hands out an array of a frame and its length.
+private func hand<Element>(
+    of frame: OpaquePointer?,
+    to array: UnsafeMutablePointer<UnsafePointer<Element>?>?,
+    _ name: String,
+    _ count: UnsafeMutablePointer<Int>?,
+    _ list: (FrameHandle) throws(Failure) -> (UnsafeRawPointer?, Int)
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try frameHandle(frame)
+        guard let array else { throw .isNull(name) }
+        guard let count else { throw .isNull("count") }
+        let (elements, number) = try list(handle)
+        array.pointee = elements?.assumingMemoryBound(to: Element.self)
+        count.pointee = number
     }
 }
 
@@ -102,33 +140,9 @@ public func tileCacheFrameGetPlacements(
     _ placements: UnsafeMutablePointer<UnsafePointer<tilecache_placement>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try frameHandle(frame)
-        guard let placements else { throw .isNull("placements") }
-        guard let count else { throw .isNull("count") }
-        // Elements hold pointers and doubles: each must begin where those may lie.
-        guard (MemoryLayout<tilecache_placement>.size...4096).contains(placementSize), placementSize % 8 == 0 else {
-            throw .argument("placement_size must be sizeof a placement, not \(UInt(bitPattern: placementSize))")
-        }
-        placements.pointee = handle.placements(elementBytes: placementSize)?
-            .assumingMemoryBound(to: tilecache_placement.self)
-        count.pointee = handle.frame.count
-    }
-}
-
-private func hand(
-    _ list: (FrameHandle) -> (UnsafeRawPointer?, Int),
-    of frame: OpaquePointer?,
-    to identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
-    _ count: UnsafeMutablePointer<Int>?
-) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try frameHandle(frame)
-        guard let identities else { throw .isNull("identities") }
-        guard let count else { throw .isNull("count") }
-        let (array, number) = list(handle)
-        identities.pointee = array?.assumingMemoryBound(to: tilecache_identity.self)
-        count.pointee = number
+    hand(of: frame, to: placements, "placements", count) { handle throws(Failure) in
+        try checkElementSize(placementSize, of: tilecache_placement.self, "placement_size must be sizeof a placement")
+        return (handle.placements(elementBytes: placementSize), handle.frame.count)
     }
 }
 
@@ -139,7 +153,7 @@ public func tileCacheFrameGetAppeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand({ ($0.appeared(), $0.frame.appeared.count) }, of: frame, to: identities, count)
+    hand(of: frame, to: identities, "identities", count) { ($0.appeared(), $0.frame.appeared.count) }
 }
 
 /// See `tilecache.h`.
@@ -149,7 +163,22 @@ public func tileCacheFrameGetDisappeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand({ ($0.disappeared(), $0.frame.disappeared.count) }, of: frame, to: identities, count)
+    hand(of: frame, to: identities, "identities", count) { ($0.disappeared(), $0.frame.disappeared.count) }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_frame_get_unavailable)
+public func tileCacheFrameGetUnavailable(
+    _ frame: OpaquePointer?,
+    _ tileSize: Int,
+    _ tiles: UnsafeMutablePointer<UnsafePointer<tilecache_unavailable_tile>?>?,
+    _ count: UnsafeMutablePointer<Int>?
+) -> tilecache_status {
+    hand(of: frame, to: tiles, "tiles", count) { handle throws(Failure) in
+        let rule = "tile_size must be sizeof an unavailable tile"
+        try checkElementSize(tileSize, of: tilecache_unavailable_tile.self, rule)
+        return (handle.unavailable(elementBytes: tileSize), handle.frame.unavailable.count)
+    }
 }
 
 /// See `tilecache.h`.

@@ -54,6 +54,8 @@ extension tilecache_statistics: VersionedStructure {
         loads_cancelled = Int64(figures.loadsCancelled)
         loads_outdated = Int64(figures.loadsOutdated)
         loads_refused = Int64(figures.loadsRefused)
+        loads_retried = Int64(figures.loadsRetried)
+        loads_drawn = Int64(figures.loadsDrawn)
         loaded_bytes = Int64(figures.loadedBytes)
         loads_unseen = Int64(figures.loadsUnseen)
         second_answers = Int64(figures.secondAnswers)
@@ -62,6 +64,8 @@ extension tilecache_statistics: VersionedStructure {
         prefetch_late = Int64(figures.prefetchLate)
         prefetch_wasted = Int64(figures.prefetchWasted)
         prefetch_cancelled = Int64(figures.prefetchCancelled)
+        prefetch_empty = Int64(figures.prefetchEmpty)
+        prefetches_in_flight = Int64(figures.prefetchesInFlight)
         loads_in_flight = Int64(figures.loadsInFlight)
         mean_load_nanoseconds = figures.meanLoadNanoseconds
     }
@@ -81,6 +85,7 @@ extension tilecache_statistics: VersionedStructure {
         removed_trimmed = removed(.trimmed)
         removed_damaged = removed(.damaged)
         byte_limit = Int64(figures.byteLimit)
+        shortfall_bytes = Int64(figures.shortfallBytes)
         used_bytes = Int64(figures.usedBytes)
         peak_bytes = Int64(figures.peakBytes)
         decoded_bytes = Int64(figures.decodedBytes)

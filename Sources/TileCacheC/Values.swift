@@ -108,6 +108,17 @@ extension tilecache_alpha {
     }
 }
 
+extension tilecache_cause {
+    init(_ cause: UnavailableTile.Cause) {
+        let value =
+            switch cause {
+            case .absent: TILECACHE_CAUSE_ABSENT
+            case .failed: TILECACHE_CAUSE_FAILED
+            }
+        self.init(value)
+    }
+}
+
 /// A region of the world; `nil` for NULL.
 func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> Rectangle? {
     guard let rectangle = pointer?.pointee else { return nil }

@@ -27,13 +27,13 @@ struct PolicyArguments: ParsableArguments {
 struct ClockArguments: ParsableArguments {
     @Option(
         name: .customLong("clock"),
-        help: "Discrete events, or the real cache on its workers. (default: virtual; replay --source: real)"
+        help: "Discrete events, or the real cache on its workers. (default: virtual)"
     )
     var clockAsked: ReplayClock?
 
     @Option(
         help:
-            "How many times faster than recorded, under the real clock; latencies are divided too.\(standard(usual.speed))",
+            "How many times faster, under the real clock; latencies are divided too.\(standard(usual.speed))",
         transform: rate
     )
     var speed = usual.speed

@@ -4,6 +4,9 @@ import Foundation
 import TileCache
 import TileSources
 
+/// The deepest zoom of an http: source unless one is given.
+private let usualZoom = 9
+
 /// The flags that say where a replay's tiles come from.
 struct SourceArguments: ParsableArguments {
     @Option(
@@ -22,22 +25,31 @@ struct SourceArguments: ParsableArguments {
     var source: TileSourceAddress?
 
     @Option(
-        help: "The deepest zoom of an http: source; others know it themselves.\(standard(9))",
+        help: "The deepest zoom of an http: source; others know it themselves.\(standard(usualZoom))",
         transform: { try parsed(whole($0, 0...30), "a whole number from 0 to 30") }
     )
-    var maximumZoom = 9
+    var maximumZoom: Int?
 
     @Option(
         help: "Memory that cutting a large image: may take.\(standard(MemoryLimit.bytes(ImageOptions().memoryLimit)))",
         transform: { try parsed(Quantity.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
     )
-    var imageMemoryLimit = ImageOptions().memoryLimit
+    var imageMemoryLimit: Int?
 
     @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
     var fit = false
 
     /// Checks what no flag can check alone.
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
+        // What would be ignored is refused.
+        if imageMemoryLimit != nil {
+            guard case .image? = source else {
+                throw ValidationError("--image-memory-limit is for cutting a --source image:")
+            }
+        }
+        if maximumZoom != nil {
+            guard case .http? = source else { throw ValidationError("--maximum-zoom is for a --source http:") }
+        }
         guard source != nil else {
             if fit { throw ValidationError("--fit stretches traces over the world of a --source") }
             return
@@ -57,7 +69,8 @@ struct SourceArguments: ParsableArguments {
         if let warning = opened.warning { writeToStandardError("cachebench: \(warning)\n") }
         return ReplaySource(
             address: source.description,
-            maximumZoom: opened is HTTPTileSource ? maximumZoom : nil,
+            maximumZoom: opened is HTTPTileSource ? maximumZoom ?? usualZoom : nil,
+            imageMemoryLimit: imageMemoryLimit,
             pyramid: opened.pyramid,
             contents: opened.contents,
             addLayer: { try opened.addLayer(to: $0, pyramid: $1) },
@@ -77,8 +90,8 @@ extension SourceArguments {
                     keepsEncoded: replay.compressedTier.isOn,
                     tileSize: replay.scene.tileSize
                 ),
-                http: HTTPOptions(zooms: 0...maximumZoom),
-                image: ImageOptions(memoryLimit: imageMemoryLimit),
+                http: HTTPOptions(zooms: 0...(maximumZoom ?? usualZoom)),
+                image: ImageOptions(memoryLimit: imageMemoryLimit ?? ImageOptions().memoryLimit),
                 progress: { part in
                     progress.reached(part, "cutting the image")
                     return !Interruption.hasCome
@@ -86,6 +99,7 @@ extension SourceArguments {
             )
         } catch {
             guard Interruption.hasCome else { throw error }
+            progress.end()
             writeToStandardError("cachebench: interrupted while the image was cut\n")
             throw ExitCode(Interruption.exitCode)
         }

@@ -44,12 +44,17 @@ struct ThroughputCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(output)
+            let progress = Progress()
             guard held.isEmpty else {
-                let rows = try held.map { try HeldTilesBenchmark.run(tiles: $0) }
+                defer { progress.end() }
+                let rows = try held.map { count in
+                    progress.show("measuring: calls with \(count) tiles held")
+                    return try HeldTilesBenchmark.run(tiles: count)
+                }
+                progress.end()
                 try writer.write(output.format == .table ? HeldTilesBenchmark.text(rows) : JSONText.of(rows))
                 return
             }
-            let progress = Progress()
             Interruption.watch()
             defer { progress.end() }
             let report = try Throughput(directory: tiles, rounds: rounds).run(

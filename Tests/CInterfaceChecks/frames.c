@@ -146,6 +146,40 @@ const char *check_frames(void) {
     return NULL;
 }
 
+/* What a frame of two by two tiles, of which the right ones do not come, says of them. */
+static const char *check_unavailable(const scene *scene, const tilecache_frame *frame, int outcome, int *is_complete) {
+    const tilecache_unavailable_tile *tiles = NULL;
+    size_t count = 0;
+    tilecache_frame_info info = {.struct_size = sizeof info};
+    EXPECT_OK(tilecache_frame_get_info(frame, &info));
+    EXPECT_OK(tilecache_frame_get_unavailable(frame, sizeof *tiles, &tiles, &count));
+    EXPECT(count == info.unavailable_count && (count > 0) == (tiles != NULL));
+    const int is_absent = outcome == TILECACHE_OUTCOME_ABSENT;
+    /* Tiles that are tried again may still come. */
+    const size_t expected = is_absent || outcome == TILECACHE_OUTCOME_FAILED_PERMANENTLY ? 2 : 0;
+    EXPECT(count <= expected);
+    for (size_t index = 0; index < count; index++) {
+        const tilecache_unavailable_tile *t = &tiles[index];
+        EXPECT(t->cause == (is_absent ? TILECACHE_CAUSE_ABSENT : TILECACHE_CAUSE_FAILED));
+        EXPECT(t->layer == scene->layer && t->tile.level == 4 && t->tile.column == 1 && t->tile.row < 2);
+        EXPECT(t->world.min_x == 64 && t->world.max_x == 128);
+        EXPECT(t->world.min_y == 64.0 * t->tile.row && t->world.max_y == 64.0 * (t->tile.row + 1));
+    }
+    if (count == 2) {
+        typedef struct longer_tile {
+            tilecache_unavailable_tile known;
+            int64_t unknown;
+        } longer_tile;
+        const tilecache_unavailable_tile *again = NULL;
+        EXPECT(tiles[0].tile.row != tiles[1].tile.row);
+        EXPECT_OK(tilecache_frame_get_unavailable(frame, sizeof(longer_tile), &again, &count));
+        const longer_tile *longer = (const longer_tile *)again;
+        EXPECT(memcmp(&longer[1].known, &tiles[1], sizeof tiles[1]) == 0 && longer[1].unknown == 0);
+    }
+    *is_complete = count == expected;
+    return NULL;
+}
+
 const char *check_outcomes(void) {
     /* Outcomes of odd columns: none exists, none for good, none for now, and one that means nothing. */
     const tilecache_outcome outcomes[] = {
@@ -158,17 +192,24 @@ const char *check_outcomes(void) {
         scene.state.retry_after = index == 2 ? INT64_MAX : INT64_MIN;
         tilecache_viewport viewport = viewport_at(0, 0, 2);
         tilecache_statistics s;
+        int is_complete = 0;
         for (int attempt = 0;; attempt++) {
             EXPECT(attempt < 4000);
             tilecache_frame *frame = NULL;
             EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
             EXPECT_OK(tilecache_view_frame(scene.view, &frame));
+            failure = check_unavailable(&scene, frame, outcomes[index], &is_complete);
+            if (failure) return failure;
             tilecache_frame_release(frame);
             s = statistics_of(scene.cache);
-            if (index == 0 ? s.loads_absent >= 2 : s.loads_failed >= 2) break;
+            const int has_failed = index == 0 ? s.loads_absent >= 2 : s.loads_failed >= 2;
+            if (has_failed && is_complete && s.loads_drawn >= 2 && (index < 3 || s.loads_retried > 0)) break;
             pause_ms(5);
         }
+        EXPECT(index == 3 || s.loads_retried == 0);
         EXPECT(index == 0 ? s.loads_failed == 0 : s.loads_absent == 0);
+        EXPECT(s.shortfall_bytes == 0 && s.loads_retried <= s.loads_started);
+        EXPECT(s.prefetch_empty + s.prefetches_in_flight <= s.prefetch_started);
         int32_t resident = 1;
         EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, (tilecache_coordinate){4, 1, 0}, &resident));
         EXPECT(!resident);
@@ -248,6 +289,7 @@ const char *check_upkeep(void) {
     EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
     EXPECT_OK(tilecache_view_get_shortfall_bytes(scene.view, &shortfall));
     EXPECT(shortfall >= 64 * 16384);
+    EXPECT(statistics_of(scene.cache).shortfall_bytes == shortfall);
     EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, tile, &resident));
     end_scene(&scene);
     return NULL;

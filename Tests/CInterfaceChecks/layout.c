@@ -106,11 +106,16 @@ SIZE(tilecache_placement, 144);
 FIELD(tilecache_placement, world, 72);
 FIELD(tilecache_placement, part, 104);
 FIELD(tilecache_placement, is_exact, 136);
-SIZE(tilecache_frame_info, 40);
+SIZE(tilecache_frame_info, 48);
 FIELD(tilecache_frame_info, placement_count, 8);
 FIELD(tilecache_frame_info, appeared_count, 16);
 FIELD(tilecache_frame_info, disappeared_count, 24);
 FIELD(tilecache_frame_info, missing_tile_count, 32);
+FIELD(tilecache_frame_info, unavailable_count, 40);
+SIZE(tilecache_unavailable_tile, 64);
+FIELD(tilecache_unavailable_tile, cause, 4);
+FIELD(tilecache_unavailable_tile, tile, 8);
+FIELD(tilecache_unavailable_tile, world, 32);
 
 SIZE(tilecache_recorder_options, 88);
 FIELD(tilecache_recorder_options, viewport_width, 8);
@@ -129,7 +134,7 @@ FIELD(tilecache_recorder_counts, undrawable, 24);
 FIELD(tilecache_recorder_counts, resized, 32);
 FIELD(tilecache_recorder_counts, write_error, 40);
 
-SIZE(tilecache_statistics, 624);
+SIZE(tilecache_statistics, 664);
 FIELD(tilecache_statistics, pan_demands, 8);
 FIELD(tilecache_statistics, pan_decoded_hits, 16);
 FIELD(tilecache_statistics, pan_compressed_hits, 24);
@@ -207,6 +212,11 @@ FIELD(tilecache_statistics, refused_viewports, 592);
 FIELD(tilecache_statistics, floor_tiles, 600);
 FIELD(tilecache_statistics, floor_bytes, 608);
 FIELD(tilecache_statistics, loads_refused, 616);
+FIELD(tilecache_statistics, loads_retried, 624);
+FIELD(tilecache_statistics, loads_drawn, 632);
+FIELD(tilecache_statistics, prefetch_empty, 640);
+FIELD(tilecache_statistics, prefetches_in_flight, 648);
+FIELD(tilecache_statistics, shortfall_bytes, 656);
 
 #ifndef CHECKS_CORE_ONLY
 #include <tilecache_sources.h>
@@ -233,6 +243,7 @@ TAKES(tilecache_frame_get_info, const tilecache_frame *, tilecache_frame_info *)
 TAKES(tilecache_frame_get_placements, const tilecache_frame *, size_t, const tilecache_placement **, size_t *);
 TAKES(tilecache_frame_get_appeared, const tilecache_frame *, const tilecache_identity **, size_t *);
 TAKES(tilecache_frame_get_disappeared, const tilecache_frame *, const tilecache_identity **, size_t *);
+TAKES(tilecache_frame_get_unavailable, const tilecache_frame *, size_t, const tilecache_unavailable_tile **, size_t *);
 TAKES(tilecache_frame_lease, const tilecache_frame *, size_t, tilecache_lease **);
 TAKES(tilecache_lease_get_tile, const tilecache_lease *, tilecache_tile *);
 TAKES(tilecache_request_get_info, const tilecache_request *, tilecache_request_info *);

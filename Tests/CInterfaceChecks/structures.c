@@ -142,6 +142,7 @@ const char *check_null_arguments(void) {
     tilecache_lease *lease = NULL;
     const tilecache_placement *placements;
     const tilecache_identity *identities;
+    const tilecache_unavailable_tile *unavailable;
 
     /* No handle. */
     EXPECT_ARGUMENT(tilecache_shutdown(NULL, 0));
@@ -170,6 +171,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_frame_get_placements(NULL, sizeof *placements, &placements, &count));
     EXPECT_ARGUMENT(tilecache_frame_get_appeared(NULL, &identities, &count));
     EXPECT_ARGUMENT(tilecache_frame_get_disappeared(NULL, &identities, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(NULL, sizeof *unavailable, &unavailable, &count));
     EXPECT_ARGUMENT(tilecache_frame_lease(NULL, 0, &lease));
     EXPECT_ARGUMENT(tilecache_lease_get_tile(NULL, &leased));
     EXPECT_ARGUMENT(tilecache_request_get_info(NULL, &request_info));
@@ -235,6 +237,11 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_frame_get_appeared(frame, &identities, NULL));
     EXPECT_ARGUMENT(tilecache_frame_get_disappeared(frame, NULL, &count));
     EXPECT_ARGUMENT(tilecache_frame_get_disappeared(frame, &identities, NULL));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(frame, sizeof *unavailable, NULL, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(frame, sizeof *unavailable, &unavailable, NULL));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(frame, sizeof *unavailable - 8, &unavailable, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(frame, sizeof *unavailable + 4, &unavailable, &count));
+    EXPECT_ARGUMENT(tilecache_frame_get_unavailable(frame, SIZE_MAX - 7, &unavailable, &count));
     EXPECT_ARGUMENT(tilecache_frame_lease(frame, 0, NULL));
     tilecache_frame_release(frame);
     EXPECT(view == NULL && lease == NULL);

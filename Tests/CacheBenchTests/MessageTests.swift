@@ -36,6 +36,15 @@ struct MessageTests {
         Line(words: "replay --source xyz:/tmp --clock virtual", says: ["--source needs --clock real"]),
         Line(words: "replay --source xyz:/tmp --load-latency 4ms", says: ["a --source takes its own time"]),
         Line(words: "replay --fit", says: ["--fit", "--source"]),
+        Line(
+            words: "replay --image-memory-limit 1GiB",
+            says: ["--image-memory-limit is for cutting a --source image:"]
+        ),
+        Line(
+            words: "replay --source xyz:/tmp --image-memory-limit 1GiB",
+            says: ["--image-memory-limit is for cutting a --source image:"]
+        ),
+        Line(words: "replay --source xyz:/tmp --maximum-zoom 3", says: ["--maximum-zoom is for a --source http:"]),
         // Lists name the word that is wrong.
         Line(words: "compare --policies none,foo traces", says: ["not 'foo'", "none, ring, velocity"]),
         Line(words: "compare --budgets 2screens,many traces", says: ["not 'many'", "2screens,64MiB"]),
@@ -84,7 +93,7 @@ struct MessageTests {
     /// Help of a command: no word of what it does not have, and no flag that it overrides.
     @Test(
         arguments: [
-            ("zoomout", ["trace"]), ("generate", ["trace's"]),
+            ("zoomout", ["trace", "recorded", "replay"]), ("generate", ["trace's"]),
             ("compare", ["--memory-limit", "--prefetch", "--eviction", "--clock", "--speed"]),
             ("tune", ["--memory-limit", "--clock", "--speed"]),
         ]
@@ -134,6 +143,19 @@ struct MessageTests {
         #expect(repeated.code == 0 && repeated.output == report.output, "\(repeated.errors)\(repeated.output)")
     }
 
+    /// Its table ends with what to use; the page has the flags that made it.
+    @Test func theFlagsOfTunesPageMakeItAgain() throws {
+        let words = [
+            "tune", "--target-hit-rate", "0.5", "--budgets", "1screens,2screens", "--workers-list", "2,4", "--policies",
+            "none", "--compressed-shares", "0.5,adaptive", "--lru-sizes", "10,20", "--duration", "1s", "--format",
+            "html",
+        ]
+        let page = try Program.run(words).output
+        let flags = try #require(page.firstMatch(of: /definitions 1: tune (.*?)<\/p>/)?.1)
+        let again = try Program.run(["tune"] + flags.split(separator: " ").map(String.init) + ["--format", "html"])
+        #expect(again.output == page, "\(flags) \(again.errors)")
+    }
+
     // MARK: - Sets of tiles
 
     /// 16 x 16 pixels of gray.
@@ -173,7 +195,9 @@ struct MessageTests {
         let refused = try replay(source, "--image-memory-limit", "1KiB")
         #expect(refused.code == 2 && refused.errors.contains("the image memory limit is 1024 bytes"))
         let needed = try #require(refused.errors.firstMatch(of: /need (\d+) bytes/)?.1)
-        #expect(try replay(source, "--image-memory-limit", "\(needed)B").code == 0)
+        let raised = try replay(source, "--image-memory-limit", "\(needed)B")
+        let words = raised.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(raised.code == 0 && words.contains("--image-memory-limit \(needed)B"), "\(raised.output)")
         #expect(try replay(source, "--image-memory-limit", "\(Int(needed)! - 1)B").code == 2)
     }
 }

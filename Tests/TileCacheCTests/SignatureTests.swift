@@ -28,6 +28,7 @@ import TileSourcesC
         same(tilecache_frame_get_placements, tileCacheFrameGetPlacements)
         same(tilecache_frame_get_appeared, tileCacheFrameGetAppeared)
         same(tilecache_frame_get_disappeared, tileCacheFrameGetDisappeared)
+        same(tilecache_frame_get_unavailable, tileCacheFrameGetUnavailable)
         same(tilecache_frame_lease, tileCacheFrameLease)
         same(tilecache_lease_get_tile, tileCacheLeaseGetTile)
         same(tilecache_lease_release, tileCacheLeaseRelease)

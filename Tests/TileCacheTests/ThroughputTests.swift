@@ -46,6 +46,18 @@ import Testing
         #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
     }
 
+    /// The longest part asks in between too; what a second thread adds takes seconds.
+    @Test func scalingStopsAfterTheRoundThatItIsIn() throws {
+        var asked = 0
+        let scaling = try CodecScaling(tiles: Array(Throughput.builtInTiles().prefix(2)), maximumTileBytes: 262_144)
+            .measure(rounds: 1_000_000) {
+                asked += 1
+                return true
+            }
+        // Once for each kind of work.
+        #expect(asked == 2 && scaling.compress > 0 && scaling.decompress > 0)
+    }
+
     /// Ctrl-C in the middle: what was measured stays, the rest is null, and the table still reads.
     @Test func aRunThatIsStoppedReportsWhatItHas() throws {
         var parts: [String] = []

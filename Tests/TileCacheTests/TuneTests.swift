@@ -64,6 +64,10 @@ import TileCache
         #expect(knee([(0, 0.5), (1, 0.5), (2, 0.4)]) == nil)
         #expect(knee([(0, 0), (1, 0), (2, 1)]) == nil)
         #expect(knee([(0, 0), (1, 1), (2, 1)]) == 1)
+        // A limit that is too small is no knee, and belongs to the curve: of the last three points alone it would be 30.
+        let curve = [(x: 0.0, y: 0.0), (10, 0.5), (20, 0.8), (30, 0.9), (60, 1)]
+        #expect(Knee.index(of: curve) { $0 > 1 } == 2)
+        #expect(Knee.index(of: curve) { $0 > 4 } == nil)
     }
 
     @Test func aSuggestionHoldsWhenItIsReplayedByItself() throws {

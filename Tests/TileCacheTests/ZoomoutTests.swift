@@ -78,6 +78,19 @@ import TileCache
         #expect(report.checks.passed)
     }
 
+    /// The view draws a coarser level then, whose tiles fit: what is missing is told by what it left.
+    @Test(arguments: ReplayClock.allCases)
+    func aLimitBelowOneScreenIsReported(clock: ReplayClock) throws {
+        var options = options(320, 460, factors: [2], clock: clock)
+        #expect(try Zoomout(options).run().checks.shortfallBytes == 0)
+        options.memoryLimit = .tiles(5)
+        let report = try Zoomout(options).run()
+        #expect(report.checks.screenBytes >= 6 * 262_144)
+        // Tables come on top.
+        #expect(report.checks.shortfallBytes > report.checks.screenBytes - report.checks.byteLimit)
+        #expect(ZoomoutText.text(report).hasPrefix("limit too small: one screen needs"))
+    }
+
     /// The default: no clock of the machine, no pixels, the same figures whatever else runs.
     @Test(arguments: [false, true])
     func underTheVirtualClockEveryRunIsTheSame(isFullResolutionOnly: Bool) throws {

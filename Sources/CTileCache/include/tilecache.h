@@ -793,6 +793,24 @@ typedef struct tilecache_placement {
     int32_t reserved;
 } tilecache_placement;
 
+/** Why a needed tile will not come. */
+typedef int32_t tilecache_cause;
+enum {
+    /** The source says that the tile does not exist. */
+    TILECACHE_CAUSE_ABSENT = 0,
+    /** The tile failed for good; it is not asked for again until an invalidation. */
+    TILECACHE_CAUSE_FAILED = 1
+};
+
+/** A part of the view that will not become sharp. */
+typedef struct tilecache_unavailable_tile {
+    tilecache_layer layer;
+    tilecache_cause cause;
+    tilecache_coordinate tile;
+    /** What it would cover, in world pixels; on a wrapping world in the copy that is on screen. */
+    tilecache_rectangle world;
+} tilecache_unavailable_tile;
+
 /** The numbers of a frame. */
 typedef struct tilecache_frame_info {
     size_t struct_size;
@@ -804,6 +822,8 @@ typedef struct tilecache_frame_info {
     size_t disappeared_count;
     /** Needed tiles that could not be drawn exactly; absent ones do not count. */
     size_t missing_tile_count;
+    /** Needed tiles that will not come. */
+    size_t unavailable_count;
 } tilecache_frame_info;
 
 /**
@@ -836,6 +856,16 @@ TILECACHE_API tilecache_status tilecache_frame_get_appeared(
 /** Tiles that the frame before drew and this one does not: their textures may go. Valid as above. */
 TILECACHE_API tilecache_status tilecache_frame_get_disappeared(
     const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
+
+/**
+ * Needed tiles that will not come, layer by layer; what is drawn in their place are stand-ins, if any.
+ *
+ * @param tile_size sizeof(tilecache_unavailable_tile): the distance from one element to the next.
+ * @param tiles receives the array, valid until the frame is released; NULL if it is empty.
+ * @param count receives their number.
+ */
+TILECACHE_API tilecache_status tilecache_frame_get_unavailable(
+    const tilecache_frame *frame, size_t tile_size, const tilecache_unavailable_tile **tiles, size_t *count);
 
 /**
  * Holds the tile of one placement for longer than its frame.
@@ -923,6 +953,14 @@ typedef struct tilecache_statistics {
     int64_t floor_tiles, floor_bytes;
     /** Loads that were refused memory; their tiles are tried again after a wait, and only if the memory can be had. */
     int64_t loads_refused;
+    /** Loads of tiles that had failed or had been refused memory before. */
+    int64_t loads_retried;
+    /** Loads whose pixels have been drawn. */
+    int64_t loads_drawn;
+    /** Prefetches that ended without pixels; prefetches in flight whose tile nobody has needed yet. */
+    int64_t prefetch_empty, prefetches_in_flight;
+    /** The bytes of one screen's tiles if the limit is too small for them, the most of all views; else 0. */
+    int64_t shortfall_bytes;
 } tilecache_statistics;
 
 /** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */

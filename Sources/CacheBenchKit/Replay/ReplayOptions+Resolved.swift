@@ -74,6 +74,7 @@ extension ReplayOptions {
         ]
         values["source"] = source.map { .text($0.address) } ?? ConfigurationValue.none
         values["maximumZoom"] = source?.maximumZoom.map { .integer($0) } ?? ConfigurationValue.none
+        if let limit = source?.imageMemoryLimit { values["imageMemoryLimit"] = .integer(limit) }
         values["fit"] = .flag(fitsWorld)
         values["recordedWorld"] = recordedWorld.map { .text($0) } ?? ConfigurationValue.none
         if let scene {

@@ -6,6 +6,8 @@ public struct ReplaySource: Sendable {
     public var address: String
     /// The deepest zoom that a server was said to have; `nil` where the source knows it itself.
     public var maximumZoom: Int?
+    /// What cutting an image was allowed to take, in bytes; `nil` for the usual.
+    public var imageMemoryLimit: Int?
     /// The source's own pyramid: its world is the one that is replayed in.
     public var pyramid: TilePyramid
     /// The part of the world that has tiles: traces of another world are stretched over it.
@@ -19,6 +21,7 @@ public struct ReplaySource: Sendable {
     public init(
         address: String,
         maximumZoom: Int? = nil,
+        imageMemoryLimit: Int? = nil,
         pyramid: TilePyramid,
         contents: Rectangle,
         addLayer: @escaping @Sendable (TileCache, TilePyramid) throws -> LayerID,
@@ -26,6 +29,7 @@ public struct ReplaySource: Sendable {
     ) {
         self.address = address
         self.maximumZoom = maximumZoom
+        self.imageMemoryLimit = imageMemoryLimit
         self.pyramid = pyramid
         self.contents = contents
         self.addLayer = addLayer

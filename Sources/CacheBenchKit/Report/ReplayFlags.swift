@@ -9,7 +9,13 @@ enum ReplayFlags {
             guard let value = configuration[key]?.flagText else { return }
             words.append("--\(flag) \(value)\(unit)")
         }
+        add("target-hit-rate", "targetHitRate")
+        add("target-blank", "targetBlank")
         for list in ["budgets", "policies", "efforts", "factors"] { add(list, list) }
+        add("workers-list", "workersList")
+        add("tile-sizes", "tileSizes")
+        add("compressed-shares", "compressedShares")
+        add("lru-sizes", "lruSizes")
         add("equal-loads", "equalLoads")
         if configuration["fullResolutionOnly"] == .flag(true) { words.append("--full-resolution-only") }
         if configuration["downsampling"] == .text("sRGB") { words.append("--gamma-correct") }
@@ -32,6 +38,7 @@ enum ReplayFlags {
         if configuration["cost"] != .text("none") { add("cost", "cost") }
         add("source", "source")
         add("maximum-zoom", "maximumZoom")
+        add("image-memory-limit", "imageMemoryLimit", unit: "B")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         // compare knows no other clock.
         if configuration["budgets"] == nil { add("clock", "clock") }

@@ -6,9 +6,12 @@
 enum Knee {
     /// The index of the knee.
     ///
-    /// - Parameter points: by increasing x. Of equal distances the smallest x counts.
+    /// - Parameters:
+    ///   - points: by increasing x. Of equal distances the smallest x counts.
+    ///   - isAllowed: which points may be the knee. The others belong to the curve all the same: without its lower end the
+    ///     knee would lie elsewhere.
     /// - Returns: `nil` for fewer than three points and for a curve that never rises.
-    static func index(of points: [(x: Double, y: Double)]) -> Int? {
+    static func index(of points: [(x: Double, y: Double)], where isAllowed: (Int) -> Bool = { _ in true }) -> Int? {
         guard points.count >= 3, let first = points.first, let last = points.last, last.x > first.x else { return nil }
         var highest = first.y
         let heights = points.map { point in
@@ -17,7 +20,7 @@ enum Knee {
         }
         guard highest > first.y else { return nil }
         var best = (index: 0, distance: 0.0)
-        for (index, point) in points.enumerated() {
+        for (index, point) in points.enumerated() where isAllowed(index) {
             let across = (point.x - first.x) / (last.x - first.x)
             let up = (heights[index] - first.y) / (highest - first.y)
             if up - across > best.distance { best = (index, up - across) }

@@ -251,8 +251,11 @@ public struct Tune: Sendable {
         let best = choose(finished, searches)
         let shown = best?.variant ?? variants.first ?? options.replay
         let sweep = Set(searches.first { $0.variant == shown }?.sweep ?? [])
-        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) && $0.shortfallBytes == 0 }
-        let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }).map { points[$0] }
+        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) }
+        let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }) {
+            points[$0].shortfallBytes == 0
+        }
+        .map { points[$0] }
         var smaller: TuneReport.Row?
         if let best, best.reason == .target {
             smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
@@ -296,7 +299,7 @@ public struct Tune: Sendable {
             slotBytes: (try? largestSlot(variants[0])) ?? 1,
             stepBytes: step,
             interrupted: hooks.shouldStop(),
-            configuration: options.replay.resolvedConfiguration(scene: nil, byteLimit: nil),
+            configuration: options.configuration,
             traces: traces
         )
     }
@@ -320,14 +323,18 @@ public struct Tune: Sendable {
         for search in searches {
             let points = search.sweep.compactMap { budget in
                 finished[Job(options: search.variant, budget: budget)].map { (budget, $0) }
-            }.filter { $0.1.memory.shortfallBytes == 0 }
-            let tried = finished.filter { $0.key.options == search.variant && $0.value.memory.shortfallBytes == 0 }
+            }
+            let holdsScreen = { (report: ReplayReport) in report.memory.shortfallBytes == 0 }
+            let tried = finished.filter { $0.key.options == search.variant && holdsScreen($0.value) }
             if let target = options.target {
                 candidates += tried.sorted { $0.key.budget < $1.key.budget }
                     .map { (search.variant, $0.key.budget, target.score($0.value)) }
-            } else if let index = Knee.index(of: points.map { (Double($0.0), $0.1.demands.hitRate ?? 1) }) {
+            } else if let index = Knee.index(
+                of: points.map { (Double($0.0), $0.1.demands.hitRate ?? 1) },
+                where: { holdsScreen(points[$0].1) }
+            ) {
                 candidates.append((search.variant, points[index].0, points[index].1.demands.hitRate ?? 1))
-            } else if let first = points.first {
+            } else if let first = points.first(where: { holdsScreen($0.1) }) {
                 // A curve that never rises: the least is as good as any.
                 candidates.append((search.variant, first.0, first.1.demands.hitRate ?? 1))
             }

@@ -48,6 +48,26 @@ public struct TuneOptions: Sendable {
         self.target = target
     }
 
+    /// Every option as resolved, with the target and the lists.
+    var configuration: [String: ConfigurationValue] {
+        var values = replay.resolvedConfiguration(scene: nil, byteLimit: nil)
+        switch target {
+        case .hitRate(let value)?: values["targetHitRate"] = .number(value)
+        case .blank(let value)?: values["targetBlank"] = .number(value)
+        case nil: break
+        }
+        func add(_ key: String, _ words: [String]) {
+            if !words.isEmpty { values[key] = .text(words.joined(separator: ",")) }
+        }
+        add("budgets", budgets.map(\.description))
+        add("workersList", workers.map(\.description))
+        add("tileSizes", tileSizes.map(\.description))
+        add("compressedShares", compressedShares.map { $0.map { Figures.plain($0) } ?? "adaptive" })
+        add("policies", policies.map(\.rawValue))
+        add("lruSizes", lruSizes.map(\.description))
+        return values
+    }
+
     /// Every combination of the lists, each once.
     var variants: [ReplayOptions] {
         let shares: [Double?] = compressedShares.isEmpty ? [replay.compressedShare] : compressedShares

@@ -43,18 +43,20 @@ public struct Zoomout: Sendable {
         progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> ZoomoutReport {
         var rows: [ZoomoutReport.Row] = []
-        var most = 0
+        var most = Needs()
         for (index, factor) in options.factors.enumerated() {
             progress(index + 1, options.factors.count)
-            guard let (row, tiles) = try zoom(by: factor, shouldStop) else { break }
+            guard let (row, needs) = try zoom(by: factor, shouldStop) else { break }
             rows.append(row)
-            most = max(most, tiles)
+            most.include(needs)
         }
         return ZoomoutReport(
             configuration: configuration,
             rows: rows,
             tileBound: tileBound,
-            mostNeededTiles: most,
+            mostNeededTiles: most.tiles,
+            unfittedBytes: most.unfittedBytes,
+            missingBytes: most.missingBytes,
             byteLimit: byteLimit,
             interrupted: rows.count < options.factors.count
         )
@@ -82,13 +84,26 @@ public struct Zoomout: Sendable {
         )
     }
 
+    /// The most that any frame needed.
+    private struct Needs {
+        var tiles = 0
+        var unfittedBytes = 0
+        var missingBytes = 0
+
+        mutating func include(_ other: Needs) {
+            tiles = max(tiles, other.tiles)
+            unfittedBytes = max(unfittedBytes, other.unfittedBytes)
+            missingBytes = max(missingBytes, other.missingBytes)
+        }
+    }
+
     /// One factor; `nil` where it was told to stop before its end.
-    private func zoom(by factor: Double, _ shouldStop: () -> Bool) throws -> (row: ZoomoutReport.Row, mostTiles: Int)? {
+    private func zoom(by factor: Double, _ shouldStop: () -> Bool) throws -> (row: ZoomoutReport.Row, most: Needs)? {
         let stage = try stage()
         defer { stage.end() }
         let path = PinchPath(factor: factor)
         var tally = ReplayTally()
-        var most = 0
+        var most = Needs()
         var needed = 0
         var start: Int64?
         for number in 0... {
@@ -98,7 +113,9 @@ public struct Zoomout: Sendable {
             if shouldStop() { return nil }
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
             let drawn = stage.draw(viewport, at: time)
-            most = max(most, drawn.neededTiles)
+            var needs = Needs(tiles: drawn.neededTiles, unfittedBytes: drawn.unfittedBytes)
+            if needs.unfittedBytes > 0 { needs.missingBytes = needs.unfittedBytes + drawn.tableBytes - byteLimit }
+            most.include(needs)
             if path.isFarthest(at: seconds) { needed = max(needed, drawn.neededTiles) }
             if start == nil {
                 // The pinches begin once everything can be seen, or after ten seconds.

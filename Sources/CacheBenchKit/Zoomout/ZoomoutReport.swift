@@ -37,7 +37,8 @@ public struct ZoomoutReport: Codable, Sendable {
         @Nullable public var largestToMedianPeak: Double?
         /// Whether all of it held.
         public var passed: Bool
-        /// The bytes of the most tiles that any frame needed, decoded; tables come on top.
+        /// The bytes of the most tiles that any frame needed, decoded, also of those that the limit is too small for and
+        /// a coarser level is drawn instead of; tables come on top.
         public var screenBytes = 0
         /// How many of those the limit lacks; 0 if it holds them.
         public var shortfallBytes = 0
@@ -59,6 +60,8 @@ public struct ZoomoutReport: Codable, Sendable {
         rows: [Row],
         tileBound: Int,
         mostNeededTiles: Int,
+        unfittedBytes: Int = 0,
+        missingBytes: Int = 0,
         byteLimit: Int,
         interrupted: Bool = false
     ) {
@@ -68,7 +71,7 @@ public struct ZoomoutReport: Codable, Sendable {
         let peaks = rows.map(\.peakBytes).sorted()
         let ratio = peaks.isEmpty ? nil : Double(peaks[peaks.count - 1]) / Double(max(peaks[peaks.count / 2], 1))
         let tileBytes = rows.first.map { $0.neededBytes / max($0.neededTiles, 1) } ?? 0
-        let screenBytes = mostNeededTiles * ((tileBytes + 4095) & ~4095)
+        let screenBytes = max(mostNeededTiles * ((tileBytes + 4095) & ~4095), unfittedBytes)
         let isFlat = peaks.count < 8 || ratio.map { $0 <= 1.1 } ?? true
         checks = Checks(
             tileBound: tileBound,
@@ -78,7 +81,7 @@ public struct ZoomoutReport: Codable, Sendable {
             largestToMedianPeak: ratio,
             passed: mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat,
             screenBytes: screenBytes,
-            shortfallBytes: max(screenBytes - byteLimit, 0)
+            shortfallBytes: max(screenBytes - byteLimit, missingBytes, 0)
         )
     }
 }

@@ -13,7 +13,12 @@ protocol ZoomoutStage: AnyObject {
 /// What a zoom-out notes of a frame.
 struct ZoomoutFrame {
     var coverage: Coverage
+    /// Of the level that is drawn, which is coarser if the limit is too small for the right one.
     var neededTiles: Int
+    /// Bytes of the tiles of the right level if the limit is too small for them and the tables; else 0.
+    var unfittedBytes: Int
+    /// Bytes of the tables.
+    var tableBytes: Int
     var hasMoved: Bool
 }
 
@@ -43,6 +48,8 @@ final class VirtualZoomout: ZoomoutStage {
         return ZoomoutFrame(
             coverage: cache.coverage,
             neededTiles: cache.neededTileCount(view: view),
+            unfittedBytes: cache.shortfallBytes(view: view),
+            tableBytes: cache.bookkeepingBytes,
             hasMoved: cache.hasMoved
         )
     }
@@ -86,6 +93,8 @@ final class RealZoomout: ZoomoutStage {
         return ZoomoutFrame(
             coverage: frame.coverage,
             neededTiles: view.neededTileCount,
+            unfittedBytes: view.shortfallBytes,
+            tableBytes: cache.statistics.bookkeepingBytes,
             hasMoved: view.hasMoved
         )
     }

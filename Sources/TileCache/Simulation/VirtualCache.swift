@@ -382,6 +382,9 @@ package final class VirtualCache {
         )
     }
 
+    /// The bytes that a view's last frame would have needed, if the limit is too small for them; else 0.
+    package func shortfallBytes(view: Int) -> Int { views[view].shortfallBytes }
+
     /// Tiles that a view's last frame needed.
     package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
 
