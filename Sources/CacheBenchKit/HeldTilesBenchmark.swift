@@ -12,6 +12,8 @@ public struct HeldTilesBenchmark: Sendable {
         public var calls: [String: Double]
         /// By call: the p99.9 of another thread's look-ups meanwhile.
         public var waits: [String: Double]
+        /// By call: the p99.9 of the same thread's look-ups in an idle cache, which is what the machine itself delays it by.
+        public var idleWaits: [String: Double]
         /// By call: the longest look-up of another thread meanwhile.
         public var longestWaits: [String: Double]
         /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
@@ -28,44 +30,49 @@ public struct HeldTilesBenchmark: Sendable {
         }
     }
 
-    /// How long look-ups of one thread take.
+    /// How long look-ups of one thread take, in the cache and in an idle one.
     private final class Prober: Sendable {
         private struct State {
             var waits: [Int64] = []
+            var idleWaits: [Int64] = []
             var isOver = false
         }
 
         private let state = Lock(State())
         private let done = DispatchSemaphore(value: 0)
 
-        init(_ cache: TileCache, _ layer: LayerID) {
+        init(_ cache: TileCache, _ layer: LayerID, idle: TileCache) {
+            @Sendable func lookUp(in cache: TileCache) -> Int64 {
+                usleep(20)
+                let start = MonotonicTime.now.nanoseconds
+                _ = cache.isResident(TileCoordinate(level: 0, column: 0, row: 0), of: layer)
+                return MonotonicTime.now.nanoseconds - start
+            }
             let thread = Thread { [self] in
-                let tile = TileCoordinate(level: 0, column: 0, row: 0)
                 var isOver = false
                 while !isOver {
-                    let start = MonotonicTime.now.nanoseconds
-                    _ = cache.isResident(tile, of: layer)
-                    let wait = MonotonicTime.now.nanoseconds - start
+                    let waits = (lookUp(in: cache), lookUp(in: idle))
                     isOver = state.withLock { state in
-                        state.waits.append(wait)
+                        state.waits.append(waits.0)
+                        state.idleWaits.append(waits.1)
                         return state.isOver
                     }
-                    usleep(20)
                 }
                 done.signal()
             }
             thread.start()
         }
 
-        /// The p99.9 and the longest since the last call, in milliseconds.
-        func take() -> (usual: Double, longest: Double) {
-            var waits = state.withLock { state -> [Int64] in
-                defer { state.waits = [] }
-                return state.waits
+        /// Figures since the last call, in milliseconds.
+        func take() -> (usual: Double, longest: Double, idle: Double) {
+            let (waits, idle) = state.withLock { state in
+                defer { (state.waits, state.idleWaits) = ([], []) }
+                return (state.waits.sorted(), state.idleWaits.sorted())
             }
-            waits.sort()
-            guard let last = waits.last else { return (0, 0) }
-            return (Double(waits[(waits.count - 1) * 999 / 1000]) / 1e6, Double(last) / 1e6)
+            func usual(_ waits: [Int64]) -> Double {
+                waits.isEmpty ? 0 : Double(waits[(waits.count - 1) * 999 / 1000]) / 1e6
+            }
+            return (usual(waits), Double(waits.last ?? 0) / 1e6, usual(idle))
         }
 
         func end() {
@@ -78,7 +85,7 @@ public struct HeldTilesBenchmark: Sendable {
 
     /// Fills a cache with so many tiles and measures.
     public static func run(tiles: Int) throws -> Row {
-        var row = Row(tiles: tiles, calls: [:], waits: [:], longestWaits: [:], frame: 0, longestFrame: 0)
+        var row = Row(tiles: tiles, calls: [:], waits: [:], idleWaits: [:], longestWaits: [:], frame: 0, longestFrame: 0)
         // A slot is a page of the system, and the table takes an entry for each.
         var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
         configuration.workers = 2
@@ -87,13 +94,13 @@ public struct HeldTilesBenchmark: Sendable {
         let options = LayerOptions(format: .gray8, isCompressible: false)
         let layer = try cache.addLayer(GraySource(), pyramid: pyramid, options: options)
         let view = cache.makeView(layers: [layer])
-        let prober = Prober(cache, layer)
+        let prober = Prober(cache, layer, idle: try TileCache(byteLimit: .mebibytes(1), workers: 1))
         func measure(_ name: String, _ body: () throws -> Void) rethrows {
             _ = prober.take()
             let start = MonotonicTime.now.nanoseconds
             try body()
             row.calls[name] = Double(MonotonicTime.now.nanoseconds - start) / 1e6
-            (row.waits[name], row.longestWaits[name]) = prober.take()
+            (row.waits[name], row.longestWaits[name], row.idleWaits[name]) = prober.take()
         }
         let level = pyramid.maximumLevel
         let rows = max(tiles / side, 2)
@@ -101,8 +108,9 @@ public struct HeldTilesBenchmark: Sendable {
             Rectangle(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
         }
         measure("load") {
-            for first in stride(from: 0, to: tiles, by: 1000) {
-                let part = (first..<min(first + 1000, tiles)).map {
+            // As many at a time as a large view needs.
+            for first in stride(from: 0, to: tiles, by: 250) {
+                let part = (first..<min(first + 250, tiles)).map {
                     TileCoordinate(level: level, column: $0 % side, row: $0 / side)
                 }
                 view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
@@ -144,6 +152,7 @@ public struct HeldTilesBenchmark: Sendable {
             let name17 = name.padding(toLength: 17, withPad: " ", startingAt: 0)
             lines.append(name17 + rows.map { cell($0.calls[name]) }.joined() + "   the call")
             lines.append("                 " + rows.map { cell($0.waits[name]) }.joined() + "   others wait, p99.9")
+            lines.append("                 " + rows.map { cell($0.idleWaits[name]) }.joined() + "   of it the machine")
         }
         lines.append("update, frame    " + rows.map { cell($0.frame) }.joined() + "   median")
         lines.append("                 " + rows.map { cell($0.longestFrame) }.joined() + "   longest")

@@ -17,6 +17,8 @@ public struct ThroughputReport: Codable, Sendable {
     @Nullable public var lookup: LookupReport? = nil
     /// A frame of resident tiles.
     @Nullable public var frame: FrameReport? = nil
+    /// Frames at 120 Hz beside other views.
+    @Nullable public var pacedFrames: PacedFrameBenchmark.Figures? = nil
     /// A plan of the default policy for a 4K view.
     @Nullable public var plan: PlanBenchmark.Figures? = nil
     /// Hits on a tile trace.
@@ -57,7 +59,7 @@ public struct Throughput: Sendable {
         func measure(_ part: String, _ body: () throws -> Void) throws {
             guard !shouldStop() else { return }
             number += 1
-            progress(part, number, 7)
+            progress(part, number, 8)
             try body()
         }
         try measure("codec") {
@@ -68,6 +70,9 @@ public struct Throughput: Sendable {
         try measure("pool") { report.pool = try PoolBenchmark(tiles)?.run(rounds: rounds, shouldStop: shouldStop) }
         try measure("look-ups") { report.lookup = try LookupBenchmark().lookup() }
         try measure("frames") { report.frame = try LookupBenchmark().frame() }
+        try measure("frames at 120 Hz") {
+            report.pacedFrames = try PacedFrameBenchmark().run(shouldStop: shouldStop)
+        }
         try measure("plans") { report.plan = try PlanBenchmark().run() }
         try measure("trace") {
             report.trace = try TraceHits.measure(compressionRatio: report.codecTotal.ratio ?? 2)
@@ -155,6 +160,15 @@ extension ThroughputReport {
             lines += [
                 "frame             " + cell(frame.microseconds, 2) + " us for \(frame.tiles) tiles with leases",
                 "update            " + cell(frame.updateMicroseconds, 2) + " us",
+            ]
+        }
+        if let pacedFrames {
+            func row(_ name: String, _ spread: PacedFrameBenchmark.Spread) -> String {
+                name + cell(spread.p50, 2) + " ms, p99" + cell(spread.p99, 2, width: 6) + ", p99.9"
+                    + cell(spread.p999, 2, width: 6) + ", longest" + cell(spread.maximum, 2, width: 6)
+            }
+            lines += [
+                row("at 120 Hz         ", pacedFrames.wall), row("  processor time  ", pacedFrames.processor),
             ]
         }
         if let plan {

@@ -37,8 +37,10 @@ import Testing
         let pinned = Rectangle(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
         try cache.addFloor(layer, levels: 6...6, region: pinned)
         func state() -> (acquisitions: Int, steps: Int, evictions: Int) {
-            cache.core.lock.withLock { state in
-                (Int(state.acquisitions) - service.looks, state.pool.evictionSteps, state.pool.counters.removals.reduce(0, +))
+            let looks = service.looks
+            return cache.core.lock.withLock { state in
+                let evictions = state.pool.counters.removals.reduce(0, +)
+                return (Int(state.acquisitions) - looks, state.pool.evictionSteps, evictions)
             }
         }
         func draw(_ frames: Int, x: (Int) -> Double) -> Double {

@@ -156,13 +156,24 @@ struct PageAllocator {
     /// The page's memory is gone; the page may be taken again as a fresh one.
     mutating func finishDecommit(_ page: Int32) {
         decommitted.insert(page)
-        while let last = nextPage.indices.last, decommitted.contains(Int32(last)) {
+        shrink(steps: SlotAllocator.shrinkSteps)
+    }
+
+    /// Forgets the highest pages if they have no memory.
+    ///
+    /// - Returns: how many, at most `steps`.
+    @discardableResult
+    mutating func shrink(steps: Int) -> Int {
+        var count = 0
+        while count < steps, let last = nextPage.indices.last, decommitted.contains(Int32(last)) {
             decommitted.remove(Int32(last))
             nextPage.removeLast()
             previousPage.removeLast()
             unitsInUse.removeLast()
+            count += 1
         }
         shrinkTables()
+        return count
     }
 
     private mutating func takePage() -> Int32 {

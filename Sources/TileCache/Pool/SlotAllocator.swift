@@ -64,9 +64,23 @@ struct SlotAllocator {
     /// The slot's memory is gone; the slot may be taken again as a fresh one.
     mutating func finishDecommit(_ slot: Int32) {
         decommitted.insert(slot)
-        while highWater > 0, decommitted.contains(highWater - 1) {
+        shrink(steps: Self.shrinkSteps)
+    }
+
+    /// The tables of very many slots are not shrunk at once: the lock must not be held for long.
+    static let shrinkSteps = 64
+
+    /// Forgets the highest slots if they have no memory.
+    ///
+    /// - Returns: how many, at most `steps`.
+    @discardableResult
+    mutating func shrink(steps: Int) -> Int {
+        var count = 0
+        while count < steps, highWater > 0, decommitted.contains(highWater - 1) {
             highWater -= 1
             decommitted.remove(highWater)
+            count += 1
         }
+        return count
     }
 }
