@@ -9,17 +9,17 @@ public struct HeldTilesBenchmark: Sendable {
         /// Tiles held.
         public var tiles: Int
         /// By call: how long the call took.
-        public var calls: [String: Double]
+        public var calls: [String: Double] = [:]
         /// By call: the p99.9 of another thread's look-ups meanwhile.
-        public var waits: [String: Double]
-        /// By call: the p99.9 of the same thread's look-ups in an idle cache, which is what the machine itself delays it by.
-        public var idleWaits: [String: Double]
+        public var waits: [String: Double] = [:]
+        /// By call: the p99.9 of the same thread's look-ups in an idle cache, what the machine itself delays it by.
+        public var idleWaits: [String: Double] = [:]
         /// By call: the longest look-up of another thread meanwhile.
-        public var longestWaits: [String: Double]
+        public var longestWaits: [String: Double] = [:]
         /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
-        public var frame: Double
+        public var frame = 0.0
         /// The longest of these.
-        public var longestFrame: Double
+        public var longestFrame = 0.0
     }
 
     /// Tiles of 16 x 16 gray pixels.
@@ -85,7 +85,7 @@ public struct HeldTilesBenchmark: Sendable {
 
     /// Fills a cache with so many tiles and measures.
     public static func run(tiles: Int) throws -> Row {
-        var row = Row(tiles: tiles, calls: [:], waits: [:], idleWaits: [:], longestWaits: [:], frame: 0, longestFrame: 0)
+        var row = Row(tiles: tiles)
         // A slot is a page of the system, and the table takes an entry for each.
         var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
         configuration.workers = 2

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-public import TileCache
+import TileCache
 
 /// What `update` and `frame()` take at 120 Hz on a display of 1920 x 1080 that pans and zooms, with four workers and three
 /// other views in motion.

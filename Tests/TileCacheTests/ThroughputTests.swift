@@ -64,7 +64,7 @@ import Testing
         let report = try Throughput(directory: nil, rounds: 1000).run(
             shouldStop: { !parts.isEmpty },
             progress: { part, number, count in
-                #expect(number == parts.count + 1 && count == 7)
+                #expect(number == parts.count + 1 && count == 8)
                 parts.append(part)
             }
         )

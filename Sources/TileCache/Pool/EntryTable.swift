@@ -297,7 +297,8 @@ struct EntryTable: ~Copyable {
         }
         count -= 1
         returnEntry(number)
-        for _ in 0..<16 where chainCount > 8 * count + Self.chainsPerPage { removeChain() }
+        // As many as keep up with removals: a few at each, none of which takes long.
+        for _ in 0..<4 where chainCount > 4 * count + Self.chainsPerPage { removeChain() }
     }
 
     private func link(_ number: Int32) {
