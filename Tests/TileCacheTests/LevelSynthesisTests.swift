@@ -292,13 +292,8 @@ import Testing
         let (fine, coarse) = (quiet(cache, layer), quiet(cache, layer))
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         fine.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 1, column: 0, row: 0))])
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return !requests.isEmpty
-            }
-        )
+        var requests = source.taken()
+        #expect(!requests.isEmpty)
         coarse.update(needing: [NeededTile(layer: layer, tile: top)])
         #expect(eventually { cache.core.lock.withLock { !$0.synthesis.waiters.isEmpty } })
         var asked: [TileCoordinate: Int] = [:]
@@ -329,13 +324,8 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let view = quiet(cache, layer)
         view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: 0, row: 0))])
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return !requests.isEmpty
-            }
-        )
+        let requests = source.taken()
+        #expect(!requests.isEmpty)
         let told = Lock(0)
         requests[0].onCancel { told.withLock { $0 += 1 } }
         cache.invalidate(layer)

@@ -56,13 +56,8 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return !requests.isEmpty
-            }
-        )
+        let requests = source.taken()
+        #expect(!requests.isEmpty)
         let answer = Lock<Bool?>(nil)
         requests[0].onCancel { [weak cache] in
             // Far longer than the test may take.
@@ -101,13 +96,8 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return requests.count == 4
-            }
-        )
+        let requests = source.taken(atLeast: 4)
+        #expect(requests.count == 4)
         #expect(cache.shutdown(timeout: Self.long))
         #expect(requests.allSatisfy { !$0.isWanted })
         // Answers after the end are drawn nowhere.

@@ -139,6 +139,16 @@ final class QueuedSource: TileSource {
         }
     }
 
+    /// Waits for requests and takes them out: fewer if they do not come.
+    func taken(atLeast count: Int = 1) -> [TileRequest] {
+        var requests: [TileRequest] = []
+        _ = eventually {
+            requests += take()
+            return requests.count >= count
+        }
+        return requests
+    }
+
     func answer(_ request: TileRequest) {
         request.complete { [layer] pixels in
             fill(&pixels, with: expectedPixel(layer: layer, request.tile))
