@@ -89,6 +89,29 @@ import Testing
         #expect(count() == full)
     }
 
+    /// A layer that no codec fits when it is added is compressed once the limit has room for one.
+    @Test func aLayerIsCompressedOnceACodecFits() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
+        let small = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let large = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let plain = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(isCompressible: false))
+        func compressible() -> [Bool] {
+            cache.core.lock.withLock { state in
+                [small, large, plain].map { state.pool.layers[$0.index].isCompressible }
+            }
+        }
+        #expect(compressible() == [true, false, false])
+        cache.byteLimit = .mebibytes(4)
+        #expect(compressible() == [true, true, false])
+        let view = ServiceSetup.quiet(cache, [large])
+        for column in 0..<40 {
+            view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 8, column: column, row: 0))])
+            #expect(eventually { view.frame().missingTileCount == 0 })
+        }
+        #expect(cache.statistics.compressedTiles > 0)
+    }
+
     /// Everything is held: there is no room for the scratch memory of another layer, and the limit is not exceeded.
     @Test func aLayerThatThereIsNoRoomForIsRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)

@@ -48,7 +48,7 @@ struct PoolLayer: Sendable {
     /// Raised by each invalidation.
     var generation: UInt32 = 1
     /// Whether its tiles may be kept compressed at all.
-    let isCompressible: Bool
+    var isCompressible: Bool
     /// Whether a slot is taken when the source is ready to write, and not when the load starts.
     let reservesLate: Bool
     /// What compression makes of its tiles, an exponential mean in bytes; 0 until one has been compressed.

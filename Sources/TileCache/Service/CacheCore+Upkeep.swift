@@ -175,8 +175,11 @@ extension CacheCore {
         }
         guard var goesOn = begun else { return }
         while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
-        let (codecs, limit) = lock.withLock { ($0.codecs, $0.pool.configuration.byteLimit) }
-        let made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit)
+        let (codecs, largest, limit) = lock.withLock { state in
+            (state.codecs, state.largestCompressibleTile, state.pool.configuration.byteLimit)
+        }
+        var made = largest > codecs.tileBytes ? codecs.make(tileBytes: largest, limit: limit) : []
+        if made.isEmpty { made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit) }
         let views = perform { state -> Int in
             state.adoptCodecs(made)
             return state.views.count

@@ -75,6 +75,11 @@ struct Codecs: Sendable {
 }
 
 extension CoreState {
+    /// Bytes of the largest tile that is to be compressed, 0 for none.
+    var largestCompressibleTile: Int { layers.reduce(0) { max($0, compresses($1) ? $1.tileBytes : 0) } }
+
+    private func compresses(_ layer: LayerRecord) -> Bool { usesCompressedTier && layer.options.isCompressible }
+
     /// Takes codecs in if their memory can be had.
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
         guard let new = made.first?.value, new.maximumTileBytes >= codecs.tileBytes else { return }
@@ -89,6 +94,10 @@ extension CoreState {
         pool.configuration.fixedBytes += count * new.scratchByteCount - spare
         codecs.adopt(Array(made.prefix(count)))
         noteCodecs()
+        // Layers that no codec fitted when they were added.
+        for (index, layer) in layers.enumerated() where compresses(layer) && layer.tileBytes <= codecs.tileBytes {
+            pool.layers[index].isCompressible = true
+        }
         pool.coverTaken()
         pool.notePeaks()
     }
