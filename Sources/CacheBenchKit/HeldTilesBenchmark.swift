@@ -12,7 +12,7 @@ public struct HeldTilesBenchmark: Sendable {
         public var calls: [String: Double] = [:]
         /// By call: the p99.9 of another thread's look-ups meanwhile.
         public var waits: [String: Double] = [:]
-        /// By call: the p99.9 of the same thread's look-ups in an idle cache, what the machine itself delays it by.
+        /// By call: the p99.9 of the same thread's look-ups in an idle cache.
         public var idleWaits: [String: Double] = [:]
         /// By call: the longest look-up of another thread meanwhile.
         public var longestWaits: [String: Double] = [:]
@@ -152,7 +152,7 @@ public struct HeldTilesBenchmark: Sendable {
             let name17 = name.padding(toLength: 17, withPad: " ", startingAt: 0)
             lines.append(name17 + rows.map { cell($0.calls[name]) }.joined() + "   the call")
             lines.append("                 " + rows.map { cell($0.waits[name]) }.joined() + "   others wait, p99.9")
-            lines.append("                 " + rows.map { cell($0.idleWaits[name]) }.joined() + "   of it the machine")
+            lines.append("                 " + rows.map { cell($0.idleWaits[name]) }.joined() + "   idle cache, p99.9")
         }
         lines.append("update, frame    " + rows.map { cell($0.frame) }.joined() + "   median")
         lines.append("                 " + rows.map { cell($0.longestFrame) }.joined() + "   longest")

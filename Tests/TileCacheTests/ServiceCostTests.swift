@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// What frames, plans and evictions cost in counts that are the same on every machine, by how many tiles are held.
+/// Counts of what frames, plans and evictions cost, by tiles held. They depend little on the machine.
 @Suite(.timeLimit(.minutes(15))) struct ServiceCostTests {
     private struct Cost: CustomStringConvertible {
         /// Acquisitions of the lock for a frame of a view that pans, its plans and loads included.
@@ -74,7 +74,7 @@ import Testing
         let many = try cost(held: 3072)
         #expect(few.evictions > 50 && many.evictions > 50, "\(few); \(many)")
         #expect(many.eviction < 2 * few.eviction, "\(few); \(many)")
-        #expect(many.frame < 1.2 * few.frame, "\(few); \(many)")
+        #expect(many.frame < 1.5 * few.frame, "\(few); \(many)")
         // Thresholds for what a change may add.
         #expect(many.frame < 30 && many.rest < 5 && many.eviction < 400, "\(many)")
     }

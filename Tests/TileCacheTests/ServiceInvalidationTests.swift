@@ -52,7 +52,7 @@ import Testing
         #expect(cache.statistics.decodedBytes == 2 * 64 * 64 * 4)
     }
 
-    /// A region of few tiles looks them up, a large one walks the table: both mark what overlaps it and nothing else.
+    /// A region marks the tiles that overlap it and no others, whether they are looked up or the table is walked.
     @Test(arguments: 1...20) func aRegionMarksWhatOverlapsIt(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let cache = try TileCache(byteLimit: .mebibytes(16), workers: 2)

@@ -858,7 +858,7 @@ TILECACHE_API tilecache_status tilecache_frame_get_disappeared(
     const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
 
 /**
- * Needed tiles that will not come, layer by layer; what is drawn in their place are stand-ins, if any.
+ * Needed tiles that will not come, layer by layer; fallbacks are drawn in their place, if any.
  *
  * @param tile_size sizeof(tilecache_unavailable_tile): the distance from one element to the next.
  * @param tiles receives the array, valid until the frame is released; NULL if it is empty.

@@ -63,14 +63,18 @@ enum ReplayFlags {
         var options = options
         options.memoryLimit = .bytes(byteLimit)
         var configuration = options.resolvedConfiguration(scene: nil, byteLimit: byteLimit)
-        let overrides = options.overrides
+        add(options.overrides, to: &configuration)
+        let usual = Set(words(ReplayOptions().resolvedConfiguration(scene: nil, byteLimit: nil)))
+        return words(configuration).filter { $0.hasPrefix("--memory-limit ") || !usual.contains($0) }
+            .joined(separator: " ")
+    }
+
+    /// Puts the scene's own flags into a configuration that names none of a trace's.
+    static func add(_ overrides: PanTraceOverrides, to configuration: inout [String: ConfigurationValue]) {
         configuration["tileSize"] = overrides.tileSize.map { .integer($0) } ?? ConfigurationValue.none
         configuration["viewport"] = overrides.viewport.map { .text("\($0.width)x\($0.height)") }
         configuration["world"] = overrides.world.map { .text("\(Int($0.width))x\(Int($0.height))") }
         configuration["wrapsX"] = overrides.wrapsX.map { .flag($0) }
-        let usual = Set(words(ReplayOptions().resolvedConfiguration(scene: nil, byteLimit: nil)))
-        return words(configuration).filter { $0.hasPrefix("--memory-limit ") || !usual.contains($0) }
-            .joined(separator: " ")
     }
 
     /// What the figures rest on besides the flags.

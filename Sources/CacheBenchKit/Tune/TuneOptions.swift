@@ -51,6 +51,7 @@ public struct TuneOptions: Sendable {
     /// Every option as resolved, with the target and the lists.
     var configuration: [String: ConfigurationValue] {
         var values = replay.resolvedConfiguration(scene: nil, byteLimit: nil)
+        ReplayFlags.add(replay.overrides, to: &values)
         switch target {
         case .hitRate(let value)?: values["targetHitRate"] = .number(value)
         case .blank(let value)?: values["targetBlank"] = .number(value)

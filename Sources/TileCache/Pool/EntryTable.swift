@@ -442,7 +442,8 @@ struct EntryTable: ~Copyable {
         }
         leaving.remove(range.number)
         takeable.insert(range.number)
-        while pageCount > 0, takeable.contains(pageCount - 1) {
+        // Not all at once: the lock must not be held for long. Pages that are left may be taken again.
+        for _ in 0..<4096 where pageCount > 0 && takeable.contains(pageCount - 1) {
             pageCount -= 1
             takeable.remove(pageCount)
         }

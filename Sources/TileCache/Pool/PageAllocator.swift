@@ -30,6 +30,7 @@ struct PageAllocator {
     /// Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables shrink.
     private var unused = NumberSet()
     private var decommitted = NumberSet()
+    var decommittedCount: Int { decommitted.count }
     /// Pages that hold something.
     private(set) var usedCount = 0
 

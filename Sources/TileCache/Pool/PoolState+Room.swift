@@ -226,9 +226,9 @@ extension PoolState {
     private static let decommitsAtOnce = 256
 
     /// Decommits memory that nothing uses until `bytes` are free, in steps; whether there was any.
-    mutating func letUnusedGo(_ bytes: Int, sparing spared: Int) -> Bool {
+    mutating func letUnusedGo(_ bytes: Int, sparing spared: Int, atMost most: Int = decommitsAtOnce) -> Bool {
         let before = pendingBytes
-        let last = pendingDecommits.count + Self.decommitsAtOnce
+        let last = pendingDecommits.count + min(most, Self.decommitsAtOnce)
         func isEnough() -> Bool { pendingBytes - before >= bytes || pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough() {

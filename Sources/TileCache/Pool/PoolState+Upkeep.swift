@@ -74,7 +74,7 @@ extension PoolState {
             guard left > 0 else { return true }
             let excess = committedBytes - leavingBytes - bytes
             let pending = pendingDecommits.count
-            if letUnusedGo(excess, sparing: -1) {
+            if letUnusedGo(excess, sparing: -1, atMost: left) {
                 left -= pendingDecommits.count - pending
                 continue
             }
@@ -87,9 +87,11 @@ extension PoolState {
             // Weighing each of very many tiles would take long, and hardly any of them stay.
             let isLarge = excess > bytes / 16
             let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
-            let other = isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
-            if cold >= 0 || other >= 0 {
-                drop(cold >= 0 ? cold : other, cause: .trimmed)
+            let other =
+                cold >= 0
+                ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
+            if other >= 0 {
+                drop(other, cause: .trimmed)
                 continue
             }
             if shedEncoded(excess) { continue }
@@ -100,7 +102,11 @@ extension PoolState {
                     drop(solid, cause: .trimmed)
                     continue
                 }
-                if forgetAbsences() { continue }
+                let forgotten = forgetAbsences(steps: left)
+                if forgotten > 0 {
+                    left -= forgotten
+                    continue
+                }
                 if planBytes > 0 {
                     dropPlan()
                     continue
@@ -108,14 +114,20 @@ extension PoolState {
             }
             var last = firstUnheld(pinned: false)
             if last < 0, !sparingFloors { last = firstUnheld(pinned: true) }
-            // Once the memory is gone, the tables of what it was may shrink.
-            guard last >= 0 else { return !pendingDecommits.isEmpty }
+            // Once the memory is gone, the tables of what it was can shrink further.
+            guard last >= 0 else { return !pendingDecommits.isEmpty && hasLongTables }
             drop(last, cause: .trimmed)
         }
         return false
     }
 
-    /// Shrinks the tables of slots and pages by what has no memory at their ends; by how many.
+    /// Whether tables of slots or pages have more entries without memory than the end of a decommit removes.
+    private var hasLongTables: Bool {
+        pages.decommittedCount > SlotAllocator.shrinkSteps
+            || slots.contains { $0.decommittedCount > SlotAllocator.shrinkSteps }
+    }
+
+    /// Removes slots and pages without memory from the ends of their tables; how many.
     private mutating func shrinkTables(steps: Int) -> Int {
         var count = pages.shrink(steps: steps)
         for slotClass in slots.indices { count += slots[slotClass].shrink(steps: steps - count) }
@@ -133,7 +145,7 @@ extension PoolState {
         return settleLimit(now: now, steps: steps)
     }
 
-    /// Evictions and decommits at a time if others may wait for the lock: some 0.2 ms in a table of a million tiles.
+    /// Evictions and decommits at a time, so that others do not wait long for the lock.
     static let stepsAtOnce = 128
 
     /// Tries again to come under a limit that was lowered while tiles were held; whether more steps would get further.
@@ -187,12 +199,12 @@ extension PoolState {
         return keys
     }
 
-    /// Forgets some of what is only remembered of absent and failed tiles that nothing needs; whether there was any.
+    /// Forgets absent and failed tiles that nothing needs, the oldest first; how many, at most `steps`.
     @discardableResult
-    mutating func forgetAbsences() -> Bool {
+    mutating func forgetAbsences(steps: Int = stepsAtOnce) -> Int {
         var count = 0
         var number = lists.tail(of: .remembered)
-        while count < Self.stepsAtOnce, number >= 0 {
+        while count < steps, number >= 0 {
             let next = table[number].previous
             // The tile that room is made for is held for a moment without leaving its list.
             if table[number].leaseCount == 0 {
@@ -202,7 +214,7 @@ extension PoolState {
             }
             number = next
         }
-        return count > 0
+        return count
     }
 
     /// The least recently used evictable tile of a tier, or -1.
@@ -216,10 +228,13 @@ extension PoolState {
         return -1
     }
 
-    /// A resident tile that is needed or pinned and not held, or -1. Held ones among them are passed, a few at a time.
+    /// Held tiles that a search for one that is not held passes at most: more than a frame holds.
+    private static let heldPassed = 1024
+
+    /// A resident tile that is needed or pinned and not held, or -1.
     private mutating func firstUnheld(pinned: Bool) -> Int32 {
         for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
-            for _ in 0..<min(lists.count(of: list), Self.stepsAtOnce) {
+            for _ in 0..<min(lists.count(of: list), Self.heldPassed) {
                 let number = lists.tail(of: list)
                 if table[number].leaseCount == 0 { return number }
                 lists.rotate(number, in: table)

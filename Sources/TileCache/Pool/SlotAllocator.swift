@@ -12,6 +12,7 @@ struct SlotAllocator {
     private var unused = NumberSet()
     /// Slots below `highWater` without memory that may be taken.
     private var decommitted = NumberSet()
+    var decommittedCount: Int { decommitted.count }
     private var highWater: Int32 = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0

@@ -121,7 +121,7 @@ extension CacheCore {
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
             return (state.pool.table.count, state.pool.table.pages)
         }
-        // A small region looks its tiles up; one with more tiles than the table walks the table.
+        // Tiles of a small region are looked up; for a larger one the table is walked.
         let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {
             var rest = ranges.joined().makeIterator()

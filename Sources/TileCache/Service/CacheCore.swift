@@ -346,7 +346,7 @@ final class CacheCore: Sendable {
     func noteSecondAnswer() { lock.withLock { $0.secondAnswers += 1 } }
 }
 
-/// The lock of a cache's state. It counts how often it is taken: what a frame or a plan takes of it is tested.
+/// The lock of a cache's state. It counts its acquisitions; tests read the count.
 struct CoreLock: ~Copyable, Sendable {
     private let lock: Lock<CoreState>
 

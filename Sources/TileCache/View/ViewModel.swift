@@ -213,8 +213,10 @@ struct ViewModel: Sendable {
         let before = pan + zoom
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
-            needsVersion &+= 1
+            let former = layers[index].needs.tiles
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
+            // A view without memory for all of its tiles keeps the first ones: they may be the same.
+            if layers[index].needs.tiles != former { needsVersion &+= 1 }
             noteDropped(layer: index, pool)
         }
         if layers[index].visible != visibleBefore { needsVersion &+= 1 }
