@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "TileCache", targets: ["TileCache"]),
+        .library(name: "TileScroll", targets: ["TileScroll"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
@@ -32,6 +33,7 @@ let package = Package(
             dependencies: ["CLZ4", "CTileKernels"],
             swiftSettings: settings
         ),
+        .target(name: "TileScroll", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
 
         // Tiles from files and servers. Only TileSources needs these libraries, and what is built with it.
@@ -73,7 +75,7 @@ let package = Package(
         ),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "DemoWorld", "CLZ4"],
+            dependencies: ["TileCache", "TileScroll", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -89,6 +91,7 @@ let package = Package(
             dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
+        .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),
         .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),
         .testTarget(
             name: "TileSourcesTests",

@@ -30,6 +30,7 @@ let package = Package(
             name: "ViewerKit",
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "DemoWorld", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
@@ -41,6 +42,7 @@ let package = Package(
             dependencies: [
                 "CSDL2", "CFontconfig", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -51,6 +53,7 @@ let package = Package(
             dependencies: [
                 "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
             ],
             swiftSettings: settings

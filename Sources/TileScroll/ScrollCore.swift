@@ -1,3 +1,5 @@
+import TileCache
+
 /// What all scroll views have in common: fingers, throws, bounces, zooms, and the bounds of all of them.
 ///
 /// The scale is always the true one, from content units to screen pixels, whatever a host has transferred to its own

@@ -1,3 +1,5 @@
+import TileCache
+
 extension ScrollCore {
     /// Takes what is the same in all scroll views: fingers and wheels. The rest is the designs' own.
     mutating func handle(_ event: ScrollEvent) {

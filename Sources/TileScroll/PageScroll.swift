@@ -1,3 +1,5 @@
+public import TileCache
+
 /// A row of pages, each of which can be zoomed from 1 to 2.
 ///
 /// At scale 1 the row is paged; as soon as two fingers are down, the current page moves and zooms for itself and the

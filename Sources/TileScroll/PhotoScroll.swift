@@ -1,3 +1,5 @@
+public import TileCache
+
 /// A viewer of photos: each starts whole and in the middle, and is zoomed up to a scale that depends on how much of it
 /// fits.
 public struct PhotoScroll: ScrollModel {

@@ -1,3 +1,5 @@
+public import TileCache
+
 /// A tiled scroll view that zooms without an end.
 ///
 /// While two fingers pinch, what is drawn is scaled, by 0.5 to 2. When they let go, the zoom is transferred: the scale

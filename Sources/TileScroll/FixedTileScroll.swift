@@ -1,3 +1,5 @@
+public import TileCache
+
 /// A large plane that is panned with four tiles of the view's size, whatever its own size: the fewest with which no
 /// part of a view can be bare.
 ///

@@ -1,3 +1,5 @@
+import TileCache
+
 /// How content that was thrown slows down: its speed falls by the same part in every millisecond.
 ///
 /// Where it will come to rest and when are known as soon as it is let go.

@@ -1,6 +1,7 @@
 import Testing
+import TileCache
 
-@testable import TileCache
+@testable import TileScroll
 
 @Suite struct FixedTileScrollTests {
     private let view = ScrollSize(width: 320, height: 460)

@@ -1,6 +1,7 @@
 import Testing
+import TileCache
 
-@testable import TileCache
+@testable import TileScroll
 
 @Suite struct ProgrammaticZoomScrollTests {
     private let view = ScrollSize(width: 100, height: 100)

@@ -1,6 +1,13 @@
-@testable import TileCache
+import TileCache
+
+@testable import TileScroll
 
 func milliseconds(_ count: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64((count * 1e6).rounded())) }
+
+extension SplitMix64 {
+    mutating func unit() -> Double { nextUnit() }
+    mutating func whole(_ range: ClosedRange<Int>) -> Int { range.lowerBound + Int(next() % UInt64(range.count)) }
+}
 
 extension ScrollVector {
     func isClose(to other: ScrollVector, within distance: Double = 1e-9) -> Bool {
@@ -52,7 +59,7 @@ extension ScrollModel {
 
 /// Fingers, wheels and commands as no person would ever mix them.
 struct RandomGestures {
-    var dice: NaiveDice
+    var dice: SplitMix64
     var view: ScrollSize
     /// Which commands there are besides fingers.
     var hasZooms = true
@@ -63,7 +70,7 @@ struct RandomGestures {
     private var lastID = 0
 
     init(seed: UInt64, view: ScrollSize) {
-        dice = NaiveDice(seed: seed)
+        dice = SplitMix64(seed: seed)
         self.view = view
     }
 

@@ -1,3 +1,5 @@
+public import TileCache
+
 /// A scroll view whose zoom the program can set as well as fingers can.
 ///
 /// The bounds are those of the true scale, whatever a host has drawn anew meanwhile: ``relativeScale`` is what is left

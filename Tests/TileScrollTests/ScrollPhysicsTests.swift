@@ -1,7 +1,8 @@
 import Foundation
 import Testing
+import TileCache
 
-@testable import TileCache
+@testable import TileScroll
 
 @Suite struct ScrollPhysicsTests {
     @Test(arguments: Deceleration.Rate.allCases)
@@ -138,7 +139,7 @@ import Testing
 
     @Test(arguments: 0..<400 as Range<UInt64>)
     func everyMotionIsContinuousAndEndsInBounds(seed: UInt64) {
-        var dice = NaiveDice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         let limits = ScrollLimits(
             view: .init(width: 50 + dice.unit() * 300, height: 50 + dice.unit() * 300),
             content: .init(width: 20 + dice.unit() * 3000, height: 20 + dice.unit() * 3000),

@@ -1,3 +1,5 @@
+import TileCache
+
 /// What content does that is pulled beyond its edge: it follows the finger less and less, never by a whole view.
 enum RubberBand {
     /// How much of a short pull is seen.

@@ -1,3 +1,5 @@
+public import TileCache
+
 /// What a person, or the program, does to a scroll view. Places are in the view, in screen pixels from its upper left
 /// corner.
 public enum ScrollEvent: Hashable, Sendable {
