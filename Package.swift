@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "TileCache", targets: ["TileCache"]),
         .library(name: "TileScroll", targets: ["TileScroll"]),
+        .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
@@ -34,6 +35,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "TileScroll", dependencies: ["TileCache"], swiftSettings: settings),
+        .target(name: "PanTraces", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
 
         // Tiles from files and servers. Only TileSources needs these libraries, and what is built with it.
@@ -75,28 +77,30 @@ let package = Package(
         ),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "TileScroll", "DemoWorld", "CLZ4"],
+            dependencies: ["TileCache", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "cachebench",
             dependencies: [
-                "CacheBenchKit", "TileCache", "DemoWorld", "TileSources",
+                "CacheBenchKit", "PanTraces", "TileCache", "DemoWorld", "TileSources",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TileCacheTests",
-            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
+            dependencies: ["TileCache", "CacheBenchKit", "PanTraces", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
         .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),
+        .testTarget(name: "PanTracesTests", dependencies: ["PanTraces", "TileCache"], swiftSettings: settings),
         .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),
         .testTarget(
             name: "TileSourcesTests",
             dependencies: [
-                "TileSources", "TileCache", "CacheBenchKit", "CTileImages", "CTileSQLite", "CTilePNG", "CTileJPEG",
+                "TileSources", "TileCache", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite", "CTilePNG",
+                "CTileJPEG",
                 "CTileWebP",
             ],
             exclude: ["Support/tile_server.py"],

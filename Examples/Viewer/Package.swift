@@ -33,7 +33,7 @@ let package = Package(
                 .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "DemoWorld", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
             ],
             swiftSettings: settings
         ),
@@ -43,7 +43,7 @@ let package = Package(
                 "CSDL2", "CFontconfig", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -54,7 +54,7 @@ let package = Package(
                 "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
             ],
             swiftSettings: settings
         ),

@@ -1,4 +1,3 @@
-import CacheBenchKit
 import Foundation
 import TileCache
 import TileScroll

@@ -24,7 +24,7 @@ extension PanTraceHeader.Size {
     }
 
     /// Whether it can be the size of a viewport.
-    var isViewport: Bool { min(width, height) > 0 && max(width, height) <= Self.largestViewport }
+    package var isViewport: Bool { min(width, height) > 0 && max(width, height) <= Self.largestViewport }
 
     /// Whether it can be the size of a world.
     var isWorld: Bool {

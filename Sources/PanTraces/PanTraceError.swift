@@ -64,7 +64,7 @@ public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The beginning of some bytes of a file, in quotes, fit to be printed on any terminal.
-    static func quoted(_ bytes: some Sequence<UInt8>) -> String {
+    package static func quoted(_ bytes: some Sequence<UInt8>) -> String {
         var text = "\""
         for (index, byte) in bytes.enumerated() {
             if index == 40 { return text + "...\"" }

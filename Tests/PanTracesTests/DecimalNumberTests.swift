@@ -1,7 +1,7 @@
 import Testing
 import TileCache
 
-@testable import CacheBenchKit
+@testable import PanTraces
 
 @Suite struct DecimalNumberTests {
     private func number<Result>(_ text: String, _ body: (DecimalNumber) -> Result) -> Result? {

@@ -20,7 +20,7 @@ public final class PanTraceReader: PanSampleStream {
     public var name: String { lines.name }
 
     /// How much of the file has been read, 0 to 1; `nil` where its size is not known.
-    var partRead: Double? { lines.partRead }
+    package var partRead: Double? { lines.partRead }
 
     private let lines: LineReader
     private let columnCount: Int

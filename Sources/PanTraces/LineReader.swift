@@ -9,15 +9,15 @@
 /// Reads a file line by line through one buffer of fixed size, whatever the size of the file.
 ///
 /// Takes off line feeds, the carriage returns before them and a byte order mark at the start.
-final class LineReader {
+package final class LineReader {
     /// The longest line that is read, in bytes; no line of a trace comes near it.
     static let longestLine = 65_536
     private static let capacity = 4 * longestLine
 
     /// The name for messages: the path, or `standard input`.
-    let name: String
+    package let name: String
     /// The number of the line that was read last, from 1.
-    private(set) var lineNumber = 0
+    package private(set) var lineNumber = 0
     /// Whether not a byte was there.
     var isEmpty: Bool { lineNumber == 0 && hasEnded && start == end }
 
@@ -31,7 +31,7 @@ final class LineReader {
     private var bytes: ArraySlice<UInt8> = []
 
     /// Opens a file; `-` is standard input.
-    init(path: String) throws(PanTraceError) {
+    package init(path: String) throws(PanTraceError) {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         if descriptor == -1 { throw unreadable() }
@@ -42,7 +42,7 @@ final class LineReader {
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - name: its name for messages.
-    init(bytes: [UInt8], name: String) {
+    package init(bytes: [UInt8], name: String) {
         self.bytes = bytes[...]
         self.name = name
         descriptor = nil
@@ -54,7 +54,7 @@ final class LineReader {
     }
 
     /// The next line without its end, valid until the next call; `nil` after the last one.
-    func next() throws(PanTraceError) -> UnsafeRawBufferPointer? {
+    package func next() throws(PanTraceError) -> UnsafeRawBufferPointer? {
         var searched = start
         while true {
             if let feed = memchr(buffer.baseAddress! + searched, 10, end - searched) {
@@ -119,7 +119,7 @@ final class LineReader {
     }
 
     /// The part of the file whose lines have been handed out, 0 to 1; `nil` if its size is not known.
-    var partRead: Double? {
+    package var partRead: Double? {
         guard let descriptor, descriptor > 0 else { return nil }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }

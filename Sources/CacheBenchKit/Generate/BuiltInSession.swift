@@ -1,3 +1,4 @@
+public import PanTraces
 public import TileCache
 
 /// A map session that is there without any file: somebody looks around the demo world for a bit more than a minute.

@@ -1,5 +1,5 @@
-import CacheBenchKit
 import Foundation
+import PanTraces
 import Testing
 
 @Suite struct TraceListTests {

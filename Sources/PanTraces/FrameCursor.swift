@@ -92,7 +92,7 @@ public struct PanSampleList: PanSampleStream, Sendable {
     }
 
     /// The time of the last sample; `nil` if none is left.
-    var lastTime: Int64? { rest.last?.time }
+    package var lastTime: Int64? { rest.last?.time }
 
     /// The next sample, `nil` after the last one; never throws.
     public mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {

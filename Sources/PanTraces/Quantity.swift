@@ -32,7 +32,7 @@ public enum Quantity {
     }
 
     /// The number before a suffix; digits with at most one point, nothing else.
-    static func number(_ text: String, suffix: String) -> Double? {
+    package static func number(_ text: String, suffix: String) -> Double? {
         guard text.hasSuffix(suffix), text.utf8.count <= 40 else { return nil }
         let digits = text.dropLast(suffix.count)
         guard let first = digits.utf8.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9"),
