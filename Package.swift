@@ -100,8 +100,7 @@ let package = Package(
             name: "TileSourcesTests",
             dependencies: [
                 "TileSources", "TileCache", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite", "CTilePNG",
-                "CTileJPEG",
-                "CTileWebP",
+                "CTileJPEG", "CTileWebP",
             ],
             exclude: ["Support/tile_server.py"],
             swiftSettings: settings

@@ -1,3 +1,5 @@
+package import TileCache
+
 /// What effort means for a policy that knows nothing of it: from 0 to 0.5 the first part of its wishes, from none to all
 /// of them. From 0.5 on nothing is left out.
 package struct EffortShare: PrefetchPolicy {

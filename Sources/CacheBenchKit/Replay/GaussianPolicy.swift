@@ -1,3 +1,5 @@
+package import TileCache
+
 /// Neuroglancer's rule: the velocity is a normal distribution, and a tile is fetched ahead where the probability that it
 /// is needed within two seconds is at least 0.05, in each of the four directions on its own.
 ///

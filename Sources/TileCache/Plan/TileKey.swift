@@ -1,25 +1,14 @@
-/// A layer of one cache; handed out by `TileCache.addLayer`.
-public struct LayerID: Hashable, Sendable, Comparable {
-    /// The layer's number in its cache, from 0 in the order of adding.
-    public let index: Int
-
-    init(_ index: Int) { self.index = index }
-
-    /// Orders by age.
-    public static func < (a: LayerID, b: LayerID) -> Bool { a.index < b.index }
-}
-
 /// The pool's name for a tile: layer and coordinate packed into two words, so that hashing and comparing cost little.
 ///
 /// 16 bits of layer, 8 of level, 40 of column; 64 of row. ``TilePyramid/maximumGridSide`` keeps columns within 40 bits.
-struct TileKey: Hashable, Sendable {
+package struct TileKey: Hashable, Sendable {
     /// The layers that a key has room for.
     static let layerLimit = 1 << 16
 
     var high: UInt64
     var low: UInt64
 
-    init(layer: Int, _ tile: TileCoordinate) {
+    package init(layer: Int, _ tile: TileCoordinate) {
         high =
             UInt64(truncatingIfNeeded: layer) << 48 | UInt64(truncatingIfNeeded: tile.level & 0xFF) << 40
             | UInt64(truncatingIfNeeded: tile.column) & 0xFF_FFFF_FFFF
@@ -32,10 +21,10 @@ struct TileKey: Hashable, Sendable {
         self.init(layer: layer.index, tile)
     }
 
-    var layer: Int { Int(high >> 48) }
+    package var layer: Int { Int(high >> 48) }
     var level: Int { Int(high >> 40 & 0xFF) }
 
-    var coordinate: TileCoordinate {
+    package var coordinate: TileCoordinate {
         TileCoordinate(level: level, column: Int(high & 0xFF_FFFF_FFFF), row: Int(truncatingIfNeeded: low))
     }
 

@@ -1,3 +1,5 @@
+package import TileCache
+
 /// What only a policy that knows the future asks for: to say itself when needed tiles are loaded.
 extension Plan {
     /// Keeps the planner from loading a needed tile; the policy may wish for it where it sees fit.

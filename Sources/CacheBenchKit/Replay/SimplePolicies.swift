@@ -1,3 +1,5 @@
+package import TileCache
+
 /// One tile around the viewport, row by row: what most tile viewers that prefetch at all do.
 package struct RingPolicy: PrefetchPolicy {
     package init() {}
@@ -174,11 +176,6 @@ package struct SkewportPolicy: PrefetchPolicy {
 }
 
 extension Rectangle {
-    /// The rectangle with its edges moved outwards.
-    func grown(x: Double, y: Double) -> Rectangle {
-        Rectangle(minX: minX - x, minY: minY - y, maxX: maxX + x, maxY: maxY + y)
-    }
-
     /// The rectangle grown by one tile of a level on each side.
     func grown(byTilesOf level: PyramidLevel) -> Rectangle { grown(x: level.tileSpanX, y: level.tileSpanY) }
 }
