@@ -12,6 +12,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "TileCache", targets: ["TileCache"]),
+        .library(name: "TileScroll", targets: ["TileScroll"]),
+        .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
@@ -32,6 +34,8 @@ let package = Package(
             dependencies: ["CLZ4", "CTileKernels"],
             swiftSettings: settings
         ),
+        .target(name: "TileScroll", dependencies: ["TileCache"], swiftSettings: settings),
+        .target(name: "PanTraces", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
 
         // Tiles from files and servers. Only TileSources needs these libraries, and what is built with it.
@@ -73,28 +77,30 @@ let package = Package(
         ),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "DemoWorld", "CLZ4"],
+            dependencies: ["TileCache", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "cachebench",
             dependencies: [
-                "CacheBenchKit", "TileCache", "DemoWorld", "TileSources",
+                "CacheBenchKit", "PanTraces", "TileCache", "DemoWorld", "TileSources",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TileCacheTests",
-            dependencies: ["TileCache", "CacheBenchKit", "DemoWorld", "CTileKernels", "CLZ4"],
+            dependencies: ["TileCache", "CacheBenchKit", "PanTraces", "DemoWorld", "CTileKernels", "CLZ4"],
             swiftSettings: settings
         ),
+        .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),
+        .testTarget(name: "PanTracesTests", dependencies: ["PanTraces", "TileCache"], swiftSettings: settings),
         .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),
         .testTarget(
             name: "TileSourcesTests",
             dependencies: [
-                "TileSources", "TileCache", "CacheBenchKit", "CTileImages", "CTileSQLite", "CTilePNG", "CTileJPEG",
-                "CTileWebP",
+                "TileSources", "TileCache", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite", "CTilePNG",
+                "CTileJPEG", "CTileWebP",
             ],
             exclude: ["Support/tile_server.py"],
             swiftSettings: settings

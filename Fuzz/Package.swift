@@ -13,6 +13,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
                 .product(name: "tilecache-static", package: "TileCache"),
             ],

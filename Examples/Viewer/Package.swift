@@ -30,9 +30,10 @@ let package = Package(
             name: "ViewerKit",
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "DemoWorld", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
             ],
             swiftSettings: settings
         ),
@@ -41,7 +42,8 @@ let package = Package(
             dependencies: [
                 "CSDL2", "CFontconfig", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -51,7 +53,8 @@ let package = Package(
             dependencies: [
                 "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "TileScroll", package: "TileCache"),
+                .product(name: "PanTraces", package: "TileCache"),
             ],
             swiftSettings: settings
         ),

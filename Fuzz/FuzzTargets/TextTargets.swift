@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 
 @testable import CacheBenchKit
 @testable import TileCache

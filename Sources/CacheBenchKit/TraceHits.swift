@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import TileCache
 
 /// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.

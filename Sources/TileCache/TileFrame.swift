@@ -61,13 +61,6 @@ public struct LeasedTile: Sendable {
     }
 }
 
-/// What the pool needs to end one tile's lease.
-struct LeaseToken: Sendable, Hashable {
-    var entry: Int32
-    var slot: Int32
-    var slotClass: Int32
-}
-
 /// Holds some tiles until it is let go.
 final class LeaseHold: Sendable {
     private let core: CacheCore

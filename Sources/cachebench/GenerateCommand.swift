@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CacheBenchKit
+import PanTraces
 import TileCache
 
 /// `cachebench generate`: a pan trace that nobody recorded.

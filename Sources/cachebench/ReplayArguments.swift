@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CacheBenchKit
+import PanTraces
 import TileCache
 
 /// Defaults are those of the library, so that neither can drift from the other.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import PanTraces
 import TileCache
 import TileSources
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 import Foundation
+import PanTraces
 import TileCache
 import TileSources
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import PanTraces
 
 /// `cachebench stress`: many threads, sources that misbehave, and a proof that every tile seen was legal.
 struct StressCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import PanTraces
 import TileCache
 
 /// `cachebench tune`: the smallest memory limit that does.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import PanTraces
 import TileCache
 
 /// `cachebench zoomout`: what zooming out costs, in one bitmap, in full-resolution tiles and in the cache.

@@ -1,4 +1,5 @@
 import CacheBenchKit
+import PanTraces
 import Testing
 import TileCache
 

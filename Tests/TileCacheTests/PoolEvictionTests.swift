@@ -42,7 +42,7 @@ import Testing
         small.touch(0)
         // Tiles 0 and 1 are worth the same, so the one used longer ago goes.
         let recency = RecencyWorth(
-            worths: [Float](repeating: 0.14, count: ForesightBin.ages * ForesightBin.visitClasses)
+            worths: [Float](repeating: 0.14, count: VisitClass.ages * VisitClass.count)
         )
         small.install([small.wish(2, 0.16), small.wish(9, 0.15)], recency: recency)
         small.runPlan()

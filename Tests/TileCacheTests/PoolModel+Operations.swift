@@ -52,7 +52,7 @@ extension PoolModel {
                 )
             )
         }
-        plan.recency.worths = (0..<ForesightBin.ages * ForesightBin.visitClasses).map { _ in Float(random.below(3)) }
+        plan.recency.worths = (0..<VisitClass.ages * VisitClass.count).map { _ in Float(random.below(3)) }
         try perform("installing a plan of \(plan.entries.count)") { pool.install(plan) }
     }
 

@@ -1,5 +1,6 @@
 import CacheBenchKit
 import Foundation
+import PanTraces
 import Testing
 import TileCache
 

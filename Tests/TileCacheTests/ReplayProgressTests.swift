@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import Synchronization
 import Testing
 import TileCache

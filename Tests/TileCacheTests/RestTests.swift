@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Dispatch
 import Synchronization
 import Testing

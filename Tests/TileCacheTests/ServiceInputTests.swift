@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Dispatch
 import Foundation
 import Synchronization

@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Synchronization
 import Testing
 

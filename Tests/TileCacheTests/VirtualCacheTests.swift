@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Testing
 
 @testable import TileCache

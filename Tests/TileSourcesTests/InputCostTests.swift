@@ -1,5 +1,6 @@
 import CTileSQLite
 import CacheBenchKit
+import PanTraces
 import Testing
 
 @testable import TileCache

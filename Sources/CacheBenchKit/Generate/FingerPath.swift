@@ -1,4 +1,5 @@
 import TileCache
+import TileScroll
 
 /// Something that a hand does, and when.
 struct GestureEvent: Hashable, Sendable {

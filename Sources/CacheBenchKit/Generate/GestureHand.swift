@@ -1,4 +1,5 @@
 import TileCache
+import TileScroll
 
 /// Makes the gestures of a person: one stroke or zoom after the other, with pauses between them, as timed events.
 struct GestureHand: Sendable {

@@ -1,4 +1,5 @@
 public import TileCache
+import TileScroll
 
 /// What a generated trace is of: one of the five designs of a scroll view, or a session of a person.
 public enum GesturePreset: String, Sendable, CaseIterable {

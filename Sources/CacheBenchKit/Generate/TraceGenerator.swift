@@ -1,4 +1,6 @@
+public import PanTraces
 public import TileCache
+import TileScroll
 
 /// A pan trace that nobody recorded: seeded gestures drive a scroll view, and what it shows is the trace.
 ///

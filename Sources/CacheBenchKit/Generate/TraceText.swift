@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// A generated trace as the text of its file, piece by piece.

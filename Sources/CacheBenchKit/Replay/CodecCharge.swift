@@ -1,4 +1,5 @@
 import DemoWorld
+import PanTraces
 import TileCache
 
 /// What the virtual clock charges for compressing and decompressing, by the word on the command line.

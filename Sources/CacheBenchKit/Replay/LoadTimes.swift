@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// How the time that loads take is found, beside `ReplayOptions.loadLatency`.

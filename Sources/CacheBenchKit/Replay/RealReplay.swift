@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 #if canImport(Glibc)

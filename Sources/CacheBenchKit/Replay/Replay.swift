@@ -1,3 +1,4 @@
+import PanTraces
 import Synchronization
 
 /// The reports of some traces, each for itself and pooled.

@@ -1,3 +1,4 @@
+import PanTraces
 public import TileCache
 
 extension ReplayOptions {

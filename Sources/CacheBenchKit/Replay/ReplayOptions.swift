@@ -1,3 +1,4 @@
+public import PanTraces
 public import TileCache
 
 /// How much memory a replay may use.

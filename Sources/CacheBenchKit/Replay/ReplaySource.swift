@@ -1,3 +1,4 @@
+import PanTraces
 public import TileCache
 
 /// Tiles from elsewhere for a replay under the real clock, in place of the built-in world.

@@ -1,4 +1,5 @@
 import DemoWorld
+import PanTraces
 import TileCache
 
 /// The built-in world as a replay's source: really drawn, or handed out after a wait.

@@ -1,3 +1,5 @@
+import PanTraces
+
 /// Asks after each frame of a replay whether to stop, and reports its progress now and then.
 struct StopWatch {
     private let hooks: ReplayHooks

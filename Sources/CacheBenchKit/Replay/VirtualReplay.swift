@@ -1,3 +1,4 @@
+public import PanTraces
 import TileCache
 
 /// Why a replay could not be made.

@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// The options that a report was made with, written as they would be typed: paste them to make the figure again.

@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// Collects what pictures are drawn of while a replay runs.

@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// The needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.

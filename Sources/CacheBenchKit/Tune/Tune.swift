@@ -1,3 +1,4 @@
+import PanTraces
 import Synchronization
 import TileCache
 

@@ -1,3 +1,5 @@
+import PanTraces
+
 /// What a budget has to reach.
 public enum TuneTarget: Sendable, Hashable {
     /// At least this share of demands, 0 to 1.

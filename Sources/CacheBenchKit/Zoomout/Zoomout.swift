@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// Zooms out and back in over the built-in world, once for each factor with a fresh cache.

@@ -1,3 +1,4 @@
+import PanTraces
 public import TileCache
 
 /// Everything that a zoom-out can be told.

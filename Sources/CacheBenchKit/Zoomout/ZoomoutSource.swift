@@ -1,4 +1,5 @@
 import DemoWorld
+import PanTraces
 import TileCache
 
 /// The built-in world for zoom-outs: in any format, with all of its levels or only the finest.

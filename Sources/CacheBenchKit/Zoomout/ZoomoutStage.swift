@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// What a zoom-out drives: the real service, or the cache's decisions under the virtual clock.

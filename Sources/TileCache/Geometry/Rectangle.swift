@@ -60,4 +60,9 @@ public struct Rectangle: Hashable, Sendable {
     public func offsetBy(x: Double, y: Double) -> Rectangle {
         Rectangle(minX: minX + x, minY: minY + y, maxX: maxX + x, maxY: maxY + y)
     }
+
+    /// The rectangle with its edges moved outwards.
+    package func grown(x: Double, y: Double) -> Rectangle {
+        Rectangle(minX: minX - x, minY: minY - y, maxX: maxX + x, maxY: maxY + y)
+    }
 }

@@ -21,8 +21,8 @@ public struct PyramidLevel: Hashable, Sendable {
     public let rows: Int
 
     /// World pixels that a tile covers, horizontally and vertically.
-    let tileSpanX: Double
-    let tileSpanY: Double
+    package let tileSpanX: Double
+    package let tileSpanY: Double
 
     /// Makes a level; ``TilePyramid/init(worldWidth:worldHeight:wrapsX:levels:)`` checks it.
     ///

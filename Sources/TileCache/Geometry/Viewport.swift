@@ -39,7 +39,7 @@ public struct Viewport: Hashable, Sendable {
     }
 
     /// The upright rectangle of the world that the viewport without its rotation covers.
-    @inlinable var uprightRectangle: Rectangle {
+    @inlinable package var uprightRectangle: Rectangle {
         let halfWidth = width / scale / 2
         let halfHeight = height / scale / 2
         return Rectangle(

@@ -33,7 +33,7 @@ public struct MonotonicTime: Hashable, Sendable, Comparable {
     }
 
     /// A time whose differences to others cannot overflow: within 73 years of the clock's start.
-    static func bounded(_ nanoseconds: Int64) -> Int64 { min(max(nanoseconds, -(1 << 61)), 1 << 61) }
+    package static func bounded(_ nanoseconds: Int64) -> Int64 { min(max(nanoseconds, -(1 << 61)), 1 << 61) }
 
     /// Orders by time.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }

@@ -16,39 +16,6 @@ struct ViewNeeds: Sendable {
     var hasBegun = false
 }
 
-/// Demands of one kind by what became of them.
-public struct DemandCounts: Hashable, Sendable {
-    /// Tiles that a frame needed and the frame before did not; tiles known to be absent are left out.
-    public internal(set) var total = 0
-    /// Resident and ready to draw.
-    public internal(set) var decodedHits = 0
-    /// Resident in compressed form.
-    public internal(set) var compressedHits = 0
-    /// The load was in flight.
-    public internal(set) var late = 0
-    /// Not even started.
-    public internal(set) var missed = 0
-
-    /// Counts of nothing.
-    public init() {}
-
-    /// Demands that were resident in either form.
-    public var hits: Int { decodedHits + compressedHits }
-    /// Hits over all demands, 0 to 1; `nil` where there was none.
-    public var hitRate: Double? { total == 0 ? nil : Double(hits) / Double(total) }
-
-    /// Sums of two counts.
-    public static func + (a: DemandCounts, b: DemandCounts) -> DemandCounts {
-        var sum = a
-        sum.total += b.total
-        sum.decodedHits += b.decodedHits
-        sum.compressedHits += b.compressedHits
-        sum.late += b.late
-        sum.missed += b.missed
-        return sum
-    }
-}
-
 extension PoolState {
     /// Bytes that a view takes for each tile that it needs: its needs, what it draws of them and a frame's hold.
     static let bytesPerNeed =
@@ -136,7 +103,7 @@ extension PoolState {
         let entry = table[number]
         guard entry.needCount == 0, entry.visits < .max else { return }
         let age = Int(demandClock &- entry.lastDemand)
-        if entry.visits == 0 || age > SeenTiles.demandsOfAVisit { table[number].visits += 1 }
+        if entry.visits == 0 || age > VisitClass.demandsOfAVisit { table[number].visits += 1 }
     }
 
     /// A view needs nothing any more.

@@ -157,7 +157,7 @@ extension PoolState {
             evictionSteps += 1
             guard table[number].planEpoch != planEpoch else { continue }
             // Of each class only the least recently used: what has just come unseen has its time to be seen.
-            let visitClass = ForesightBin.visitClass(Int(table[number].visits))
+            let visitClass = VisitClass.of(visits: Int(table[number].visits))
             if classes & (1 << visitClass) == 0 {
                 classes |= 1 << visitClass
                 let own = worthByAge(number)
@@ -166,7 +166,7 @@ extension PoolState {
                     lowestWorth = own
                 }
                 // Nothing is worth less than nothing, and there is no other class.
-                if lowestWorth <= 0 || classes == (1 << ForesightBin.visitClasses) - 1 { break }
+                if lowestWorth <= 0 || classes == (1 << VisitClass.count) - 1 { break }
             }
             weighed += 1
         }

@@ -14,15 +14,12 @@ enum ForesightBin {
     /// Levels relative to the view's that are looked at.
     static let levelSteps = [-3, -2, -1, 1, 2]
     static let zoomContexts = 5
-    /// Ages in demands since a tile was last needed: up to 16, up to 32, and so on.
-    static let ages = 10
-    static let visitClasses = 4
 
     private static let panCount = 2 * 4 * 4 * distances * 2
     private static let zoomCount = levelSteps.count * zoomContexts * distances * 2
     /// The first bin of tiles that were in view before.
     static let firstReturn = panCount + zoomCount
-    static let count = firstReturn + ages * visitClasses
+    static let count = firstReturn + VisitClass.ages * VisitClass.count
 
     static func distance(_ pixels: Double) -> Int {
         distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
@@ -39,19 +36,5 @@ enum ForesightBin {
         panCount + ((step * zoomContexts + context.rawValue) * distances + distance) * 2 + (isSeen ? 1 : 0)
     }
 
-    static func visited(age: Int, visitClass: Int) -> Int { firstReturn + age * visitClasses + visitClass }
-
-    /// The oldest age: also what tiles count as that nobody has looked at yet.
-    static func age(ofDemands demands: Int) -> Int {
-        var age = 0
-        var bound = 16
-        while age < ages - 1, demands > bound {
-            bound *= 2
-            age += 1
-        }
-        return age
-    }
-
-    /// Once, two or three times, up to seven times, more often.
-    static func visitClass(_ visits: Int) -> Int { visits <= 1 ? 0 : visits <= 3 ? 1 : visits <= 7 ? 2 : 3 }
+    static func visited(age: Int, visitClass: Int) -> Int { firstReturn + age * VisitClass.count + visitClass }
 }

@@ -148,8 +148,8 @@ struct ForesightPrior: Sendable {
         soon = needed
         setPan()
         setZoom()
-        for age in 0..<ForesightBin.ages {
-            for visits in 0..<ForesightBin.visitClasses {
+        for age in 0..<VisitClass.ages {
+            for visits in 0..<VisitClass.count {
                 let bin = ForesightBin.visited(age: age, visitClass: visits)
                 needed[bin] = 0.3 / (1 + 0.5 * Double(age)) * (1 + 0.4 * Double(visits))
                 soon[bin] = needed[bin] * 0.3

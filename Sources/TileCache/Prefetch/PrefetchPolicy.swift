@@ -12,21 +12,13 @@ package struct FrameObservation: Sendable {
     var missed = 0
 }
 
-/// What the cache has of a tile.
-struct TileStanding: Sendable {
-    /// Where its pixels are.
-    var residency: Residency
-    /// Whether there is anything: pixels, a load under way, or at least somebody who needs it.
-    var isKnown: Bool
-}
-
 /// What a policy is to look ahead from.
 package struct PlanTarget: Sendable {
     package var layer: Int
     package var pyramid: TilePyramid
     package var viewport: Viewport
     package var level: Int
-    var needed: [TileKey]
+    package var needed: [TileKey]
     package var destination: Destination?
     package var selection: LevelSelection
 }
@@ -48,7 +40,7 @@ package struct PlanContext {
     /// Calls its argument with every resident tile; only replays give it.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
     /// The loads in flight and when they end; only replays give them.
-    var flights: () -> [(key: TileKey, finish: Int64)] = { [] }
+    package var flights: () -> [(key: TileKey, finish: Int64)] = { [] }
     /// Another number whenever what is resident or in flight has changed; only replays give it.
     package var changes: Int?
 
@@ -118,10 +110,10 @@ extension PrefetchPolicy {
 
 extension PlanTarget {
     /// The upright rectangle of the world that the viewport shows, turned ones with their bounds.
-    var rectangle: Rectangle { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
+    package var rectangle: Rectangle { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
 
     /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within it.
-    func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey) -> Void) {
+    package func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey) -> Void) {
         ViewportCover(pyramid: pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, _ in
             body(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))
             return true
@@ -129,7 +121,7 @@ extension PlanTarget {
     }
 
     /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
-    func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to plan: inout Plan) {
+    package func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to plan: inout Plan) {
         forEachTile(at: level, in: rectangle) {
             plan.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
         }

@@ -6,8 +6,6 @@ struct SeenTiles: Sendable {
     let capacity: Int
     /// The most tiles of one needed set that are learned from.
     var maximumNeeded: Int { min(1024, capacity / 2) }
-    /// Demands that must pass before a tile in view again counts as visited again.
-    static let demandsOfAVisit = 12
 
     struct Record {
         var key: TileKey
@@ -35,12 +33,12 @@ struct SeenTiles: Sendable {
     private(set) var records: [Record] = []
     private var index = TileIndex()
     /// By visit class, the last needed first.
-    private var lists = [List](repeating: List(), count: ForesightBin.visitClasses)
+    private var lists = [List](repeating: List(), count: VisitClass.count)
     private var departures: [Departure] = []
     private var firstDeparture = 0
     private var endOfDepartures = 0
     /// By age, the next departure that has not reached its end.
-    private var cursors = [Int](repeating: 0, count: ForesightBin.ages - 1)
+    private var cursors = [Int](repeating: 0, count: VisitClass.ages - 1)
 
     /// - Parameter capacity: a power of two.
     init(capacity: Int = 4096) { self.capacity = capacity }
@@ -71,7 +69,7 @@ struct SeenTiles: Sendable {
 
     /// Notes that a tile is in view.
     mutating func note(_ slot: Int, change: Int, isDemand: Bool, demands: Int) {
-        if isDemand, records[slot].visits == 0 || demands - records[slot].lastNeeded > Self.demandsOfAVisit {
+        if isDemand, records[slot].visits == 0 || demands - records[slot].lastNeeded > VisitClass.demandsOfAVisit {
             records[slot].visits += 1
         }
         records[slot].neededAt = change
@@ -120,8 +118,8 @@ struct SeenTiles: Sendable {
     /// The bin of a tile by its age and visits.
     func bin(_ slot: Int, demands: Int) -> Int {
         ForesightBin.visited(
-            age: ForesightBin.age(ofDemands: demands - records[slot].lastNeeded),
-            visitClass: ForesightBin.visitClass(records[slot].visits)
+            age: VisitClass.age(ofDemands: demands - records[slot].lastNeeded),
+            visitClass: VisitClass.of(visits: records[slot].visits)
         )
     }
 
@@ -135,7 +133,7 @@ struct SeenTiles: Sendable {
     }
 
     private mutating func link(_ slot: Int) {
-        let visitClass = ForesightBin.visitClass(records[slot].visits)
+        let visitClass = VisitClass.of(visits: records[slot].visits)
         let head = lists[visitClass].head
         records[slot].visitClass = Int8(visitClass)
         records[slot].previous = -1

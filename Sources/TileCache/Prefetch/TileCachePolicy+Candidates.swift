@@ -292,13 +292,13 @@ extension TileCachePolicy {
 
     /// Tiles that were in view before and are worth having back.
     mutating func findReturns(_ context: PlanContext) {
-        for visitClass in 0..<ForesightBin.visitClasses {
-            let gains = (0..<ForesightBin.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
+        for visitClass in 0..<VisitClass.count {
+            let gains = (0..<VisitClass.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
             guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
             var slots: [Int] = []
             seen.forEach(visitClass: visitClass) { slot in
                 let record = seen.records[slot]
-                let age = ForesightBin.age(ofDemands: demands - record.lastNeeded)
+                let age = VisitClass.age(ofDemands: demands - record.lastNeeded)
                 if age > oldest || slots.count == Self.returnsLookedAt { return false }
                 if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
                 return true

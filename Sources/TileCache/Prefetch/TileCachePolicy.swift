@@ -161,7 +161,7 @@ package struct TileCachePolicy: PrefetchPolicy {
     }
 
     private mutating func openReturn(_ slot: Int, age: Int) {
-        let visitClass = ForesightBin.visitClass(seen.records[slot].visits)
+        let visitClass = VisitClass.of(visits: seen.records[slot].visits)
         _ = trials.open(
             seen.records[slot].key,
             ForesightBin.visited(age: age, visitClass: visitClass),

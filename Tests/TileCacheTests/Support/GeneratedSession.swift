@@ -1,4 +1,5 @@
 import CacheBenchKit
+import PanTraces
 import TileCache
 
 /// Motion that nobody recorded: each kind moves in one way over a world of 131,072 pixels a side, the same on every

@@ -1,4 +1,4 @@
-import CacheBenchKit
+import PanTraces
 public import TileCache
 
 /// When frames are: at the moments at which a replay at 60 frames a second has its own, so that a session that was

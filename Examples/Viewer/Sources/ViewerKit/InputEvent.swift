@@ -1,4 +1,4 @@
-public import TileCache
+public import TileScroll
 
 /// What the window system, or a script, says that a person has done. Places are in the window, in pixels from its upper
 /// left corner.

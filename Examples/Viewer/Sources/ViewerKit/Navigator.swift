@@ -1,5 +1,6 @@
 import Foundation
 public import TileCache
+public import TileScroll
 
 /// Turns what a person does into events of the library's scroll model, and that into viewports.
 ///

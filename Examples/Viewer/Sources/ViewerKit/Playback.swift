@@ -1,4 +1,4 @@
-public import CacheBenchKit
+public import PanTraces
 public import TileCache
 
 /// A pan trace as something to watch: the viewports that a replay of it at 60 frames a second has, one after the other.

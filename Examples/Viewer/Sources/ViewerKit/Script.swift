@@ -1,6 +1,6 @@
-import CacheBenchKit
 import Foundation
 import TileCache
+import TileScroll
 
 /// Input that nobody makes: a text file of events with their times, so that a session can be driven without a person.
 ///

@@ -1,5 +1,6 @@
 import CSDL2
 import TileCache
+import TileScroll
 import ViewerKit
 
 /// SDL's events in the viewer's words.

@@ -1,6 +1,6 @@
-import CacheBenchKit
 import Foundation
 import TileCache
+import TileScroll
 import ViewerKit
 
 /// One window from its opening to its end: asks ViewerKit what to do, and the window to do it.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CacheBenchKit
 import Foundation
+import PanTraces
 import TileCache
 import ViewerKit
 

@@ -1,6 +1,7 @@
 import CSDL2
 import Foundation
 import TileCache
+import TileScroll
 import ViewerKit
 
 /// SDL, and nothing that decides.

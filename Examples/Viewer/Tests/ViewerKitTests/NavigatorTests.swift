@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TileCache
+import TileScroll
 
 @testable import ViewerKit
 

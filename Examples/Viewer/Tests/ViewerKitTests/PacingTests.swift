@@ -1,4 +1,4 @@
-import CacheBenchKit
+import PanTraces
 import Testing
 import TileCache
 

@@ -1,5 +1,6 @@
 import Testing
 import TileCache
+import TileScroll
 
 @testable import ViewerKit
 

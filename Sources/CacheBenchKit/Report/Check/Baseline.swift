@@ -1,3 +1,5 @@
+import PanTraces
+
 /// How much worse a field may be than before.
 public struct Tolerance: Sendable, Hashable {
     private let field: String?

@@ -1,3 +1,5 @@
+import PanTraces
+
 /// Why a report could not be checked or compared.
 public struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: what is wrong, and what was expected.

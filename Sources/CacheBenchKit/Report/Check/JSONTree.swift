@@ -1,3 +1,5 @@
+import PanTraces
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

@@ -1,0 +1,181 @@
+package import TileCache
+
+/// One tile around the viewport, row by row: what most tile viewers that prefetch at all do.
+package struct RingPolicy: PrefetchPolicy {
+    package init() {}
+    package var isSettled: Bool { true }
+    package mutating func observe(_ frame: FrameObservation) {}
+
+    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(
+            at: target.level,
+            in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]),
+            value: 1,
+            to: &plan
+        )
+    }
+}
+
+/// The level four coarser under the viewport, before the needed tiles: MapLibre Native's `prefetchZoomDelta` of 4.
+package struct Zoom4Policy: PrefetchPolicy {
+    package init() {}
+    package var goesFirst: Bool { true }
+    package var isSettled: Bool { true }
+    package mutating func observe(_ frame: FrameObservation) {}
+
+    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &plan)
+    }
+}
+
+/// The viewports of the last frames, from one frame before a window on.
+private struct RecentViewports: Sendable {
+    let window: Int
+    private(set) var frames: [(time: Int64, viewport: Viewport)] = []
+
+    init(window: Int) { self.window = window }
+
+    /// Whether nothing has moved in all of them.
+    var isStill: Bool { frames.allSatisfy { $0.viewport == frames[0].viewport } }
+
+    mutating func take(_ frame: FrameObservation) {
+        frames.append((frame.time, frame.viewport))
+        if frames.count > window + 1 { frames.removeFirst() }
+    }
+}
+
+/// The decaying pan velocity, parents, a ring and the children of the middle, in this order.
+package struct VelocityPolicy: PrefetchPolicy {
+    /// The time constant of the decay; 0.3 s has the least error on recorded strokes and flings alike.
+    static let decaySeconds = 0.3
+    /// Frames over which the velocity is measured.
+    static let window = 6
+
+    private var history = RecentViewports(window: window)
+
+    package init() {}
+
+    package var isSettled: Bool { history.isStill }
+
+    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
+
+    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        let view = target.rectangle
+        let velocity = velocity(now: context.now)
+        for step in 1...4 where velocity != WorldPoint(x: 0, y: 0) {
+            let time = Self.decaySeconds * Double(step) / 4
+            target.appendWishes(
+                at: target.level,
+                in: view.offsetBy(x: velocity.x * time, y: velocity.y * time),
+                value: 1,
+                to: &plan
+            )
+        }
+        if target.level > 0 {
+            target.appendWishes(
+                at: target.level - 1,
+                in: view.grown(x: view.width / 2, y: view.height / 2),
+                value: 1,
+                to: &plan
+            )
+        }
+        let level = target.pyramid.levels[target.level]
+        target.appendWishes(at: target.level, in: view.grown(byTilesOf: level), value: 1, to: &plan)
+        if target.level < target.pyramid.maximumLevel {
+            target.appendWishes(
+                at: target.level + 1,
+                in: view.grown(x: -view.width / 4, y: -view.height / 4),
+                value: 1,
+                to: &plan
+            )
+        }
+    }
+
+    /// World pixels a second over the last frames; 0 where a zoom or a jump lies between them, or nothing came for long.
+    private func velocity(now: Int64) -> WorldPoint {
+        let history = history.frames
+        guard let first = history.first, let last = history.last, last.time > first.time,
+            now - last.time < 100_000_000
+        else { return WorldPoint(x: 0, y: 0) }
+        for (a, b) in zip(history, history.dropFirst()) {
+            let moved = max(
+                abs(b.viewport.center.x - a.viewport.center.x) / b.viewport.width,
+                abs(b.viewport.center.y - a.viewport.center.y) / b.viewport.height
+            )
+            if a.viewport.scale != b.viewport.scale || moved * b.viewport.scale > 0.5 { return WorldPoint(x: 0, y: 0) }
+        }
+        let seconds = Double(last.time - first.time) / 1e9
+        return WorldPoint(
+            x: (last.viewport.center.x - first.viewport.center.x) / seconds,
+            y: (last.viewport.center.y - first.viewport.center.y) / seconds
+        )
+    }
+}
+
+/// Chromium's skewport: each edge of the viewport goes on as it went over the last frames for 0.2 s, at most 2000 screen
+/// pixels, then a border of 312 pixels or 15 % of the longer side. Nearest tiles first.
+package struct SkewportPolicy: PrefetchPolicy {
+    static let targetSeconds = 0.2
+    static let limitPixels = 2000.0
+    static let borderPixels = 312.0
+    static let borderShare = 0.15
+    /// Chromium keeps the frame before the last one.
+    static let window = 2
+
+    private var history = RecentViewports(window: window)
+
+    package init() {}
+
+    package var isSettled: Bool { history.isStill }
+
+    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
+
+    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        let view = target.rectangle
+        var skewed = view
+        if let first = history.frames.first, context.now > first.time {
+            let old = first.viewport.uprightRectangle
+            let factor = Self.targetSeconds / (Double(context.now - first.time) / 1e9)
+            let limit = Self.limitPixels / target.viewport.scale
+            func ahead(_ edge: Double, _ before: Double) -> Double {
+                edge + min(max((edge - before) * factor, -limit), limit)
+            }
+            skewed = Rectangle(
+                minX: min(view.minX, ahead(view.minX, old.minX)),
+                minY: min(view.minY, ahead(view.minY, old.minY)),
+                maxX: max(view.maxX, ahead(view.maxX, old.maxX)),
+                maxY: max(view.maxY, ahead(view.maxY, old.maxY))
+            )
+        }
+        let longer = max(target.viewport.width, target.viewport.height)
+        let border = min(Self.borderPixels, Self.borderShare * longer) / target.viewport.scale
+        appendNearestFirst(in: skewed, view: view, target: target, to: &plan)
+        appendNearestFirst(in: view.grown(x: border, y: border), view: view, target: target, to: &plan)
+    }
+
+    private func appendNearestFirst(in rectangle: Rectangle, view: Rectangle, target: PlanTarget, to plan: inout Plan) {
+        var wishes: [(key: TileKey, distance: Double)] = []
+        let period = target.pyramid.wrapsX ? target.pyramid.worldWidth : 0
+        target.forEachTile(at: target.level, in: rectangle) { key in
+            var tile = target.pyramid.worldRectangle(of: key.coordinate)
+            if period > 0 {
+                let copies = ((view.minX + view.maxX - tile.minX - tile.maxX) / 2 / period).rounded()
+                tile = tile.offsetBy(x: copies * period, y: 0)
+            }
+            let x = max(view.minX - tile.maxX, tile.minX - view.maxX, 0)
+            let y = max(view.minY - tile.maxY, tile.minY - view.maxY, 0)
+            wishes.append((key, x + y))
+        }
+        // Stable: equal distances keep the order of the rows.
+        for wish in wishes.enumerated().sorted(by: {
+            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+        }) {
+            plan.entries.append(PlanEntry(key: wish.element.key, value: 1, reason: .prefetch))
+        }
+    }
+}
+
+extension Rectangle {
+    /// The rectangle grown by one tile of a level on each side.
+    func grown(byTilesOf level: PyramidLevel) -> Rectangle { grown(x: level.tileSpanX, y: level.tileSpanY) }
+}

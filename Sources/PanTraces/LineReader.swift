@@ -1,0 +1,138 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Reads a file line by line through one buffer of fixed size, whatever the size of the file.
+///
+/// Takes off line feeds, the carriage returns before them and a byte order mark at the start.
+package final class LineReader {
+    /// The longest line that is read, in bytes; no line of a trace comes near it.
+    static let longestLine = 65_536
+    private static let capacity = 4 * longestLine
+
+    /// The name for messages: the path, or `standard input`.
+    package let name: String
+    /// The number of the line that was read last, from 1.
+    package private(set) var lineNumber = 0
+    /// Whether not a byte was there.
+    var isEmpty: Bool { lineNumber == 0 && hasEnded && start == end }
+
+    private let descriptor: Int32?
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private var start = 0
+    private var end = 0
+    private var hasEnded = false
+    private var bytesRead = 0
+    /// For reading from memory: what is not in the buffer yet.
+    private var bytes: ArraySlice<UInt8> = []
+
+    /// Opens a file; `-` is standard input.
+    package init(path: String) throws(PanTraceError) {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor == -1 { throw unreadable() }
+    }
+
+    /// Reads from memory.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - name: its name for messages.
+    package init(bytes: [UInt8], name: String) {
+        self.bytes = bytes[...]
+        self.name = name
+        descriptor = nil
+    }
+
+    deinit {
+        if let descriptor, descriptor > 0 { close(descriptor) }
+        buffer.deallocate()
+    }
+
+    /// The next line without its end, valid until the next call; `nil` after the last one.
+    package func next() throws(PanTraceError) -> UnsafeRawBufferPointer? {
+        var searched = start
+        while true {
+            if let feed = memchr(buffer.baseAddress! + searched, 10, end - searched) {
+                let length = UnsafeRawPointer(feed) - UnsafeRawPointer(buffer.baseAddress! + start)
+                defer { start += length + 1 }
+                return try line(length: length)
+            }
+            searched = end
+            if end - start > Self.longestLine { return try line(length: end - start) }
+            if hasEnded {
+                guard end > start else { return nil }
+                defer { start = end }
+                return try line(length: end - start)
+            }
+            searched -= start
+            try fill()
+            searched += start
+        }
+    }
+
+    private func line(length: Int) throws(PanTraceError) -> UnsafeRawBufferPointer {
+        lineNumber += 1
+        guard length <= Self.longestLine else {
+            throw PanTraceError(
+                kind: .tooLong,
+                file: name,
+                line: lineNumber,
+                expected: "a line of at most \(Self.longestLine) bytes"
+            )
+        }
+        var first = start
+        var last = start + length
+        if lineNumber == 1, length >= 3, buffer[first] == 0xEF, buffer[first + 1] == 0xBB, buffer[first + 2] == 0xBF {
+            first += 3
+        }
+        if last > first, buffer[last - 1] == 13 { last -= 1 }
+        return UnsafeRawBufferPointer(rebasing: buffer[first..<last])
+    }
+
+    /// Moves what is left to the front and reads on behind it.
+    private func fill() throws(PanTraceError) {
+        if start > 0 {
+            memmove(buffer.baseAddress!, buffer.baseAddress! + start, end - start)
+            end -= start
+            start = 0
+        }
+        let free = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
+        guard let descriptor else {
+            let piece = bytes.prefix(free.count)
+            free.copyBytes(from: piece)
+            bytes = bytes.dropFirst(piece.count)
+            end += piece.count
+            hasEnded = piece.isEmpty
+            return
+        }
+        var count = read(descriptor, free.baseAddress, free.count)
+        while count < 0, errno == EINTR { count = read(descriptor, free.baseAddress, free.count) }
+        if count < 0 { throw unreadable() }
+        end += count
+        bytesRead += count
+        hasEnded = count == 0
+    }
+
+    /// The part of the file whose lines have been handed out, 0 to 1; `nil` if its size is not known.
+    package var partRead: Double? {
+        guard let descriptor, descriptor > 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
+        return min(Double(bytesRead - (end - start)) / Double(status.st_size), 1)
+    }
+
+    private func unreadable() -> PanTraceError {
+        PanTraceError(
+            kind: .unreadable,
+            file: name,
+            line: nil,
+            expected: "a file that can be read",
+            found: String(cString: strerror(errno))
+        )
+    }
+}

@@ -1,0 +1,22 @@
+/// How often and how long ago a tile was in view, in classes: what the pool and the policies know a tile by.
+enum VisitClass {
+    /// Demands that must pass before a tile in view again counts as visited again.
+    static let demandsOfAVisit = 12
+    /// Ages in demands since a tile was last needed: up to 16, up to 32, and so on.
+    static let ages = 10
+    static let count = 4
+
+    /// The oldest age: also what tiles count as that nobody has looked at yet.
+    static func age(ofDemands demands: Int) -> Int {
+        var age = 0
+        var bound = 16
+        while age < ages - 1, demands > bound {
+            bound *= 2
+            age += 1
+        }
+        return age
+    }
+
+    /// Once, two or three times, up to seven times, more often.
+    static func of(visits: Int) -> Int { visits <= 1 ? 0 : visits <= 3 ? 1 : visits <= 7 ? 2 : 3 }
+}

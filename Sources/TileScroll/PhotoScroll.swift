@@ -1,0 +1,119 @@
+public import TileCache
+
+/// A viewer of photos: each starts whole and in the middle, and is zoomed up to a scale that depends on how much of it
+/// fits.
+public struct PhotoScroll: ScrollModel {
+    /// The number of the photo that is shown, as the host counts them; `nil` after it was left.
+    public private(set) var item: Int?
+    private var core: ScrollCore
+
+    /// Shows a photo as large as fits.
+    ///
+    /// - Parameters:
+    ///   - photo: in photo pixels, from a millionth to 2^52.
+    ///   - view: in screen pixels, from a millionth to 2^52.
+    ///   - item: the number of the photo, as the host counts them; 0 unless given.
+    /// - Throws: `ScrollError` for other sizes.
+    public init(photo: ScrollSize, view: ScrollSize, item: Int = 0) throws(ScrollError) {
+        try ScrollError.check(photo, "photo")
+        try ScrollError.check(view, "view")
+        self.item = item
+        let limits = ScrollLimits(view: view, content: photo, centersSmallContent: true)
+        let bounds = Self.scaleBounds(photo: photo, view: view)
+        core = ScrollCore(limits: limits, scaleBounds: bounds, offset: .zero, scale: bounds.lowerBound)
+        core.rate = .fast
+        core.offset = limits.clamped(.zero, at: bounds.lowerBound)
+    }
+
+    /// The scales from the whole photo to its pixels or near to them, in screen pixels per photo pixel.
+    ///
+    /// A photo that fits at less than 0.1 is zoomed to 0.3, at less than 0.5 to 0.7, any other to 1 or, where it is
+    /// smaller than the view, to where it fits.
+    public static func scaleBounds(photo: ScrollSize, view: ScrollSize) -> ClosedRange<Double> {
+        let fit = min(view.width / photo.width, view.height / photo.height)
+        return fit...(fit < 0.1 ? 0.3 : fit < 0.5 ? 0.7 : max(1, fit))
+    }
+
+    /// The scales of this photo in this view.
+    public var scaleBounds: ClosedRange<Double> { core.scaleBounds }
+
+    /// Shows another photo, as large as fits.
+    ///
+    /// - Parameters:
+    ///   - photo: in photo pixels.
+    ///   - item: the number of the photo.
+    ///   - time: when.
+    /// - Returns: that the pixels of the one before are to go, at once.
+    /// - Throws: `ScrollError` for sizes that cannot be shown; the photo before stays then.
+    public mutating func show(
+        _ photo: ScrollSize,
+        item: Int,
+        at time: MonotonicTime
+    ) throws(ScrollError) -> [ScrollReport] {
+        try ScrollError.check(photo, "photo")
+        let reports = leave(at: time)
+        self.item = item
+        core.limits.content = photo
+        core.scaleBounds = Self.scaleBounds(photo: photo, view: core.limits.view)
+        let scale = core.scaleBounds.lowerBound
+        core.show(core.limits.clamped(.zero, at: scale), scale)
+        return reports
+    }
+
+    /// Leaves the photo: nothing moves any more.
+    ///
+    /// - Returns: that its decoded pixels are to go, at once; nothing where it was left before.
+    @discardableResult
+    public mutating func leave(at time: MonotonicTime) -> [ScrollReport] {
+        let now = core.advance(to: MonotonicTime.bounded(time.nanoseconds))
+        core.interrupt()
+        let scale = core.snapped(core.scale)
+        core.show(core.limits.clamped(core.offset, at: scale), scale)
+        defer { item = nil }
+        return item.map { [ScrollReport(.pixelsReleased(item: $0), at: now)] } ?? []
+    }
+
+    // MARK: Events
+
+    /// Takes what a person or the program does; nothing after the photo was left. A double tap zooms to the largest
+    /// scale, to the rectangle of the view's size about the tap.
+    @discardableResult
+    public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
+        advance(to: time)
+        guard event.isUsable else { return [] }
+        switch event {
+        case .resize(let view): resize(view)
+        case _ where item == nil: break
+        case .doubleTap(let place):
+            if !core.isZooming { core.zoom(about: place, to: core.scaleBounds.upperBound, animated: true) }
+        case .zoom(let scale, let place, let animated): core.zoom(about: place, to: scale, animated: animated)
+        default: core.handle(event)
+        }
+        return []
+    }
+
+    /// Keeps the point in the middle and the scale; a photo that was shown whole is shown whole.
+    private mutating func resize(_ view: ScrollSize) {
+        core.interrupt()
+        let least = core.scaleBounds.lowerBound
+        let wasWhole = (core.scale - least).magnitude <= least.ulp
+        let middle = (core.offset + core.limits.view.middle) * (1 / core.scale)
+        core.limits.view = view
+        core.scaleBounds = Self.scaleBounds(photo: core.limits.content, view: view)
+        let scale = wasWhole ? core.scaleBounds.lowerBound : core.snapped(core.scale)
+        core.show(core.limits.clamped(middle * scale - view.middle, at: scale), scale)
+    }
+
+    /// Lets time pass; there is nothing to report.
+    @discardableResult
+    public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
+        core.advance(to: MonotonicTime.bounded(time.nanoseconds))
+        return []
+    }
+
+    /// Where the view is if nothing happens until then.
+    public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
+
+    /// Where the view will come to rest, and when.
+    public var destination: Destination? { core.destination }
+}

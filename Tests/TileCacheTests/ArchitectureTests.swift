@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// The layers of the library, which are folders: a file names no type that a higher one declares.
+@Suite struct ArchitectureTests {
+    /// From the lowest to the highest, as in Docs/Design.md; "" is the library's own folder: what a renderer sees.
+    private static let layers = [
+        "Platform", "Model", "Pressure", "Geometry", "Compression", "Trace", "Statistics", "Plan", "Pool", "Prefetch",
+        "View", "Sources", "Service", "", "Simulation",
+    ]
+
+    /// What is left, by the folder that names it. It must not grow.
+    private static let exceptions: [String: Set<String>] = [
+        // Its levels of pressure alone.
+        "Pressure": ["MemoryPressure"],
+        // Their sizes alone: what a view takes of the limit for each tile.
+        "Pool": ["ComposedTile", "TileIdentity", "VisibleTile"],
+        // A request answers to the core that made it.
+        "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper"],
+        // The core makes what a renderer holds, and takes the settings that it gives.
+        "Service": [
+            "LayerOptions", "LeaseHold", "LeasedTile", "Placement", "TileCache", "TileFrame", "TileIdentity",
+            "TileViewDiagnostics", "UnavailableTile",
+        ],
+    ]
+
+    private struct File {
+        var layer: String
+        var rank: Int
+        /// All words of its code, and the types that it declares, nested ones included.
+        var words: Set<Substring> = []
+        var own: Set<Substring> = []
+    }
+
+    @Test func noFileNamesATypeOfAHigherLayer() throws {
+        let library = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TileCache")
+        var ranks: [Substring: Int] = [:]
+        var files: [File] = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: library.path) where path.hasSuffix(".swift") {
+            let layer = path.contains("/") ? String(path.prefix { $0 != "/" }) : ""
+            let rank = try #require(Self.layers.firstIndex(of: layer), "\(path) is in no layer")
+            var file = File(layer: layer, rank: rank)
+            for line in try String(contentsOf: library.appending(path: path), encoding: .utf8).split(separator: "\n") {
+                let words = Self.code(line).split { !($0.isLetter || $0.isNumber || $0 == "_") }
+                file.words.formUnion(words)
+                for (keyword, name) in zip(words, words.dropFirst()) where Self.keywords.contains(keyword) {
+                    file.own.insert(name)
+                    if line.first != " ", words[0] != "private" { ranks[name] = rank }
+                }
+            }
+            files.append(file)
+        }
+        #expect(ranks.count > 100)
+        var found: [String: Set<String>] = [:]
+        for file in files {
+            let higher = file.words.subtracting(file.own).filter { ranks[$0, default: 0] > file.rank }
+            if !higher.isEmpty { found[file.layer, default: []].formUnion(higher.map(String.init)) }
+        }
+        #expect(found == Self.exceptions)
+    }
+
+    private static let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]
+
+    /// A line without its comment and what stands in quotation marks.
+    private static func code(_ line: Substring) -> String {
+        let parts = line[..<(line.firstRange(of: "//")?.lowerBound ?? line.endIndex)]
+            .split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0.isMultiple(of: 2) }.map { parts[$0] }.joined(separator: " ")
+    }
+}
