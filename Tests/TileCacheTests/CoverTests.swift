@@ -78,4 +78,19 @@ import Testing
             try TilePyramid.powerOfTwo(worldWidth: side + 1, worldHeight: 1, tileSize: 1)
         }
     }
+
+    /// A mistaken scale takes no more memory than the most tiles that one walk gives, whole rows or not.
+    @Test(arguments: [258, 300, 1000], [0, 0.3])
+    func noWalkGivesMoreThanItsMost(side: Int, rotation: Double) throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1)
+        let viewport = Viewport(
+            center: WorldPoint(x: 2048, y: 2048),
+            width: Double(side),
+            height: Double(side),
+            rotation: rotation
+        )
+        let tiles = pyramid.neededTiles(under: viewport, at: pyramid.maximumLevel)
+        #expect(tiles.count == 65_536)
+        #expect(Set(tiles).count == tiles.count)
+    }
 }

@@ -77,8 +77,15 @@ import Testing
         let many = (0..<65).map { level(1, scale: PortableMath.exp2(-Double($0))) }
         #expect(refusal(many).contains("not 65") && refusal(Array(many.prefix(64))) == "")
         #expect(refusal([level(0)]).contains("level 0 is empty") && refusal([level(1, tile: 0)]).contains("is empty"))
-        #expect(refusal([level(.max, tile: 1 << 31)]).contains("tiles are too large"))
-        #expect(refusal([level(1, border: 1 << 21)]).contains("tiles are too large"))
+        for (most, beyond) in [
+            (level(.max, tile: 1 << 30), level(.max, tile: 1 << 30 + 1)),
+            (level(1, border: 1 << 20), level(1, border: 1 << 20 + 1)), (level(1), level(1, border: -1)),
+        ] {
+            #expect(refusal([most]) == "" && refusal([beyond]).contains("tiles are too large"))
+        }
+        for scale in [0, -1, .infinity, .nan] {
+            #expect(refusal([level(1, scale: scale)]).contains("a resolution larger than 0"))
+        }
         #expect(refusal([level(Self.side)]) == "" && refusal([level(Self.side + 1)]).contains("more than 2^40 columns"))
         #expect(refusal([level(.max, tile: 1 << 23)]) == "")
     }

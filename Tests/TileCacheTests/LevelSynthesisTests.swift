@@ -121,6 +121,10 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
         let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let view = quiet(cache, layer)
+        // In slots that hold other pixels a hole is a hole all the same.
+        #expect(show((0..<8).map { TileCoordinate(level: 3, column: 4 + $0 % 2, row: 4 + $0 / 2) }, view, layer))
+        view.update(needing: [])
+        cache.invalidate(layer, keepsStale: false)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)

@@ -26,6 +26,73 @@ import Testing
         #expect(small.resident == [0, 2, 9])
     }
 
+    /// Weighing takes time: a trim of much takes the oldest, one of little the least worth.
+    @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
+        let small = TilePool(tiles: 40, byValue)
+        for column in 0..<40 { small.load(column) }
+        small.install((0..<40).map { small.wish($0, $0 == 7 ? 1 : 2) })
+        small.pool.trim(toBytes: 39 * TilePool.tileBytes, now: small.now)
+        #expect(small.resident == Set(0..<40).subtracting([7]))
+        small.pool.trim(toBytes: 20 * TilePool.tileBytes, now: small.now)
+        #expect(!small.resident.contains(0))
+    }
+
+    /// A slot that takes a table's bytes along has room for both, whatever is left of the limit: the 65th does.
+    @Test func noLimitIsTooOddForTheTables() {
+        var breaches = 0
+        for odd in stride(from: 0, to: 8 * TilePool.tileBytes, by: 32) {
+            let small = TilePool(tiles: 64) {
+                $0.grantsBookkeeping = false
+                $0.byteLimit += odd
+            }
+            for column in 0..<70 {
+                small.load(column)
+                if small.committedBytes > small.byteLimit { breaches += 1 }
+            }
+        }
+        #expect(breaches == 0)
+    }
+
+    /// The split moves towards the tier whose coldest part is hit, and nowhere for hits on what is in no danger.
+    @Test(arguments: [(false, 75, -1.0), (true, 75, 1.0), (false, 74, 0.0), (true, 74, 0.0)])
+    func onlyColdHitsMoveTheSplit(compressed: Bool, age: Int64, direction: Double) {
+        var split = TierSplit(fixedShare: nil)
+        split.hit(compressed: compressed, age: age, oldest: 100)
+        split.noteDemands(TierSplit.demandsPerMove)
+        #expect(abs(split.compressedShare - TierSplit.start - direction * TierSplit.step) < 1e-12)
+    }
+
+    /// A block's pages come from what is worth less, or from its own slot.
+    @Test func aBlockTakesNoPagesOfWhatIsWorthMore() {
+        let small = TilePool(tiles: 3) {
+            byValue(&$0)
+            $0.compressedTier = true
+            $0.compressedShare = 0.25
+        }
+        small.compressed = .block(3000)
+        func compress(_ column: Int) {
+            small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
+            small.pool.finishDecommits(small.pool.takePendingDecommits())
+        }
+        small.load(0, 1, 2)
+        compress(0)
+        small.install([small.wish(0, 5), small.wish(1, 1), small.wish(2, 3)])
+        compress(1)
+        #expect(small.resident == [0, 1, 2])
+        compress(2)
+        #expect(small.resident == [0, 2])
+    }
+
+    /// What the table had no room for when a view named it, and another has loaded since, is needed like others.
+    @Test func aNeededTileThatIsEnteredLateStays() {
+        let small = TilePool(tiles: 2)
+        small.load(5)
+        var needs = ViewNeeds(tiles: [key(5)], entries: [-1], missingSince: [-1])
+        small.pool.enterMissing(of: &needs)
+        small.load(6, 7)
+        #expect(small.resident == [5, 7])
+    }
+
     @Test(arguments: [Float(0.5), 1])
     func nothingGoesForWhatIsWorthLessOrAsMuch(worth: Float) {
         let small = TilePool(tiles: 2, byValue)

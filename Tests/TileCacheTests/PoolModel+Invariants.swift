@@ -15,13 +15,23 @@ extension PoolModel {
                 "\(committed) bytes in use while over the limit, \(committed - committedBefore) more than before"
             )
         }
-        try require(pool.counters.peakBytes >= committed, "the peak missed \(committed) bytes")
+        let peaks = pool.counters
+        try require(peaks.peakBytes >= committed, "the peak missed \(committed) bytes")
+        try require(
+            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.inFlightBytes
+                && peaks.peakCompressedBytes >= pool.pages.usedBytes && peaks.peakInFlightBytes >= pool.inFlightBytes,
+            "a tier's peak was missed"
+        )
+        let charged = views.reduce(0) { $0 + $1.charged }
+        try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
+        try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
         var figures = Statistics(of: pool)
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = works.count
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
         try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
+        try require(pool.oldestLoadStart == flights.values.map(\.started).min(), "the oldest load")
         let prefetches = flights.values.count { !$0.ticket.isDemand }
         try require(pool.prefetchLoadCount == prefetches, "\(pool.prefetchLoadCount) prefetches, not \(prefetches)")
         let inFlight = flights.values.reduce(0) {
@@ -104,7 +114,7 @@ extension PoolModel {
         switch entry.residency {
         case .demoting: isBusy = work?.kind == .demotion
         case .storing: isBusy = work?.kind == .store
-        case .promoting: isBusy = work?.kind == .promotion
+        case .promoting: isBusy = work?.kind == .promotion || work?.kind == .peek
         default: isBusy = work == nil
         }
         try require(isBusy, "\(name): codec work is \(work.map { "\($0.kind)" } ?? "none")")
@@ -157,7 +167,7 @@ extension PoolModel {
         var misplaced: TileKey?
         pool.table.forEach {
             let entry = pool.table[$0]
-            if entry.list != entry.wantedList { misplaced = entry.key }
+            if entry.list != list(of: entry) { misplaced = entry.key }
             expected[entry.list, default: []].insert($0)
             counts.count(entry, slotBytes: pool.slotBytes(ofLayer: entry.key.layer), by: 1)
         }
@@ -176,6 +186,25 @@ extension PoolModel {
             }
             try require(members == expected[name] ?? [], "the list \(name)")
         }
+    }
+
+    /// The list that an entry belongs on by what the model knows.
+    private func list(of entry: Entry) -> EntryList {
+        let key = entry.key
+        let isNeeded = views.contains { $0.tiles.contains(key) }
+        let isLoading = flights.values.contains { $0.key == key }
+        let isGivenUp = entry.flags.contains(.failed) && entry.retryAt == .max
+        guard let stamp = content[key] else {
+            if floors.contains(key) {
+                return isLoading || isGivenUp || entry.flags.contains(.absent) ? .idle : .missingPin
+            }
+            return isNeeded || isLoading || entry.flags.isDisjoint(with: .remembered) ? .idle : .remembered
+        }
+        if currentWork[key] != nil { return .held }
+        if floors.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
+        if isNeeded { return .needed }
+        if leases.contains(where: { $0.key == key && $0.stamp == stamp }) { return .held }
+        return entry.slot >= 0 ? .decoded : entry.blockBytes > 0 ? .compressed : .solid
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
@@ -224,7 +253,7 @@ extension PoolModel {
                 try require(slotStamps[range] == work.stamp, "a slot was written while it was compressed")
                 if !isCurrent { orphans[range, default: 0] += 1 }
             case .promotion: try own(range, "a decompression")
-            case .store: break
+            case .store, .peek: break
             }
             if work.kind != .demotion, !isCurrent { try own(work.ticket.block, work.ticket.blockBytes) }
         }

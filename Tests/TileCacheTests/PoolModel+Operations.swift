@@ -20,7 +20,8 @@ extension PoolModel {
         case 950..<956: try changeLimit()
         case 956..<963: try changeFloor()
         case 963..<985: try touch()
-        case 985..<993: try settle()
+        case 985..<989: try settle()
+        case 989..<993: try peek()
         case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
         default:
             let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
@@ -48,7 +49,8 @@ extension PoolModel {
                     key: someKey(),
                     value: Float(random.below(8)) / 4,
                     reason: .prefetch,
-                    wantsDecoded: random.oneIn(3)
+                    wantsDecoded: random.oneIn(3),
+                    visits: UInt8(random.below(4))
                 )
             )
         }
@@ -77,7 +79,9 @@ extension PoolModel {
             !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
         )
-        let flight = Flight(key: key, stamp: newStamp(), ticket: ticket)
+        let visits = pool.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
+        try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
+        let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
         if ticket.slot < 0 {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
         } else {
@@ -119,6 +123,10 @@ extension PoolModel {
             flights.count < pool.configuration.workers, works.count < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }
+        try checkNothingToSpare()
+    }
+
+    private func checkNothingToSpare() throws {
         let held = Set(leases.map(\.key)).union(currentWork.keys).union(needed)
         let spare = content.keys.filter { !held.contains($0) && pool.residency(of: $0) == .decoded }
         try require(spare.isEmpty, "a needed tile waits though \(spare[0].coordinate) could go")
@@ -137,6 +145,11 @@ extension PoolModel {
             let isNeeded = views.contains { $0.tiles.contains(flight.key) }
             var landing = pool.finishLoad(id, result, now: now)
             landing.retryAt = nil
+            let number = pool.find(flight.key)
+            if result == .refused, !flight.isOutdated, number >= 0 {
+                let pages = Int(pool.table[number].refusedPages)
+                try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
+            }
             try require(landing == Landing(isNeeded: isNeeded, isOutdated: flight.isOutdated), "\(landing)")
             guard !flight.isOutdated else { return }
             switch result {
@@ -164,7 +177,11 @@ extension PoolModel {
                 flights[id] = flight
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
-            case .none: break
+            case .none:
+                let isBusy = works.count >= pool.configuration.maximumCodecJobs
+                if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
+                    try checkNothingToSpare()
+                }
             }
         }
     }
@@ -194,9 +211,12 @@ extension PoolModel {
             switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
             case .held:
                 flights[id]?.heldBytes = bytes
+                flights[id]?.refusedPages = 0
                 try require(!flight.isOutdated, "an outdated load holds bytes")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
-            case .refused: try require(bytes > flight.heldBytes || flight.isOutdated, "less was refused")
+            case .refused:
+                flights[id]?.refusedPages = (bytes + 4095) / 4096
+                try require(bytes > flight.heldBytes || flight.isOutdated, "less was refused")
             }
         }
     }
@@ -229,7 +249,8 @@ extension PoolModel {
                     stamps(in: work.ticket.block, work.ticket.blockBytes) == [work.stamp],
                     "its block was taken"
                 )
-                pool.finishStore(work.ticket)
+                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                try require(pool.finishStore(work.ticket) == isNeeded, "whether a view waits for it")
             }
         case .promotion:
             let isIntact = !random.oneIn(6)
@@ -248,6 +269,28 @@ extension PoolModel {
                 let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
                 pool.finishPromotion(work.ticket, isIntact ? .pixels : isDecoded ? .undecodable : .damaged)
             }
+        case .peek:
+            let result: PromotionResult = random.oneIn(6) ? .damaged : .pixels
+            try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
+                if isCurrent { currentWork[key] = nil }
+                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                try require(pool.finishPeek(work.ticket, result) == isNeeded, "whether a view waits for it")
+                let isThere = pool.residency(of: key) == .compressed
+                try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
+            }
+        }
+    }
+
+    /// A look at a compressed tile, which stays as it is.
+    private func peek() throws {
+        let compressed = content.keys.filter { pool.residency(of: $0) == .compressed }.sorted(by: order)
+        guard works.count < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
+            let stamp = content[key]
+        else { return }
+        try perform("looking at \(key.layer):\(key.coordinate)") {
+            guard let ticket = pool.beginPeek(pool.find(key)) else { return try require(false, "no look") }
+            works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
+            currentWork[key] = lastStamp
         }
     }
 
@@ -402,7 +445,7 @@ extension PoolModel {
         try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
         try perform("forgetting absences") { while pool.forgetAbsences() > 0 {} }
         try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
-        try perform("the end of what is leaving") { while !leaving.isEmpty { letGo(0) } }
+        try perform("the end of what is leaving") { while !leaving.isEmpty { try letGo(0) } }
         try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")
         try require(pool.committedBytes == pool.bookkeepingBytes, "the ledger is not empty")
         try perform("settling") { pool.settleLimit(now: now) }

@@ -14,15 +14,18 @@ final class PoolModel {
         var key: TileKey
         var stamp: Int
         var ticket: LoadTicket
+        var started: Int64
         var isOutdated = false
         /// What its source handed over, and what it says that it holds.
         var encoded = PageAllocator.Block()
         var encodedBytes = 0
         var heldBytes = 0
+        /// Pages that it was refused last.
+        var refusedPages = 0
     }
 
     struct CodecWork {
-        enum Kind { case demotion, store, promotion }
+        enum Kind { case demotion, store, promotion, peek }
         var kind: Kind
         var id: Int
         var ticket: CodecTicket
@@ -126,10 +129,14 @@ final class PoolModel {
             if range.slotClass >= 0 { slotStamps[range] = nil }
         }
         try require(pool.takePendingDecommits().isEmpty, "the same memory was to be let go twice")
-        while !leaving.isEmpty, random.oneIn(2) { letGo(random.below(leaving.count)) }
+        while !leaving.isEmpty, random.oneIn(2) { try letGo(random.below(leaving.count)) }
     }
 
-    func letGo(_ index: Int) { pool.finishDecommits([leaving.remove(at: index)]) }
+    func letGo(_ index: Int) throws {
+        let wasOver = pool.isOverLimit
+        let isUnder = pool.finishDecommits([leaving.remove(at: index)])
+        try require(isUnder == (wasOver && !pool.isOverLimit), "the end of a lowered limit was not told")
+    }
 
     // MARK: - Operations and their bounds
 

@@ -66,6 +66,17 @@ import Testing
         PlanEntry(key: key(column, layer: layer), value: value, reason: .prefetch)
     }
 
+    /// A refusal that was followed by memory says nothing of what the next try takes.
+    @Test func whatWasHeldAfterAllIsNotLackedAnyMore() throws {
+        let small = pool()
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        let answers = [100 * 4096, 100].map { small.pool.holdEncoded(ticket, bytes: $0, now: 0) }
+        #expect(answers == [.refused, .held])
+        small.end(ticket, .refused)
+        #expect(small.entry(0)?.flags.contains(.refused) == true && small.entry(0)?.refusedPages == 0)
+    }
+
     @Test func aPrefetchBeginsOnlyWithASlot() throws {
         let (small, late) = latePool(tiles: 3)
         var needs = ViewNeeds()

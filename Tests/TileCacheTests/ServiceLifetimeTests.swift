@@ -21,6 +21,24 @@ import Testing
         #expect(view.frame().isEmpty)
     }
 
+    /// What a view has counted stays counted when it is gone.
+    @Test func countsOutliveTheirViews() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        func counts() -> [AnyHashable] {
+            let figures = cache.statistics
+            return [figures.pan, figures.zoom, figures.refusedViewports]
+        }
+        var view: TileView? = ServiceSetup.quiet(cache, [layer])
+        for scale in [1, 0.5, 0, 1] { view?.update(ServiceSetup.viewport(1000, 1000, scale: scale)) }
+        view?.update(ServiceSetup.viewport(1200, 1000))
+        let before = counts()
+        #expect(cache.statistics.pan.total > 0 && cache.statistics.zoom.total > 0)
+        #expect(cache.statistics.refusedViewports == 1)
+        view = nil
+        #expect(counts() == before)
+    }
+
     @Test func shutdownReturnsInTimeThoughASourceBlocks() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let source = PlainSource(isGated: true)

@@ -5,6 +5,20 @@ import Testing
 
 /// A lowered limit is reached, tables included, and what a cache holds beside pixels stays within the limit.
 @Suite struct ServiceLimitTests {
+    /// The tables of a layer's levels are counted, however many there are.
+    @Test func layersAreChargedForTheirLevels() throws {
+        let side = 1 << 40
+        let deep = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: 1)
+        let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<LayerRecord.TileSize>.stride
+        #expect(LayerRecord.byteCount(of: deep) >= 41 * level)
+    }
+
+    /// Codecs take a sixteenth of the limit, the first one a quarter if it has to; four jobs and the renderer have use for five.
+    @Test(arguments: [(1, 1600, 5), (20, 1600, 5), (21, 1600, 4), (50, 1600, 2), (400, 1600, 1), (401, 1600, 0)])
+    func aLimitHasRoomForSoManyCodecs(bytes: Int, limit: Int, count: Int) {
+        #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
+    }
+
     /// Single-colour tiles of 16 x 16 pixels: they take a slot of 4 KiB while they are decoded.
     private func smallTiles(limit: ByteCount, workers: Int = 2) throws -> (TileCache, LayerID) {
         var configuration = TileCache.Configuration(byteLimit: limit)

@@ -92,6 +92,8 @@ final class TilePool {
 
     func residency(of key: TileKey) -> Residency { pool.residency(of: key) }
 
+    func isStale(_ key: TileKey) -> Bool { pool.table[pool.find(key)].flags.contains(.stale) }
+
     func entry(_ column: Int) -> Entry? {
         let number = pool.find(key(column))
         return number < 0 ? nil : pool.table[number]

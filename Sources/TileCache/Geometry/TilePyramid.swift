@@ -267,5 +267,5 @@ func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -
     let start = Int(first)
     let last = (upper / span).rounded(.up)
     let end = last >= Double(count) ? count : Int(last)
-    return start < end ? start..<end : start..<start
+    return start..<end
 }

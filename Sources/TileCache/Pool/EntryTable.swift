@@ -132,7 +132,7 @@ struct Entry {
 /// entry can be decommitted. The index is a table of chains that grows and shrinks by a chain at a time (linear hashing:
 /// W. Litwin, "Linear hashing", VLDB 1980), so that no insertion waits for the others to be entered anew.
 struct EntryTable: ~Copyable {
-    /// What a page's first place holds: which of its entries are free, and its neighbours in a list of pages.
+    /// What a page's last place holds: which of its entries are free, and its neighbours in a list of pages.
     private struct PageHeader {
         var used: Int32 = 0
         /// The first free entry of the page, or -1.
@@ -324,7 +324,8 @@ struct EntryTable: ~Copyable {
     // MARK: - Pages of entries
 
     private func header(_ page: Int32) -> UnsafeMutablePointer<PageHeader> {
-        (entries + Int(page) * Self.pageBytes).assumingMemoryBound(to: PageHeader.self)
+        (entries + Int(page) * Self.pageBytes + Self.entriesPerPage << Self.placeShift)
+            .assumingMemoryBound(to: PageHeader.self)
     }
 
     private mutating func takeEntry() -> Int32 {
@@ -363,9 +364,8 @@ struct EntryTable: ~Copyable {
         }
         committedPages += 1
         header(page).initialize(to: PageHeader())
-        let first = page * Int32(Self.places) + 1
+        let first = page * Int32(Self.places)
         for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
-            pointer(number).initialize(to: Entry(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))))
             pointer(number).pointee.list = .free
             pointer(number).pointee.chained = header(page).pointee.firstFree
             header(page).pointee.firstFree = number
@@ -437,7 +437,7 @@ struct EntryTable: ~Copyable {
     /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
     func forEach(onPages range: Range<Int32>, _ body: (Int32) -> Void) {
         for page in range.clamped(to: pages) where !takeable.contains(page) && !leaving.contains(page) {
-            let first = page * Int32(Self.places) + 1
+            let first = page * Int32(Self.places)
             for number in first..<first + Int32(Self.entriesPerPage) where pointer(number).pointee.list != .free {
                 body(number)
             }

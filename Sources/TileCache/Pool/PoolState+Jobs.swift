@@ -207,8 +207,6 @@ extension PoolState {
         counters.loadsStarted += 1
         if table[number].attempts > 0 { counters.loadsRetried += 1 }
         if !isDemand {
-            // The plan's value must be there when the pixels land: the entry may be younger than the plan.
-            setValue(wish.value, of: number)
             prefetchLoadCount += 1
             counters.prefetchStarted += 1
         }

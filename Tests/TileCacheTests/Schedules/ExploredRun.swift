@@ -128,7 +128,8 @@ final class ExploredRun: @unchecked Sendable {
             choosePlace()
             for renderer in renderers { look(renderer) }
         case 42..<46: if let renderer { draw(renderer) }
-        case 46..<62: compress(layer.id, layer.pyramid, cache)
+        case 46..<60: compress(layer.id, layer.pyramid, cache)
+        case 60..<62: damage(cache)
         case 62..<67: cache.byteLimit = .bytes(fullLimit / 4 * (1 + scheduler.below(4)))
         case 67..<70: cache.trim(toBytes: scheduler.below(fullLimit))
         case 70..<74: try? cache.addFloor(layer.id, levels: 0...scheduler.below(2))
@@ -246,6 +247,22 @@ final class ExploredRun: @unchecked Sendable {
             for tile in TileRange(level: level, columns: 0..<size.columns, rows: 0..<size.rows)
             where scheduler.chance(80) && cache.isResident(tile, of: layer) {
                 _ = cache.demote(tile, of: layer)
+            }
+        }
+    }
+
+    /// Damages blocks in memory; they are missed and loaded again.
+    private func damage(_ cache: TileCache) {
+        cache.core.lock.withLock { state in
+            var blocks: [(PageAllocator.Block, Int)] = []
+            state.pool.table.forEach {
+                let entry = state.pool.table[$0]
+                if entry.residency == .compressed { blocks.append((entry.block, Int(entry.blockBytes))) }
+            }
+            for (block, bytes) in blocks where scheduler.chance(50) {
+                for part in cache.core.parts(of: block, bytes: bytes, state) {
+                    UnsafeMutablePointer<UInt8>(bitPattern: part.address)?.pointee ^= 1
+                }
             }
         }
     }
