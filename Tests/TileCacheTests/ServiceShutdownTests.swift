@@ -66,6 +66,8 @@ import Testing
         }
         view.update(ServiceSetup.viewport(3000, 3000))
         #expect(eventually { answer.withLock { $0 } != nil })
+        // A request that is gone has failed, and is not cancelled.
+        withExtendedLifetime(requests) {}
         #expect(cache.shutdown(timeout: Self.long))
     }
 

@@ -159,7 +159,8 @@ extension PoolState {
     mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
         let isDemand = wish.reason != .prefetch
         let layer = wish.key.layer
-        let number = entry(for: wish.key)
+        // What is needed or pinned has its entry.
+        let number = entry(for: wish.key, forgetsAbsences: false)
         guard number >= 0 else { return .none }
         var slot: Int32 = -1
         let worth = worth(of: wish)

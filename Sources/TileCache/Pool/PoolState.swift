@@ -309,10 +309,13 @@ struct PoolState: ~Copyable {
     var unseen: (all: Int, prefetched: Int) { (tiles.unseen, tiles.unseenPrefetched) }
 
     /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
-    mutating func entry(for key: TileKey) -> Int32 {
+    ///
+    /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a load could do so, the
+    ///   source would be asked for one absent tile after the other, again and again.
+    mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> Int32 {
         let number = table.find(key)
         if number >= 0 { return number }
-        if table.isFull || !canGrowTable { forgetAbsences() }
+        if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
         // The table must not grow at the cost of all other tiles for tiles that take nothing else.
         if table.isFull || (!canGrowTable && tiles.solid > table.count / 2) {
             let cold = coldest(of: .solid, worth: .infinity, now: 0)

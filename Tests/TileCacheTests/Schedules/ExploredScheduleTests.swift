@@ -9,7 +9,7 @@ import Testing
     @Test func everyScheduleKeepsThePromises() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["TILECACHE_SCHEDULES"].flatMap { UInt64($0) } ?? 400
-        let first = environment["TILECACHE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+        let first = environment["TILECACHE_SEED"].flatMap { UInt64($0) } ?? 1
         var steps = 0
         var failures = 0
         for seed in first..<first + count where failures < 3 {
