@@ -159,8 +159,7 @@ extension PoolState {
     mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
         let isDemand = wish.reason != .prefetch
         let layer = wish.key.layer
-        // What is needed or pinned has its entry.
-        let number = entry(for: wish.key, forgetsAbsences: false)
+        let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
         guard number >= 0 else { return .none }
         var slot: Int32 = -1
         let worth = worth(of: wish)

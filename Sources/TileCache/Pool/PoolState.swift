@@ -310,7 +310,7 @@ struct PoolState: ~Copyable {
 
     /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
     ///
-    /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a load could do so, the
+    /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a prefetch could do so, the
     ///   source would be asked for one absent tile after the other, again and again.
     mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> Int32 {
         let number = table.find(key)
