@@ -83,6 +83,18 @@ import Testing
         #expect(small.resident == [0, 2])
     }
 
+    @Test func demandsMoveThePoolsSplit() {
+        let small = TilePool(tiles: 40) {
+            $0.compressedTier = true
+            $0.compressedShare = nil
+        }
+        for column in 0..<30 { small.load(column) }
+        var needs = ViewNeeds()
+        // The least recently used first: each is in danger when it is hit.
+        for column in 0..<30 { small.need([column], &needs) }
+        #expect(small.pool.split.compressedShare < TierSplit.start)
+    }
+
     /// What the table had no room for when a view named it, and another has loaded since, is needed like others.
     @Test func aNeededTileThatIsEnteredLateStays() {
         let small = TilePool(tiles: 2)
