@@ -46,8 +46,10 @@ import Testing
                 $0.byteLimit += odd
             }
             for column in 0..<70 {
-                small.load(column)
+                small.install([small.demand(key(column))])
+                let ticket = small.beginLoad()
                 if small.committedBytes > small.byteLimit { breaches += 1 }
+                if let ticket { small.end(ticket) }
             }
         }
         #expect(breaches == 0)
@@ -60,27 +62,6 @@ import Testing
         split.hit(compressed: compressed, age: age, oldest: 100)
         split.noteDemands(TierSplit.demandsPerMove)
         #expect(abs(split.compressedShare - TierSplit.start - direction * TierSplit.step) < 1e-12)
-    }
-
-    /// A block's pages come from what is worth less, or from its own slot.
-    @Test func aBlockTakesNoPagesOfWhatIsWorthMore() {
-        let small = TilePool(tiles: 3) {
-            byValue(&$0)
-            $0.compressedTier = true
-            $0.compressedShare = 0.25
-        }
-        small.compressed = .block(3000)
-        func compress(_ column: Int) {
-            small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
-            small.pool.finishDecommits(small.pool.takePendingDecommits())
-        }
-        small.load(0, 1, 2)
-        compress(0)
-        small.install([small.wish(0, 5), small.wish(1, 1), small.wish(2, 3)])
-        compress(1)
-        #expect(small.resident == [0, 1, 2])
-        compress(2)
-        #expect(small.resident == [0, 2])
     }
 
     @Test func demandsMoveThePoolsSplit() {
