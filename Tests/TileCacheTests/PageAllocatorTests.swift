@@ -68,6 +68,7 @@ import Testing
                 pages.free(block, bytes: bytes)
             }
             #expect(pages.usedCount == Set(owners.keys.map { $0 / 8 }).count)
+            #expect(pages.freshCount == 400 - pages.usedCount - pages.unusedCount - leaving.count)
         }
         for (block, bytes) in blocks { pages.free(block, bytes: bytes) }
         #expect(pages.usedCount == 0)

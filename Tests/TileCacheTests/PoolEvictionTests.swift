@@ -46,8 +46,10 @@ import Testing
                 $0.byteLimit += odd
             }
             for column in 0..<70 {
-                small.load(column)
+                small.install([small.demand(key(column))])
+                let ticket = small.beginLoad()
                 if small.committedBytes > small.byteLimit { breaches += 1 }
+                if let ticket { small.end(ticket) }
             }
         }
         #expect(breaches == 0)
@@ -62,25 +64,16 @@ import Testing
         #expect(abs(split.compressedShare - TierSplit.start - direction * TierSplit.step) < 1e-12)
     }
 
-    /// A block's pages come from what is worth less, or from its own slot.
-    @Test func aBlockTakesNoPagesOfWhatIsWorthMore() {
-        let small = TilePool(tiles: 3) {
-            byValue(&$0)
+    @Test func demandsMoveThePoolsSplit() {
+        let small = TilePool(tiles: 40) {
             $0.compressedTier = true
-            $0.compressedShare = 0.25
+            $0.compressedShare = nil
         }
-        small.compressed = .block(3000)
-        func compress(_ column: Int) {
-            small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
-            small.pool.finishDecommits(small.pool.takePendingDecommits())
-        }
-        small.load(0, 1, 2)
-        compress(0)
-        small.install([small.wish(0, 5), small.wish(1, 1), small.wish(2, 3)])
-        compress(1)
-        #expect(small.resident == [0, 1, 2])
-        compress(2)
-        #expect(small.resident == [0, 2])
+        for column in 0..<30 { small.load(column) }
+        var needs = ViewNeeds()
+        // The least recently used first: each is in danger when it is hit.
+        for column in 0..<30 { small.need([column], &needs) }
+        #expect(small.pool.split.compressedShare < TierSplit.start)
     }
 
     /// What the table had no room for when a view named it, and another has loaded since, is needed like others.

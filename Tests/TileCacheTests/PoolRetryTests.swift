@@ -66,6 +66,18 @@ import Testing
         PlanEntry(key: key(column, layer: layer), value: value, reason: .prefetch)
     }
 
+    /// Tiles are not given up for bytes that would not fit beside what others hold.
+    @Test func nothingIsGivenUpForWhatCouldNotBeHeld() throws {
+        let small = TilePool(tiles: 8)
+        small.load(0, 1, 2, 3)
+        small.install([small.demand(key(4)), small.demand(key(5))])
+        let loads = [try #require(small.beginLoad()), try #require(small.beginLoad())]
+        let first = small.pool.holdEncoded(loads[0], bytes: 3 * 4096, now: 0)
+        #expect(first == .held && small.resident == [1, 2, 3])
+        let second = small.pool.holdEncoded(loads[1], bytes: 6 * 4096, now: 0)
+        #expect(second == .refused && small.resident == [1, 2, 3])
+    }
+
     /// A refusal that was followed by memory says nothing of what the next try takes.
     @Test func whatWasHeldAfterAllIsNotLackedAnyMore() throws {
         let small = pool()

@@ -254,9 +254,7 @@ public struct TilePyramid: Hashable, Sendable {
 
 /// The whole part of a number, kept within `0 ..< limit`, whatever the number is.
 func clampedInteger(_ value: Double, below limit: Int) -> Int {
-    guard value > 0 else { return 0 }
-    guard value < Double(limit) else { return limit - 1 }
-    return min(Int(value), limit - 1)
+    value > 0 ? Int(min(value, Double(limit - 1))) : 0
 }
 
 /// The cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
