@@ -103,6 +103,36 @@ import Testing
         #expect(small.resident == [room + 20])
     }
 
+    /// A prefetch that forgot absent tiles would be asked for one after the other, without end.
+    @Test func aPrefetchForgetsNoAbsence() {
+        let small = TilePool(tiles: 4)
+        let room = small.pool.table.maximumCount
+        for column in 0..<room {
+            small.install([small.demand(key(column))])
+            if let ticket = small.beginLoad() { small.end(ticket, .absent) }
+        }
+        small.install([small.wish(room, 1)])
+        #expect(small.beginLoad() == nil)
+        #expect(small.entryCount == room)
+    }
+
+    /// However few steps a trim may take, needed tiles go after what is remembered of absent ones.
+    @Test(arguments: 1...4) func absencesGoBeforeNeededTiles(steps: Int) throws {
+        let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
+        small.install([small.demand(key(0))])
+        small.end(try #require(small.beginLoad()), .absent)
+        var needs = ViewNeeds()
+        small.need([1, 2], &needs)
+        small.load(1, 2)
+        var goesOn = true
+        while goesOn {
+            goesOn = small.pool.trim(toBytes: 0, now: small.now, steps: steps)
+            small.pool.finishDecommits(small.pool.takePendingDecommits())
+            #expect(small.entry(0) == nil || small.resident == [1, 2])
+        }
+        #expect(small.resident.isEmpty && small.entry(0) == nil)
+    }
+
     /// What a trim lets go counts until the system has it back; nobody takes its bytes before.
     @Test func leavingMemoryIsNotFreeYet() {
         let small = TilePool(tiles: 8)

@@ -102,9 +102,10 @@ extension PoolState {
                     drop(solid, cause: .trimmed)
                     continue
                 }
-                let forgotten = forgetAbsences(steps: left)
+                // The step that is spent already is the first of them.
+                let forgotten = forgetAbsences(steps: left + 1)
                 if forgotten > 0 {
-                    left -= forgotten
+                    left -= forgotten - 1
                     continue
                 }
                 if planBytes > 0 {
