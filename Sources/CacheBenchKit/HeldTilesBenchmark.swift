@@ -67,12 +67,10 @@ public struct HeldTilesBenchmark: Sendable {
         func take() -> (usual: Double, longest: Double, idle: Double) {
             let (waits, idle) = state.withLock { state in
                 defer { (state.waits, state.idleWaits) = ([], []) }
-                return (state.waits.sorted(), state.idleWaits.sorted())
+                return (state.waits, state.idleWaits)
             }
-            func usual(_ waits: [Int64]) -> Double {
-                waits.isEmpty ? 0 : Double(waits[(waits.count - 1) * 999 / 1000]) / 1e6
-            }
-            return (usual(waits), Double(waits.last ?? 0) / 1e6, usual(idle))
+            let spread = PacedFrameBenchmark.Spread(waits)
+            return (spread.p999, spread.maximum, PacedFrameBenchmark.Spread(idle).p999)
         }
 
         func end() {

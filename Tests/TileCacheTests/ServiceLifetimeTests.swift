@@ -59,13 +59,8 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(600, 600))
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return requests.count == 4
-            }
-        )
+        let requests = source.taken(atLeast: 4)
+        #expect(requests.count == 4)
         let gate = DispatchSemaphore(value: 0)
         let entered = Lock(0)
         for request in requests {

@@ -14,13 +14,8 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(500, 500))
-        var requests: [TileRequest] = []
-        #expect(
-            eventually {
-                requests += source.take()
-                return requests.count == workers
-            }
-        )
+        let requests = source.taken(atLeast: workers)
+        #expect(requests.count == workers)
         return (cache, source, view, requests)
     }
 

@@ -37,8 +37,9 @@ public struct ZoomoutReport: Codable, Sendable {
         @Nullable public var largestToMedianPeak: Double?
         /// Whether all of it held.
         public var passed: Bool
-        /// The bytes of the most tiles that any frame needed, decoded, also of those that the limit is too small for and
-        /// a coarser level is drawn instead of; tables come on top.
+        /// Bytes of the most tiles that any frame needed, decoded. Tables come on top.
+        ///
+        /// Tiles count of the right level, also if the limit is too small for them and a coarser one is drawn.
         public var screenBytes = 0
         /// How many of those the limit lacks; 0 if it holds them.
         public var shortfallBytes = 0

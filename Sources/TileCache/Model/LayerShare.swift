@@ -3,11 +3,11 @@
 /// Decoded tiles, compressed ones and loads in flight count together. A layer that has all its share makes room among
 /// its own tiles, and a view whose needed tiles do not fit it draws a coarser level.
 public struct LayerShare: Hashable, Sendable {
-    /// The part of the limit that the layer's tiles never exceed, larger than 0, at most 1; 1 unless given.
+    /// The part of the limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1.
     public var maximum: Double
-    /// Tiles of the layer are not given up for other layers while it has no more than this part of the limit, 0 to
-    /// `maximum`; 0 unless given. What the layer does not use others may use until it does. All layers' parts together
-    /// are at most 1.
+    /// The part of the limit, 0 to `maximum`, within which no tile of the layer is evicted for another layer. Default: 0.
+    ///
+    /// Other layers may use what the layer does not use yet. All layers' parts together are at most 1.
     public var guaranteed: Double
 
     /// Nothing is held back and nothing guaranteed.

@@ -2,9 +2,9 @@
 ///
 /// What is left over is done by workers, and `onTilesReady` says when.
 public struct PromotionBudget: Hashable, Sendable {
-    /// Tiles a frame, 0 or more; 8 unless given.
+    /// Tiles a frame, 0 or more. Default: 8.
     public var maximumTiles: Int
-    /// Nanoseconds a frame after which no further decompression begins; 2 ms unless given.
+    /// Nanoseconds a frame after which no further decompression begins. Default: 2 ms.
     public var maximumNanoseconds: Int64
 
     /// Makes a budget.

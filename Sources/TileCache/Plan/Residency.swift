@@ -1,16 +1,16 @@
 /// Where a tile's pixels are.
 enum Residency: UInt8 {
-    /// Nowhere: the entry only remembers that somebody needs the tile, that it is on its way, absent or has failed.
+    /// Not resident: the tile is only needed, being loaded, absent or failed.
     case none
     /// Ready to draw in a slot.
     case decoded
     /// Ready to draw, while a worker compresses a copy.
     case demoting
-    /// Compressed in a worker's scratch memory, its slot given up, being copied into pages.
+    /// Compressed in a worker's scratch memory, being copied into pages; its slot is released.
     case storing
     /// Compressed in pages, or a single colour in the entry itself.
     case compressed
-    /// Compressed, while somebody decompresses it into a slot.
+    /// Compressed, while it is being decompressed into a slot.
     case promoting
 
     var isDecoded: Bool { self == .decoded || self == .demoting }
@@ -22,6 +22,6 @@ enum Residency: UInt8 {
 struct TileStanding: Sendable {
     /// Where its pixels are.
     var residency: Residency
-    /// Whether there is anything: pixels, a load under way, or at least somebody who needs it.
+    /// Whether it has an entry: for pixels, a load in flight, or a view that needs it.
     var isKnown: Bool
 }

@@ -6,7 +6,7 @@ enum VisitClass {
     static let ages = 10
     static let count = 4
 
-    /// The oldest age: also what tiles count as that nobody has looked at yet.
+    /// The class of an age; the last class has no upper bound.
     static func age(ofDemands demands: Int) -> Int {
         var age = 0
         var bound = 16

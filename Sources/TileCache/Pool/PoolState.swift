@@ -308,7 +308,7 @@ struct PoolState: ~Copyable {
     /// Resident tiles that were never drawn, and how many of them were prefetched.
     var unseen: (all: Int, prefetched: Int) { (tiles.unseen, tiles.unseenPrefetched) }
 
-    /// The entry of a key, made where there was none; -1 where the table is full and nothing can be forgotten.
+    /// The entry of a key, made if there is none; -1 if the table is full and nothing can be forgotten.
     ///
     /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a prefetch could do so, the
     ///   source would be asked for one absent tile after the other, again and again.

@@ -72,14 +72,13 @@ struct Planner: Sendable {
         return plan
     }
 
-    /// Bytes that the policies hold.
-    var policyBytes: Int { policies.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.byteCount } } }
-
     /// Resets policies until they hold no more than some bytes, those of views that have not moved since the last plan
     /// first.
-    mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) {
-        var held = policyBytes
-        guard held > bytes else { return }
+    ///
+    /// - Returns: the bytes that they hold then.
+    mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) -> Int {
+        var held = policies.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.byteCount } }
+        guard held > bytes else { return held }
         let moved = Set(views.filter { $0.snapshot.layers.contains { $0.observations.count > 0 } }.map(\.id))
         let order = policies.keys.sorted { (moved.contains($0) ? 1 : 0, $0) < (moved.contains($1) ? 1 : 0, $1) }
         for id in order {
@@ -89,6 +88,7 @@ struct Planner: Sendable {
                 held += policies[id]?[index].byteCount ?? 0
             }
         }
+        return held
     }
 
     /// Whether another plan for the same views, which stand still, would say what the last one said.

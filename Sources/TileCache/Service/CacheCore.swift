@@ -65,7 +65,7 @@ final class CacheCore: Sendable {
         MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * PageAllocator.pageBytes)
     }
 
-    /// Runs `body` under the lock, then decommits the memory that it let go before anybody touches what it was given.
+    /// Runs `body` under the lock, then decommits what it released, before any memory that it was granted is touched.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         executor.interleave?()
         var leaving: [LeavingMemory] = []
@@ -170,8 +170,8 @@ final class CacheCore: Sendable {
             var plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
             plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
-            planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
-            return (plan, planner.isSettled(on: input.views), expected, planner.policyBytes)
+            let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
+            return (plan, planner.isSettled(on: input.views), expected, learned)
         }
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         // In steps, so that a little growth is not asked for each time.
@@ -198,10 +198,7 @@ final class CacheCore: Sendable {
 
     /// Resets all policies: the limit has no room for what they have learned.
     private func resetPolicies() {
-        let least = planner.withLock { planner -> Int in
-            planner.trimPolicies(toBytes: 0, of: [])
-            return planner.policyBytes
-        }
+        let least = planner.withLock { $0.trimPolicies(toBytes: 0, of: []) }
         perform { $0.pool.policyBytes = min($0.pool.policyBytes, least) }
     }
 
