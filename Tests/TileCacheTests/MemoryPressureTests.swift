@@ -158,7 +158,8 @@ import Testing
         }
         #expect(cache.statistics.usedBytes > 1 << 20)
         cache.noteMemoryPressure(.warning)
-        #expect(cache.statistics.usedBytes <= 1 << 20)
+        // Loads under way and memory that another thread decommits stay counted until they end.
+        #expect(eventually { cache.statistics.usedBytes <= 1 << 20 })
         #expect(cache.statistics.byteLimit == 1 << 20)
         #expect(cache.byteLimit == .mebibytes(2))
         // Another limit of the renderer's own is cut in the same way.
