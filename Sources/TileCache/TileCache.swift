@@ -120,7 +120,7 @@ public final class TileCache: Sendable {
     ///   - layers: in the order of drawing; those of another cache are ignored.
     ///   - selection: how levels are chosen; 1:1 or finer unless given.
     public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
-        let memory = core.lock.withLock { $0.pool.configuration.byteLimit } / 16
+        let memory = core.read { $0.pool.configuration.byteLimit } / 16
         return makeView(layers: layers, selection: selection) { TileCachePolicy(memory: memory) }
     }
 
@@ -130,7 +130,7 @@ public final class TileCache: Sendable {
         policy: () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
-        let (place, serial, count) = core.lock.withLock { state -> (Int, Int, Int) in
+        let (place, serial, count) = core.perform { state -> (Int, Int, Int) in
             let known = layers.filter { state.layers.indices.contains($0.index) }
             let model = ViewModel(
                 layers: known.map { ViewLayer(layer: $0.index, pyramid: state.layers[$0.index].pyramid) },
@@ -188,7 +188,7 @@ public final class TileCache: Sendable {
     /// memory for its tables. Under memory pressure
     /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``Statistics/byteLimit`` tells.
     public var byteLimit: ByteCount {
-        get { .bytes(core.lock.withLock { $0.fullByteLimit }) }
+        get { .bytes(core.read { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }
     }
 
@@ -242,9 +242,9 @@ extension TileCache.Configuration {
 extension TileCache {
     /// How long loads waited for a worker, for reports.
     package var loadWaits: (demand: DurationHistogram, prefetch: DurationHistogram) {
-        core.lock.withLock { ($0.waits.demand, $0.waits.prefetch) }
+        core.read { ($0.waits.demand, $0.waits.prefetch) }
     }
 
     /// The pool's own counters, for reports.
-    package var counters: PoolCounters { core.lock.withLock { $0.pool.counters } }
+    package var counters: PoolCounters { core.read { $0.pool.counters } }
 }

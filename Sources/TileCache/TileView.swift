@@ -28,17 +28,16 @@ public final class TileView: Sendable {
         let now = MonotonicTime.bounded(core.clock())
         let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
         recorder?.record(viewport, at: observed)
-        let plans = core.perform { state -> Bool in
-            guard !state.isShutDown, var view = state.views[id].take() else { return false }
+        core.perform { state in
+            guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
             view.model.destination = destination
             guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
                 view.refusedViewports += 1
-                return false
+                return
             }
-            return state.wantsPlan(for: view, now: now) && state.requestPlan()
+            if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
         }
-        if plans { core.queuePlan() }
     }
 
     /// Says which tiles are needed, for renderers that decide that themselves (perspective, globes, feedback buffers).
@@ -49,13 +48,12 @@ public final class TileView: Sendable {
     public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
         guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
-        let plans = core.perform { state -> Bool in
-            guard !state.isShutDown, var view = state.views[id].take() else { return false }
+        core.perform { state in
+            guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
             view.model.update(tiles, now: now, pool: &state.pool)
-            return state.wantsPlan(for: view, now: now) && state.requestPlan()
+            if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
         }
-        if plans { core.queuePlan() }
     }
 
     /// What to draw now for the viewport of the last update.
@@ -64,36 +62,36 @@ public final class TileView: Sendable {
     /// Called when better pixels than the last frame's have landed, stand-ins on a blank view included: once for many tiles, on ``callbackQueue``, never
     /// from within a call of this library, and never after the cache has been shut down.
     public var onTilesReady: (@Sendable () -> Void)? {
-        get { core.lock.withLock { $0.views[id]?.callback } }
+        get { core.read { $0.views[id]?.callback } }
         // What was set before may own frames and views, whose ends take the lock: it must go outside of it.
         set { core.exchange(newValue, ofView: id, at: \.callback) }
     }
 
     /// The queue that ``onTilesReady`` is called on; the main queue unless set. Set a serial one.
     public var callbackQueue: DispatchQueue {
-        get { core.lock.withLock { $0.views[id]?.callbackQueue } ?? .main }
-        set { core.lock.withLock { $0.views[id]?.callbackQueue = newValue } }
+        get { core.read { $0.views[id]?.callbackQueue } ?? .main }
+        set { core.perform { $0.views[id]?.callbackQueue = newValue } }
     }
 
     /// Records every viewport of ``update(_:at:destination:)`` as a pan trace; nothing unless set.
     public var recorder: PanTraceRecorder? {
-        get { core.lock.withLock { $0.views[id]?.recorder } }
+        get { core.read { $0.views[id]?.recorder } }
         set { core.exchange(newValue, ofView: id, at: \.recorder) }
     }
 
     /// How much each ``frame()`` may spend on decompression.
     public var promotionBudget: PromotionBudget {
-        get { core.lock.withLock { $0.views[id]?.promotionBudget } ?? PromotionBudget() }
-        set { core.lock.withLock { $0.views[id]?.promotionBudget = newValue } }
+        get { core.read { $0.views[id]?.promotionBudget } ?? PromotionBudget() }
+        set { core.perform { $0.views[id]?.promotionBudget = newValue } }
     }
 
     /// Bytes that the needed tiles would take where the limit is too small for them; 0 where they fit. While it is not,
     /// coarser tiles are drawn.
-    public var shortfallBytes: Int { core.lock.withLock { $0.views[id]?.model.shortfallBytes } ?? 0 }
+    public var shortfallBytes: Int { core.read { $0.views[id]?.model.shortfallBytes } ?? 0 }
 
     /// The waits, in nanoseconds, of tiles that were no hits and have become drawable since the last call.
     package func takeWaits() -> [Int64] {
-        core.lock.withLock { state in
+        core.perform { state in
             defer { state.views[id]?.waits.removeAll() }
             return state.views[id]?.waits ?? []
         }
@@ -101,9 +99,9 @@ public final class TileView: Sendable {
 
     /// The tiles that the last update needs, of all layers.
     package var neededTileCount: Int {
-        core.lock.withLock { $0.views[id]?.model.layers.reduce(0) { $0 + $1.needs.tiles.count } } ?? 0
+        core.read { $0.views[id]?.model.layers.reduce(0) { $0 + $1.needs.tiles.count } } ?? 0
     }
 
     /// Whether the last update changed what is seen.
-    package var hasMoved: Bool { core.lock.withLock { $0.views[id]?.model.hasMoved } ?? false }
+    package var hasMoved: Bool { core.read { $0.views[id]?.model.hasMoved } ?? false }
 }

@@ -180,7 +180,7 @@ import Testing
         #expect(
             eventually {
                 scene.view.update(scene.home)
-                return scene.cache.core.lock.withLock { $0.decodes.values.count { $0.isWrittenOff } } >= 2
+                return scene.cache.core.lock.withLock { $0.workers.decodes.values.count { $0.isReplaced } } >= 2
             }
         )
         // Promotions of another layer by its own decoder, and loads.
@@ -194,7 +194,7 @@ import Testing
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(scene.cache.shutdown())
         scene.cache.core.lock.withLock { state in
-            #expect(state.decodes.isEmpty && state.surplusWorkers == 0)
+            #expect(state.workers.decodes.isEmpty && state.workers.surplus == 0)
             #expect(state.pool.layers.allSatisfy { $0.stuckDecodes == 0 })
         }
     }

@@ -172,8 +172,10 @@ import Testing
         small.install([small.demand(key(20))])
         let job = small.pool.nextJob(now: small.now)
         #expect(job == nil)
-        let isUnderLimit = small.pool.finishDecommits(leaving)
-        #expect(isUnderLimit && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
+        _ = small.pool.takeEffects()
+        small.pool.finishDecommits(leaving)
+        let effects = small.pool.takeEffects()
+        #expect(effects.plans && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
         small.load(20)
         #expect(small.resident.count == 4)
     }

@@ -143,14 +143,18 @@ extension PoolModel {
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = views.contains { $0.tiles.contains(flight.key) }
-            var landing = pool.finishLoad(id, result, now: now)
-            landing.retryAt = nil
+            let isLate = pool.loads[Int(id)]?.isWrittenOff == true
+            let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
+            pool.finishLoad(id, result, now: now)
+            let effects = pool.takeEffects()
+            let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
+            try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
+            try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.find(flight.key)
             if result == .refused, !flight.isOutdated, number >= 0 {
                 let pages = Int(pool.table[number].refusedPages)
                 try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
             }
-            try require(landing == Landing(isNeeded: isNeeded, isOutdated: flight.isOutdated), "\(landing)")
             guard !flight.isOutdated else { return }
             switch result {
             case .pixels:
@@ -250,7 +254,8 @@ extension PoolModel {
                     "its block was taken"
                 )
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
-                try require(pool.finishStore(work.ticket) == isNeeded, "whether a view waits for it")
+                pool.finishStore(work.ticket)
+                try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
             }
         case .promotion:
             let isIntact = !random.oneIn(6)
@@ -268,13 +273,15 @@ extension PoolModel {
                 try write(work.stamp, to: range)
                 let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
                 pool.finishPromotion(work.ticket, isIntact ? .pixels : isDecoded ? .undecodable : .damaged)
+                try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
             }
         case .peek:
             let result: PromotionResult = random.oneIn(6) ? .damaged : .pixels
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
-                try require(pool.finishPeek(work.ticket, result) == isNeeded, "whether a view waits for it")
+                pool.finishPeek(work.ticket, result)
+                try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
             }

@@ -134,8 +134,10 @@ final class PoolModel {
 
     func letGo(_ index: Int) throws {
         let wasOver = pool.isOverLimit
-        let isUnder = pool.finishDecommits([leaving.remove(at: index)])
-        try require(isUnder == (wasOver && !pool.isOverLimit), "the end of a lowered limit was not told")
+        _ = pool.takeEffects()
+        pool.finishDecommits([leaving.remove(at: index)])
+        let plans = pool.takeEffects().plans
+        try require(plans == (wasOver && !pool.isOverLimit), "the end of a lowered limit was not told")
     }
 
     // MARK: - Operations and their bounds

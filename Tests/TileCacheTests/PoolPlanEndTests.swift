@@ -15,7 +15,7 @@ import Testing
         plan.wish(for: TileCoordinate(level: 3, column: 0, row: 0), layer: layer, value: 1)
         pool.install(plan)
         guard case .load(let first) = pool.nextJob(now: 0) else { throw Problem.noLoad }
-        _ = pool.finishLoad(first.load, .pixels, now: 1)
+        pool.finishLoad(first.load, .pixels, now: 1)
 
         // Room for one more; the third has to wait until the first is compressed.
         plan = Plan()
@@ -31,8 +31,8 @@ import Testing
         if let stored = pool.finishDemotion(demotion, .solid(7), now: 3) { pool.finishStore(stored) }
         guard case .load(let third) = pool.nextJob(now: 3) else { throw Problem.noLoad }
         #expect(third.key == key(2))
-        _ = pool.finishLoad(second.load, .pixels, now: 4)
-        _ = pool.finishLoad(third.load, .pixels, now: 4)
+        pool.finishLoad(second.load, .pixels, now: 4)
+        pool.finishLoad(third.load, .pixels, now: 4)
     }
 
     /// Plans of any size, each after any other: charged for at least what their lists hold, and not for what a far larger

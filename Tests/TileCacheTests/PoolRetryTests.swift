@@ -147,12 +147,12 @@ import Testing
             let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit - TilePool.tileBytes + 1, now: small.now)
             #expect(held == .refused)
             // A source that gives up then has not failed.
-            let landing = small.pool.finishLoad(
+            small.pool.finishLoad(
                 ticket.load,
                 .failed(isPermanent: false, retryAfter: 5000),
                 now: small.now
             )
-            #expect(landing.retryAt == nil, "nobody needs it")
+            #expect(small.pool.takeEffects().replanAt == .max, "no view needs it")
             small.pool.setByteLimit(small.byteLimit + TilePool.tileBytes, now: small.now)
             small.now += expected - 1
             small.install([wish(5, late, 1)])
@@ -173,8 +173,8 @@ import Testing
         _ = small.pool.reserve(first.load, now: 0)
         let held = small.pool.holdEncoded(first, bytes: TilePool.tileBytes + 1, now: small.now)
         #expect(held == .refused)
-        let landing = small.pool.finishLoad(first.load, .cancelled, now: small.now)
-        #expect(landing.retryAt == nil && small.counters.loadsCancelled == 0)
+        small.pool.finishLoad(first.load, .cancelled, now: small.now)
+        #expect(small.pool.takeEffects().replanAt == .max && small.counters.loadsCancelled == 0)
         small.now += 100
         small.install([small.demand(key(5, layer: late))])
         #expect(small.beginLoad() == nil)

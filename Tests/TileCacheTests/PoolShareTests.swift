@@ -90,7 +90,7 @@ import Testing
             let begun = small.pool.beginPeek(number)
             let peek = try #require(begun)
             small.pool.invalidate(layer: 1, dropsAtOnce: true) { _ in true }
-            _ = small.pool.finishPeek(peek, .pixels)
+            small.pool.finishPeek(peek, .pixels)
             let used = small.pool.usedBytes(ofLayer: 1)
             #expect(used == 0)
         }

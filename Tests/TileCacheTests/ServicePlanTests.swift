@@ -86,7 +86,7 @@ import Testing
         #expect(eventually { cache.statistics.stuckLoads == 0 && cache.statistics.blockedWorkers == 0 })
         // There are as many workers as before, and all have nothing to do.
         // Those that took the places are spare ones again, for the next source that hangs.
-        #expect(eventually { cache.core.lock.withLock { [$0.idleWorkers.count, $0.spareWorkers.count] } == [2, 6] })
+        #expect(eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 6] })
         #expect(cache.shutdown(timeout: 20_000_000_000))
     }
 

@@ -48,7 +48,7 @@ final class TilePool {
     }
 
     func end(_ ticket: LoadTicket, _ result: LoadResult = .pixels) {
-        _ = pool.finishLoad(ticket.load, result, now: now)
+        pool.finishLoad(ticket.load, result, now: now)
     }
 
     /// Does all that the plan asks for, one load after the other; a millisecond passes with each.

@@ -32,18 +32,6 @@ enum LoadResult: Sendable, Hashable {
     case refused
 }
 
-/// What the end of a load changed.
-struct Landing: Hashable, Sendable {
-    /// A view needs the tile now: it should draw again.
-    var isNeeded = false
-    /// The pixels are of no use: an invalidation came in between.
-    var isOutdated = false
-    /// The load had been given up as stuck: the layer may load more again.
-    var wasWrittenOff = false
-    /// When a plan should be made to try again, whether or not anything else happens, in nanoseconds.
-    var retryAt: Int64?
-}
-
 extension PoolState {
     /// Puts a new plan in the place of the old one; what has not started of the old one never will.
     ///
@@ -232,9 +220,10 @@ extension PoolState {
     }
 
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
-    mutating func finishLoad(_ id: Int32, _ result: LoadResult, now: Int64) -> Landing {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return Landing() }
-        let result = outcome(result, of: load)
+    mutating func finishLoad(_ id: Int32, _ answer: LoadResult, now: Int64) {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return }
+        let wasOverLimit = isOverLimit
+        let result = outcome(answer, of: load)
         loads[Int(id)] = nil
         freeLoads.append(id)
         let number = load.entry
@@ -249,25 +238,27 @@ extension PoolState {
         if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
         heldBytes -= load.heldBytes
 
-        var landing = Landing(isNeeded: table[number].needCount > 0)
-        landing.isOutdated = load.generation == 0
-        landing.wasWrittenOff = load.isWrittenOff
-        if landing.isOutdated { counters.loadsOutdated += 1 }
-        if result == .pixels, !landing.isOutdated {
+        let isOutdated = load.generation == 0
+        if isOutdated { counters.loadsOutdated += 1 }
+        // The plan passed over a needed tile because it was on its way.
+        if isOutdated || (answer == .cancelled && table[number].needCount > 0) { effects.plans = true }
+        if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {
             if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
             if load.encodedBytes > 0 { free(load.encoded, bytes: Int(load.encodedBytes), ofLayer: layer) }
-            if !landing.isOutdated {
+            if !isOutdated {
                 note(result, load, in: number, now: now)
-                landing.retryAt = retryTime(of: number, after: result)
+                if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
             }
             noteFruitless(load, result)
             forgetIfIdle(number)
         }
         notePeaks()
         settleLimit(now: now)
-        return landing
+        // A source that answered at last is asked again.
+        if load.isWrittenOff { effects.lateWorkers += 1 }
+        if load.isWrittenOff || hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
 
     private mutating func land(_ load: Load, in number: Int32, now: Int64) {

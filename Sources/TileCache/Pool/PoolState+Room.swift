@@ -270,10 +270,8 @@ extension PoolState {
         return leaving
     }
 
-    /// The memory is gone; its numbers may be used again, and its bytes for something else. Whether the pool came under
-    /// a lowered limit by it.
-    @discardableResult
-    mutating func finishDecommits(_ leaving: [LeavingMemory]) -> Bool {
+    /// The memory is gone; its numbers may be used again, and its bytes for something else.
+    mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
             leavingBytes -= memory.countedBytes
             let range = memory.range
@@ -283,9 +281,10 @@ extension PoolState {
             default: slots[Int(range.slotClass)].finishDecommit(range.number)
             }
         }
-        let wasOverLimit = isOverLimit
-        if wasOverLimit { isOverLimit = committedBytes > configuration.byteLimit }
-        return wasOverLimit && !isOverLimit
+        guard isOverLimit, committedBytes <= configuration.byteLimit else { return }
+        // Nothing was taken until now.
+        isOverLimit = false
+        effects.plans = true
     }
 }
 

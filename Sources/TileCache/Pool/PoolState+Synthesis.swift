@@ -35,21 +35,22 @@ extension PoolState {
         )
     }
 
-    /// Ends a look; the tile is as compressed as before, unless its block was damaged. Whether a view waits for it.
-    mutating func finishPeek(_ ticket: CodecTicket, _ result: PromotionResult) -> Bool {
+    /// Ends a look; the tile is as compressed as before, unless its block was damaged. What a view waits for is to be
+    /// decompressed, or loaded again.
+    mutating func finishPeek(_ ticket: CodecTicket, _ result: PromotionResult) {
         codecJobs -= 1
+        if result != .pixels { effects.plans = true }
         let number = ticket.entry
         guard isCurrent(ticket) else {
             if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
-            return false
+            return
         }
         table[number].leaseCount -= 1
         change(number) { $0.residency = .compressed }
-        let isNeeded = table[number].needCount > 0
+        if table[number].needCount > 0 { effects.plans = true }
         if result != .pixels {
             if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
             drop(number, cause: .damaged)
         }
-        return isNeeded
     }
 }

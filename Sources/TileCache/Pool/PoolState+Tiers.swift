@@ -130,16 +130,15 @@ extension PoolState {
         }
     }
 
-    /// The block stands in its pages.
-    @discardableResult
-    mutating func finishStore(_ ticket: CodecTicket) -> Bool {
+    /// The block stands in its pages. A tile that has come into view meanwhile has to be decompressed again.
+    mutating func finishStore(_ ticket: CodecTicket) {
         codecJobs -= 1
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
             free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
-            return false
+            return
         }
         change(ticket.entry) { $0.residency = .compressed }
-        return table[ticket.entry].needCount > 0
+        if table[ticket.entry].needCount > 0 { effects.plans = true }
     }
 
     /// Takes a slot for a compressed tile's pixels and marks it as being decompressed.
@@ -178,6 +177,8 @@ extension PoolState {
     /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         codecJobs -= 1
+        // The tile has to be loaded again.
+        if result != .pixels { effects.plans = true }
         let number = ticket.entry
         guard isCurrent(ticket) else {
             giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)

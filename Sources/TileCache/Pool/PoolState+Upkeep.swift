@@ -146,6 +146,23 @@ extension PoolState {
         return settleLimit(now: now, steps: steps)
     }
 
+    /// Counts scratch memory that the owner holds for the pool, or holds no longer. What is more has been asked for with
+    /// `makeBytes`.
+    mutating func noteScratch(bytes: Int) {
+        configuration.fixedBytes += bytes
+        coverTaken()
+        notePeaks()
+    }
+
+    /// Sets how many compressions may run at a time. With none, nothing is compressed and what is counts as missing.
+    mutating func setCodecs(_ count: Int) {
+        configuration.maximumCodecJobs = count
+        configuration.compressedTier = count > 0
+    }
+
+    /// From now on tiles of a layer may be compressed.
+    mutating func setCompressible(layer: Int) { layers[layer].isCompressible = true }
+
     /// Evictions and decommits at a time, so that others do not wait long for the lock.
     static let stepsAtOnce = 128
 

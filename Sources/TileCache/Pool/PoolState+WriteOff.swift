@@ -23,6 +23,19 @@ extension PoolState {
         return count
     }
 
+    /// Counts a load as begun at a later time: its source has answered a part of it.
+    mutating func restart(_ id: Int32, at time: Int64) { loads[Int(id)]?.started = time }
+
+    /// Notes that a layer's decoder keeps its worker for too long; such a layer gets no more than the workers' number of
+    /// spare ones.
+    mutating func noteStuckDecode(ofLayer layer: Int) { layers[layer].stuckDecodes += 1 }
+
+    /// Notes the end of such a decoder.
+    mutating func endStuckDecode(ofLayer layer: Int) {
+        layers[layer].stuckDecodes -= 1
+        effects.plans = true
+    }
+
     /// When the oldest load began that nobody has written off; `nil` where there is none.
     var oldestLoadStart: Int64? {
         loads.lazy.compactMap { $0.flatMap { $0.isWrittenOff ? nil : $0.started } }.min()

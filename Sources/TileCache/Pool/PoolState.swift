@@ -131,6 +131,7 @@ struct PoolState: ~Copyable {
     /// What this hold of the lock has taken in the place of what it lets go.
     var pledgedBytes = 0
     var counters = PoolCounters()
+    var effects = PoolEffects()
     /// Bytes that an idle limit change still has to free: pins held it up.
     var isOverLimit = false
     /// Tiles that the searches for something to evict have looked at.
@@ -163,12 +164,14 @@ struct PoolState: ~Copyable {
     ///
     /// - Parameter slotCapacity: slots that a new size has addresses for. Default: as many as the highest limit has room
     ///   for.
+    ///   - levelBytes: bytes of a tile by level, if they differ. Default: empty.
     mutating func addLayer(
         tileBytes: Int,
         isCompressible: Bool = true,
         reservesLate: Bool = false,
         share: LayerShare = .all,
-        slotCapacity: Int? = nil
+        slotCapacity: Int? = nil,
+        levelBytes: [Int] = []
     ) -> Int {
         let slotBytes = Self.slotBytes(for: tileBytes)
         let slotClass =
@@ -182,6 +185,7 @@ struct PoolState: ~Copyable {
         layers.append(
             PoolLayer(
                 tileBytes: tileBytes,
+                levelBytes: levelBytes,
                 slotClass: slotClass,
                 isCompressible: isCompressible,
                 reservesLate: reservesLate,

@@ -4,7 +4,7 @@ import Synchronization
 extension CacheCore {
     func diagnostics(ofView id: Int, margin: Double, maximumPlannedTiles: Int) -> TileViewDiagnostics {
         let now = clock()
-        return lock.withLock { state in
+        return perform { state in
             var result = TileViewDiagnostics()
             guard !state.isShutDown, let view = state.views[id] else { return result }
             state.views[id]?.diagnosedAt = now

@@ -69,12 +69,10 @@ extension CacheCore {
                 .copyMemory(from: UnsafeRawBufferPointer(start: source, count: part.count))
             offset += part.count
         }
-        let woken = perform { state in
+        perform { state in
             state.pool.beginDecode()
-            state.returnCodec(work.codec)
-            return state.takeIdleWorkers()
+            state.returnCodec(work.codec, wakes: .max)
         }
-        wake(woken)
         return block
     }
 

@@ -13,7 +13,7 @@ extension CacheCore {
 
     /// Composes a frame; `nil` where it should first be tried to decompress what it needs.
     private func frame(ofView id: Int, now: Int64, unlessCompressed: Bool) -> TileFrame? {
-        lock.withLock { state in
+        perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
             defer { state.views[id] = view }
             let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
@@ -97,16 +97,11 @@ extension CacheCore {
             }
             guard let (ticket, work) = begun else { return }
             let result = decompress(ticket, work)
-            let woken = perform { state -> [Int] in
-                state.pool.finishPromotion(ticket, result)
-                state.returnCodec(work.codec)
-                // A worker may have gone idle for want of the codec.
-                return state.takeIdleWorkers()
+            perform { state in
+                state.returnCodec(work.codec, wakes: .max)
+                // The view itself is about to draw the tile.
+                state.endPromotion(ticket, result, drawing: id)
             }
-            wake(woken)
-            // The view itself is about to draw the tile.
-            notify(drawing: ticket.key, except: id)
-            if result != .pixels { requestPlan() }
             done += 1
         }
     }
@@ -114,13 +109,13 @@ extension CacheCore {
     // MARK: - Leases
 
     func retain(_ token: LeaseToken) {
-        lock.withLock { $0.pool.lease(token.entry, slotClass: Int(token.slotClass), slot: token.slot) }
+        perform { $0.pool.lease(token.entry, slotClass: Int(token.slotClass), slot: token.slot) }
     }
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
         let now = clock()
-        let plansAgain = perform { state -> Bool in
+        perform { state in
             var makesRoom = false
             let wasOverLimit = state.pool.isOverLimit
             for token in tokens {
@@ -131,9 +126,8 @@ extension CacheCore {
             let goesOn = state.pool.settleLimit(now: now)
             // What is still needed, or in the next frame, cannot go.
             let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
-            return (goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now))) && state.requestPlan()
+            if goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now)) { state.effects.plans = true }
         }
-        if plansAgain { queuePlan() }
     }
 
     func removeView(_ id: Int) {
@@ -145,12 +139,12 @@ extension CacheCore {
             state.closedZoom = state.closedZoom + view.model.zoom
             state.refusedViewports += view.refusedViewports
             state.freeViews.append(id)
+            // What only this view wanted need not be loaded any more.
+            state.effects.plans = true
             return view
         }
         withExtendedLifetime(gone) {}
         if let serial = gone?.serial { setPolicies(nil, ofView: serial) }
-        // What only this view wanted need not be loaded any more.
-        requestPlan()
     }
 
     /// Sets a part of a view's record and lets the old one go outside of the lock.
@@ -159,7 +153,7 @@ extension CacheCore {
         ofView id: Int,
         at path: any WritableKeyPath<ViewRecord, Part> & Sendable
     ) {
-        let old = lock.withLock { state -> Part? in
+        let old = perform { state -> Part? in
             let old = state.views[id]?[keyPath: path]
             state.views[id]?[keyPath: path] = part
             return old

@@ -26,7 +26,7 @@ extension TileCache {
     @usableFromInline
     func hold(_ tile: TileCoordinate, of layer: LayerID) -> HeldTile? {
         guard let key = TileKey(exactly: layer, tile) else { return nil }
-        return core.lock.withLock { state in
+        return core.perform { state in
             let number = state.pool.find(key)
             guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
             state.pool.lease(number)
@@ -44,21 +44,21 @@ extension TileCache {
     /// Ends the lease. A plan follows where a needed tile, or a lowered limit, may have waited for it.
     @usableFromInline
     func letGo(_ held: HeldTile) {
-        let plansAgain = core.lock.withLock { state -> Bool in
+        core.perform { state in
             let makesRoom = state.pool.release(
                 held.token.entry,
                 slotClass: Int(held.token.slotClass),
                 slot: held.token.slot
             )
-            return makesRoom && (state.pool.lacksRoomForNeeds || state.pool.isOverLimit) && state.requestPlan()
+            let isWaitedFor = state.pool.lacksRoomForNeeds || state.pool.isOverLimit
+            if makesRoom, isWaitedFor { state.effects.plans = true }
         }
-        if plansAgain { core.queuePlan() }
     }
 
     /// Whether a tile is resident, decoded or compressed. Touches nothing.
     public func isResident(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         guard let key = TileKey(exactly: layer, tile) else { return false }
-        return core.lock.withLock { $0.pool.residency(of: key).isResident }
+        return core.read { $0.pool.residency(of: key).isResident }
     }
 }
 

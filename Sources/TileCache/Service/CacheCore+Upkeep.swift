@@ -20,7 +20,7 @@ extension CacheCore {
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
         // A larger one than any limit is refused below.
         let slotBytes = PoolState.slotBytes(for: min(tileBytes, 1 << 46))
-        let (limit, maximum, codecs, hasSlots) = lock.withLock { state in
+        let (limit, maximum, codecs, hasSlots) = read { state in
             (
                 state.pool.configuration.byteLimit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
@@ -47,9 +47,9 @@ extension CacheCore {
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
                 reservesLate: source.reservesLate,
                 share: options.share,
-                slotCapacity: region.map { $0.byteCount / slotBytes }
+                slotCapacity: region.map { $0.byteCount / slotBytes },
+                levelBytes: levelBytes
             )
-            state.pool.layers[index].levelBytes = levelBytes
             let slotClass = state.pool.layers[index].slotClass
             if slotClass == state.slotRegions.count, let region { state.slotRegions.append(region) }
             state.layers.append(
@@ -100,16 +100,16 @@ extension CacheCore {
                     + "not \(share.maximum) and \(share.guaranteed)"
             )
         }
-        guard lock.withLock({ $0.canGuarantee(share) }) else { throw tooMuchGuaranteed(with: share) }
+        guard read({ $0.canGuarantee(share) }) else { throw tooMuchGuaranteed(with: share) }
     }
 
     private func tooMuchGuaranteed(with share: LayerShare) -> TileCacheError {
-        let sum = lock.withLock { $0.guaranteedShares } + share.guaranteed
+        let sum = read { $0.guaranteedShares } + share.guaranteed
         return .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 
     func invalidate(_ layer: LayerID, region: Rectangle?, keepsStale: Bool) {
-        let pyramid = lock.withLock { state in
+        let pyramid = read { state in
             state.layers.indices.contains(layer.index) ? state.layers[layer.index].pyramid : nil
         }
         guard let pyramid else { return }
@@ -145,14 +145,17 @@ extension CacheCore {
                 next = step.endIndex..<next.upperBound
             }
         }
-        requestPlan()
+        perform { $0.effects.plans = true }
     }
 
     func trim(toBytes bytes: Int) {
         let now = clock()
-        while perform({ $0.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce) }) {}
-        // Needed tiles may have gone, too.
-        requestPlan()
+        while perform({ state in
+            let goesOn = state.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce)
+            // Needed tiles may have gone, too.
+            if !goesOn { state.effects.plans = true }
+            return goesOn
+        }) {}
     }
 
     func setByteLimit(_ bytes: Int) {
@@ -175,7 +178,7 @@ extension CacheCore {
         }
         guard var goesOn = begun else { return }
         while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
-        let (codecs, largest, limit) = lock.withLock { state in
+        let (codecs, largest, limit) = read { state in
             (state.codecs, state.largestCompressibleTile, state.pool.configuration.byteLimit)
         }
         var made = largest > codecs.tileBytes ? codecs.make(tileBytes: largest, limit: limit) : []
@@ -184,18 +187,14 @@ extension CacheCore {
             state.adoptCodecs(made)
             return state.views.count
         }
-        var changed: Set<Int> = []
-        for place in 0..<views {
-            if perform({ $0.refit(view: place, now: now) }) { changed.insert(place) }
-        }
-        requestPlan()
-        callBackViews(changed)
+        for place in 0..<views { perform { $0.refit(view: place, now: now) } }
+        perform { $0.effects.plans = true }
     }
 
     func statistics() -> Statistics {
         let now = clock()
         let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
-        return lock.withLock { state in
+        return read { state in
             var figures = Statistics(of: state.pool)
             figures.pan = state.views.reduce(state.closedPan) { $0 + ($1?.model.pan ?? DemandCounts()) }
             figures.zoom = state.views.reduce(state.closedZoom) { $0 + ($1?.model.zoom ?? DemandCounts()) }
@@ -209,7 +208,7 @@ extension CacheCore {
                 figures.oldestLoadNanoseconds = max(figures.oldestLoadNanoseconds, age)
                 if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }
             }
-            figures.blockedWorkers = state.insideSince.count { $0 != -1 && now - $0 > stuckLoadTime }
+            figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
             figures.slowCallbacks = state.slowCallbacks + slow
             figures.longestCallbackNanoseconds = max(state.longestCallback, oldest.map { now - $0 } ?? 0)
             figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }

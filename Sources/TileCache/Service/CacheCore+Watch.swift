@@ -7,18 +7,21 @@ extension CacheCore {
     func watch() {
         let now = clock()
         let limit = stuckLoadTime
-        let freed = perform { state -> Int in
-            guard !state.isShutDown else { return 0 }
-            var freed = state.pool.writeOffLoads(startedBefore: now - limit, atMost: state.spareWorkers.count)
-            freed += state.writeOffDecodes(startedBefore: now - limit, atMost: state.spareWorkers.count - freed)
-            for _ in 0..<freed { state.idleWorkers.append(state.spareWorkers.removeLast()) }
+        perform { state in
+            guard !state.isShutDown else { return }
+            let spare = state.workers.spare.count
+            let loads = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare)
+            let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
+            for layer in decodes { state.pool.noteStuckDecode(ofLayer: layer) }
+            state.workers.replace(loads + decodes.count)
             // With no spare worker left there is nothing to be done for the next one.
-            let oldest = [state.pool.oldestLoadStart, state.oldestDecodeStart].compactMap { $0 }.min()
-            if !state.spareWorkers.isEmpty, let oldest { _ = state.due.askWatch(at: oldest + limit) }
-            return freed
+            let oldest = [state.pool.oldestLoadStart, state.workers.oldestDecode].compactMap { $0 }.min()
+            if !state.workers.spare.isEmpty, let oldest, state.due.askWatch(at: oldest + limit) {
+                state.effects.setsTimer = true
+            }
+            // A worker wakes with the next plan.
+            if loads + decodes.count > 0 { state.effects.plans = true }
         }
-        // A worker wakes with the next plan.
-        if freed > 0 { requestPlan() }
     }
 
     /// Runs a renderer's callback and takes the time that it takes.
@@ -28,50 +31,10 @@ extension CacheCore {
         callback()
         let took = clock() - start
         callbacks.withLock { $0.end(number) }
-        lock.withLock { state in
+        perform { state in
             if took > slowCallbackTime { state.slowCallbacks += 1 }
             state.longestCallback = max(state.longestCallback, took)
         }
-    }
-
-    /// Tells sources that nobody wants their tiles: on a queue of its own, because what they do then may block.
-    func tell(_ unwanted: [TileRequest]) {
-        for request in unwanted {
-            guard let handler = request.noteUnwanted() else { continue }
-            // Counted from now on: a shutdown waits for what is queued, too.
-            activity.enter()
-            executor.run(cancellations) { [self] in
-                enterActivity()
-                handler()
-                leaveActivity()
-                activity.leave()
-            }
-        }
-    }
-}
-
-extension CoreState {
-    /// Gives the workers of decoders that have taken too long to others; how many. The decoders go on and keep what they
-    /// read and write.
-    mutating func writeOffDecodes(startedBefore time: Int64, atMost limit: Int) -> Int {
-        var count = 0
-        for (worker, decode) in decodes where count < limit && !decode.isWrittenOff && insideSince[worker] < time {
-            decodes[worker]?.isWrittenOff = true
-            pool.layers[decode.layer].stuckDecodes += 1
-            count += 1
-        }
-        return count
-    }
-
-    /// When the oldest decoder began that nobody has written off; `nil` where there is none.
-    var oldestDecodeStart: Int64? { decodes.filter { !$0.value.isWrittenOff }.map { insideSince[$0.key] }.min() }
-
-    /// A worker is back from whatever it did; whether that was a decoder that had been written off.
-    mutating func endDecode(of worker: Int) -> Bool {
-        guard let decode = decodes.removeValue(forKey: worker), decode.isWrittenOff else { return false }
-        pool.layers[decode.layer].stuckDecodes -= 1
-        surplusWorkers += 1
-        return true
     }
 }
 

@@ -39,28 +39,27 @@ extension CacheCore {
         enterActivity()
         defer { leaveActivity() }
         while true {
-            let (step, woken, watches) = perform { state -> (Step, [Int], Bool) in
+            let step = perform { state -> Step in
                 let step = nextStep(for: worker, &state)
-                if case .idle = step { return (step, [], false) }
+                if case .idle = step { return step }
                 // What is left of the plan may keep another worker busy.
-                return (step, state.takeIdleWorkers(), state.requestWatch(at: clock() + stuckLoadTime))
+                state.effects.wakes = .max
+                state.watch(at: clock() + stuckLoadTime)
+                return step
             }
-            wake(woken)
-            if watches { queueTimer() }
             switch step {
             case .idle: return
             case .load(let ticket, let layer, let address):
                 load(ticket, layer, at: address)
             case .request(let ticket, let source):
                 let request = TileRequest(core: self, ticket: ticket)
-                let isLate = lock.withLock { state -> Bool in
+                perform { state in
                     // The load may be over before its request is known, where a source answers at once.
                     state.requests[ticket.load] = WeakRequest(value: request)
-                    return state.isShutDown
+                    if state.isShutDown { state.effects.unwanted.append(request) }
                 }
-                if isLate { tell([request]) }
                 source.requestTile(request)
-                lock.withLock { $0.insideSince[worker] = -1 }
+                perform { $0.workers.endCall(worker) }
                 return
             case .synthesize(let ticket, let layer): synthesize(ticket, layer, as: worker)
             case .demote(let ticket, let work): demote(ticket, work)
@@ -70,28 +69,22 @@ extension CacheCore {
     }
 
     private func nextStep(for worker: Int, _ state: inout CoreState) -> Step {
-        state.insideSince[worker] = -1
-        guard !state.isShutDown else { return .idle }
-        if state.surplusWorkers > 0 {
-            // Another has had this one's place while its source did not answer.
-            state.surplusWorkers -= 1
-            state.spareWorkers.append(worker)
-            return .idle
-        }
+        state.workers.endCall(worker)
+        guard !state.isShutDown, !state.workers.retires(worker) else { return .idle }
         let now = clock()
         guard let job = state.pool.nextJob(now: now) else {
-            state.idleWorkers.append(worker)
+            state.workers.rest(worker)
             return .idle
         }
         switch job {
         case .load(let ticket):
-            state.insideSince[worker] = now
+            state.workers.beginCall(worker, at: now)
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
             if layer.makes(ticket.key.level) { return .synthesize(ticket, layer) }
             switch layer.source {
             case .asynchronous(let source)?:
-                state.workerOfLoad[ticket.load] = worker
+                state.workers.wait(worker, for: ticket.load)
                 return .request(ticket, source)
             case .blocking?, nil:
                 return .load(
@@ -103,10 +96,7 @@ extension CacheCore {
         case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
         case .promote(let ticket):
             // Its source decodes it.
-            if ticket.encodedChecksum != nil {
-                state.insideSince[worker] = now
-                state.decodes[worker] = RunningDecode(layer: ticket.key.layer)
-            }
+            if ticket.encodedChecksum != nil { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
             return .promote(ticket, codecWork(for: ticket, &state))
         }
     }
@@ -174,7 +164,7 @@ extension CacheCore {
             complete(ticket, .refused)
             return false
         }
-        let layer = lock.withLock { $0.layers[ticket.key.layer] }
+        let layer = perform { $0.layers[ticket.key.layer] }
         var pixels = layer.pixels(
             at: slot.address,
             level: ticket.key.level,
@@ -212,8 +202,7 @@ extension CacheCore {
 
     /// Compresses a tile within somebody's load: workers that have waited for the codec do not wait for the load's end too.
     func makeWay(_ ticket: CodecTicket, _ work: CodecWork) {
-        demote(ticket, work)
-        wake(lock.withLock { $0.takeIdleWorkers(atMost: 1) })
+        demote(ticket, work, wakes: 1)
     }
 
     /// A slot and where it lies.
@@ -230,41 +219,24 @@ extension CacheCore {
 
     /// Ends an asynchronous load; its worker goes on.
     func complete(_ ticket: LoadTicket, _ result: LoadResult) {
-        let (worker, started) = lock.withLock { state -> (Int?, Int64?) in
+        let now = clock()
+        perform { state in
             state.requests[ticket.load] = nil
-            return (state.workerOfLoad.removeValue(forKey: ticket.load), state.pool.loads[Int(ticket.load)]?.started)
+            let started = state.pool.loads[Int(ticket.load)]?.started ?? now
+            state.end(ticket, result, took: now - started, now: now)
+            if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
         }
-        end(ticket, result, took: started.map { clock() - $0 } ?? 0)
-        if let worker { wake([worker]) }
     }
 
     func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
         let now = clock()
-        let (landing, plansAgain) = perform { state -> (Landing, Bool) in
-            if result == .pixels {
-                // An exponential mean over about eight loads; clocks that jump do not spoil it for good.
-                state.meanLatency += (min(max(took, 0), 3_600_000_000_000) - state.meanLatency) / 8
-            }
-            let wasOverLimit = state.pool.isOverLimit
-            let landing = state.pool.finishLoad(ticket.load, result, now: now)
-            state.synthesis.noteEnd(of: ticket.load)
-            if landing.wasWrittenOff { state.surplusWorkers += 1 }
-            // What has landed may be given up for what there was no room for; who has answered at last is asked again.
-            let isWaitedFor =
-                state.wantsRoom(now: now) || state.pool.hasPassedForLoads || state.pool.hasMorePins
-                || landing.wasWrittenOff || wasOverLimit
-            return (landing, isWaitedFor && state.requestPlan())
-        }
-        if plansAgain { queuePlan() }
-        if result == .pixels || result == .absent { notify(drawing: ticket.key) }
-        // The plan passed over a needed tile because it was on its way.
-        if landing.isOutdated || (result == .cancelled && landing.isNeeded) { requestPlan() }
-        if let retryAt = landing.retryAt { planAgain(at: retryAt) }
+        perform { $0.end(ticket, result, took: took, now: now) }
     }
 
     // MARK: - Between the tiers
 
-    func demote(_ ticket: CodecTicket, _ work: CodecWork) {
+    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
+    func demote(_ ticket: CodecTicket, _ work: CodecWork, wakes: Int = 0) {
         let size = work.layer.sizes[ticket.key.level]
         let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.slotAddress), count: size.bytes)
         let compressed = work.codec.value.compress(
@@ -284,53 +256,54 @@ extension CacheCore {
         }
         let stored = perform { state -> (CodecTicket, [PagePart])? in
             guard let stored = state.pool.finishDemotion(ticket, result, now: clock()) else {
-                state.returnCodec(work.codec)
+                state.returnCodec(work.codec, wakes: wakes)
                 return nil
             }
             return (stored, parts(of: stored.block, bytes: stored.blockBytes, state))
         }
         guard let (stored, parts) = stored, let source = block.baseAddress else { return }
         copy(source, to: parts)
-        let hasComeIntoView = lock.withLock { state in
-            state.returnCodec(work.codec)
-            return state.pool.finishStore(stored)
+        perform { state in
+            state.returnCodec(work.codec, wakes: wakes)
+            state.pool.finishStore(stored)
         }
-        if hasComeIntoView { requestPlan() }
     }
 
-    /// Decompresses a tile and tells whoever needs it.
-    func promote(_ ticket: CodecTicket, _ work: CodecWork, as worker: Int? = nil) {
-        let (result, plansAgain) = decompress(ticket, work) { state, result in
-            state.pool.finishPromotion(ticket, result)
-            let hasComeBack = worker.map { state.endDecode(of: $0) } ?? false
-            return hasComeBack || (ticket.encodedChecksum != nil && state.wantsRoom(now: clock()))
+    /// Decompresses a needed tile on a worker.
+    func promote(_ ticket: CodecTicket, _ work: CodecWork, as worker: Int) {
+        decompress(ticket, work) { state, result in
+            state.endPromotion(ticket, result)
+            if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }
+            // Its source's decoder has kept memory that a needed tile may wait for.
+            if ticket.encodedChecksum != nil, state.wantsRoom(now: clock()) { state.effects.plans = true }
         }
-        notify(drawing: ticket.key)
-        // The tile has to be loaded again, and only a plan does that; as it does not wait for a decoder.
-        if result != .pixels || plansAgain { requestPlan() }
     }
 
     /// Decompresses a tile or lets its source decode it, and ends that under the lock with `finish`.
-    func decompress<Result: Sendable>(
+    ///
+    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
+    @discardableResult
+    func decompress(
         _ ticket: CodecTicket,
         _ work: CodecWork,
-        _ finish: (inout CoreState, PromotionResult) -> Result
-    ) -> (PromotionResult, Result) {
+        wakes: Int = 0,
+        _ finish: (inout CoreState, PromotionResult) -> Void
+    ) -> PromotionResult {
         if let checksum = ticket.encodedChecksum, let block = copyForDecoder(ticket, work) {
             let result = decode(UnsafeRawBufferPointer(block), checksum, of: ticket, work)
             block.deallocate()
-            let ended = perform { state in
+            perform { state in
                 state.pool.finishDecode(ticket)
-                return finish(&state, result)
+                finish(&state, result)
             }
-            return (result, ended)
+            return result
         }
         let result = decompress(ticket, work)
-        let ended = perform { state in
-            state.returnCodec(work.codec)
-            return finish(&state, result)
+        perform { state in
+            state.returnCodec(work.codec, wakes: wakes)
+            finish(&state, result)
         }
-        return (result, ended)
+        return result
     }
 
     /// Decompresses a tile into its slot, or lets its source decode it.

@@ -44,79 +44,31 @@ final class CacheCore: Sendable {
         timer = executor.makeTimer(coordinator)
         stuckLoadTime = min(max(configuration.stuckLoadTime, 1_000_000), 1 << 61)
         slowCallbackTime = max(configuration.slowCallbackTime, 0)
-        var state = CoreState(
-            pool: pool,
-            pageRegion: region,
-            meanLatency: min(max(configuration.expectedLoadLatency, 0), 3_600_000_000_000)
-        )
         // Spare ones cost an idle queue each. The system has threads for some 500 queues that block.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
-        let allWorkers = configuration.workers + spares
-        state.idleWorkers = Array((0..<configuration.workers).reversed())
-        state.spareWorkers = Array((configuration.workers..<allWorkers).reversed())
-        state.insideSince = [Int64](repeating: -1, count: allWorkers)
+        let state = CoreState(
+            pool: pool,
+            pageRegion: region,
+            workers: WorkerRoster(count: configuration.workers, spares: spares),
+            meanLatency: min(max(configuration.expectedLoadLatency, 0), 3_600_000_000_000)
+        )
         lock = CoreLock(state)
         planner = Lock(Planner())
         // No common target: queues that share one starve when two of them block.
-        workerQueues = (0..<allWorkers).map { DispatchQueue(label: "TileCache.worker.\($0)") }
+        workerQueues = (0..<configuration.workers + spares).map { DispatchQueue(label: "TileCache.worker.\($0)") }
     }
 
     private static func pageRegion(for settings: PoolConfiguration) -> MemoryRegion? {
         MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * PageAllocator.pageBytes)
     }
 
-    /// Runs `body` under the lock, then decommits what it released, before any memory that it was granted is touched.
-    func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
-        executor.interleave?()
-        var leaving: [LeavingMemory] = []
-        var regions: [CoreState.Region] = []
-        let result = lock.withLock { state in
-            let result = body(&state)
-            leaving = state.pool.takePendingDecommits()
-            if !leaving.isEmpty { regions = state.regions() }
-            return result
-        }
-        if !leaving.isEmpty { letGo(leaving, of: regions) }
-        return result
-    }
-
-    private func letGo(_ leaving: [LeavingMemory], of regions: [CoreState.Region]) {
-        let ranges = leaving.map(\.range).sorted { ($0.slotClass, $0.number) < ($1.slotClass, $1.number) }
-        // Neighbours go in one call.
-        var first = 0
-        while first < ranges.count {
-            var last = first
-            while last + 1 < ranges.count, ranges[last + 1].slotClass == ranges[first].slotClass,
-                ranges[last + 1].number == ranges[last].number + 1
-            {
-                last += 1
-            }
-            let (memory, bytes) = regions[Int(ranges[first].slotClass - MemoryRange.firstKind)]
-            memory.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
-            first = last + 1
-        }
-        // Under a lowered limit nothing was taken until now.
-        let isUnderLimit = lock.withLock { $0.pool.finishDecommits(leaving) }
-        if isUnderLimit { requestPlan() }
-    }
-
     // MARK: - Planning
-
-    /// Asks for a plan soon; many requests before it is made are one.
-    func requestPlan() {
-        if lock.withLock({ $0.requestPlan() }) { queuePlan() }
-    }
-
-    func queuePlan() {
-        guard !isForked else { return }
-        executor.run(coordinator) { [weak self] in self?.makePlan() }
-    }
 
     func setPolicies(_ policies: [any PrefetchPolicy]?, ofView id: Int) {
         planner.withLock { $0.policies[id] = policies }
     }
 
-    private func makePlan() {
+    func makePlan() {
         let effort = configuration.effort
         let workers = configuration.workers
         let input = perform { state -> PlanInput? in
@@ -125,7 +77,8 @@ final class CacheCore: Sendable {
             state.settledCounters = nil
             let now = clock()
             let isSettling = state.pool.settleLimit(now: now)
-            let (refitted, goesOn) = state.enterMissing(now: now)
+            // A lowered limit may take more steps to reach, or pins more steps to enter.
+            if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -145,25 +98,21 @@ final class CacheCore: Sendable {
                 haveRested: state.haveRested(at: now),
                 wished: state.waits.wished,
                 latency: state.meanLatency,
-                isUnfinished: isSettling || goesOn,
-                refitted: refitted,
                 counters: state.pool.counters,
                 capacityTiles: state.pool.configuration.byteLimit / slotBytes,
                 byteLimit: state.pool.configuration.byteLimit
             )
         }
         guard let input else { return }
-        if input.isUnfinished { requestPlan() }
-        callBackViews(input.refitted)
         let context = PlanContext(
             now: clock(),
             workers: workers,
             loadLatency: input.latency,
             capacityTiles: input.capacityTiles,
             effort: effort,
-            residency: { [self] key in lock.withLock { $0.pool.residency(of: key) } },
+            residency: { [self] key in read { $0.pool.residency(of: key) } },
             manyStandings: { [self] keys in
-                lock.withLock { state in keys.map { state.pool.standing(of: $0) } }
+                read { state in keys.map { state.pool.standing(of: $0) } }
             }
         )
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
@@ -176,21 +125,21 @@ final class CacheCore: Sendable {
         let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
         // In steps, so that a little growth is not asked for each time.
         let policyBytes = (learned + 16383) & ~16383
-        let (woken, unwanted, isCounted) = perform { state -> ([Int], [TileRequest], Bool) in
+        let isCounted = perform { state -> Bool in
             let isCounted = state.pool.charge(policyBytes - state.pool.policyBytes) { $0.policyBytes = policyBytes }
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
-            state.due.setPlan(at: min(settles, state.pool.nextRetry))
+            if state.due.setPlan(at: min(settles, state.pool.nextRetry)) { state.effects.setsTimer = true }
             state.settledCounters = isSettled ? input.counters : nil
             state.waits.wished = wished
             state.note(expected: expected)
-            let unwanted = state.requests.filter { state.pool.isUnwanted(load: $0.key) }.compactMap(\.value.value)
-            return (state.takeIdleWorkers(), unwanted, isCounted)
+            for (load, request) in state.requests where state.pool.isUnwanted(load: load) {
+                if let request = request.value { state.effects.unwanted.append(request) }
+            }
+            state.effects.wakes = .max
+            return isCounted
         }
         if !isCounted { resetPolicies() }
-        tell(unwanted)
-        wake(woken)
-        setTimer()
     }
 
     /// Bytes that policies may learn: an eighth of the limit, but what one view needs if that is no more than a quarter.
@@ -199,7 +148,10 @@ final class CacheCore: Sendable {
     /// Resets all policies: the limit has no room for what they have learned.
     private func resetPolicies() {
         let least = planner.withLock { $0.trimPolicies(toBytes: 0, of: []) }
-        perform { $0.pool.policyBytes = min($0.pool.policyBytes, least) }
+        perform { state in
+            let change = min(least - state.pool.policyBytes, 0)
+            _ = state.pool.charge(change) { $0.policyBytes += change }
+        }
     }
 
     private struct PlanInput: Sendable {
@@ -210,25 +162,14 @@ final class CacheCore: Sendable {
         var haveRested: Bool
         var wished: LoadWaits.Wishes
         var latency: Int64
-        /// A lowered limit takes more steps to reach, or pins more steps to enter.
-        var isUnfinished: Bool
-        /// Views that need other tiles than their last frames drew.
-        var refitted: Set<Int>
         var counters: PoolCounters
         var capacityTiles: Int
         var byteLimit: Int
     }
 
-    /// Plans again at a time or soon after, even if no view is updated or drawn until then.
-    func planAgain(at time: Int64) {
-        if lock.withLock({ !$0.isShutDown && $0.due.askPlan(at: time) }) { queueTimer() }
-    }
-
-    func queueTimer() { executor.run(coordinator) { [weak self] in self?.setTimer() } }
-
     /// Sets the timer to what is due next.
-    private func setTimer() {
-        guard let time = lock.withLock({ $0.isShutDown ? nil : $0.due.takeTimer() }) else { return }
+    func setTimer() {
+        guard let time = perform({ $0.isShutDown ? nil : $0.due.takeTimer() }) else { return }
         // Clocks that are injected may go slower than the timer.
         let (wait, overflow) = time.subtractingReportingOverflow(clock())
         let hour: Int64 = 3_600_000_000_000
@@ -239,67 +180,13 @@ final class CacheCore: Sendable {
 
     private func doWhatIsDue() {
         let now = clock()
-        let due = lock.withLock { $0.due.takeDue(now: now) }
-        if due.watch { watch() }
-        if due.plan { requestPlan() }
+        let watches = perform { state -> Bool in
+            let due = state.due.takeDue(now: now)
+            if due.plan { state.effects.plans = true }
+            return due.watch
+        }
+        if watches { watch() }
         setTimer()
-    }
-
-    func wake(_ workers: [Int]) {
-        for worker in workers {
-            executor.run(workerQueues[worker]) { [weak self] in self?.work(as: worker) }
-        }
-    }
-
-    // MARK: - Telling renderers
-
-    /// Tells the views that would draw a tile, or a part of it, that it is there: once for many tiles, on the view's own
-    /// queue.
-    ///
-    /// - Parameter drawing: a view that needs no call. Default: nil.
-    func notify(drawing key: TileKey, except drawing: Int? = nil) {
-        callBackViews { place, view, pool in place != drawing && view.draws(key, pool: pool) }
-    }
-
-    /// Calls back some views, by their places.
-    func callBackViews(_ places: Set<Int>) {
-        if !places.isEmpty { callBackViews { place, _, _ in places.contains(place) } }
-    }
-
-    /// Calls back those of some views that have a handler and no call queued.
-    func callBackViews(where isConcerned: (Int, borrowing ViewRecord, borrowing PoolState) -> Bool) {
-        struct Call: Sendable {
-            var place: Int
-            var serial: Int
-            var queue: DispatchQueue
-        }
-        let calls = lock.withLock { state -> [Call] in
-            guard !state.isShutDown else { return [] }
-            var calls: [Call] = []
-            for place in state.views.indices {
-                guard let view = state.views[place], view.callback != nil, !view.isCallbackQueued,
-                    let queue = view.callbackQueue, isConcerned(place, view, state.pool)
-                else { continue }
-                state.views[place]?.isCallbackQueued = true
-                calls.append(Call(place: place, serial: view.serial, queue: queue))
-            }
-            return calls
-        }
-        for call in calls {
-            executor.run(call.queue) { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
-        }
-    }
-
-    private func callBack(view place: Int, serial: Int) {
-        enterActivity()
-        defer { leaveActivity() }
-        let callback = lock.withLock { state -> (@Sendable () -> Void)? in
-            // The view may be gone and its place another's.
-            guard !state.isShutDown, state.views[place]?.serial == serial else { return nil }
-            state.views[place]?.isCallbackQueued = false
-            return state.views[place]?.callback
-        }
-        if let callback { time(callback) }
     }
 
     // MARK: - Ending
@@ -308,20 +195,19 @@ final class CacheCore: Sendable {
     func shutDown(within nanoseconds: Int64) -> Bool {
         guard !isForked else { return false }
         // The sources are let go outside of the lock: what they do at their end is somebody else's code.
-        let (requests, sources) = lock.withLock { state -> ([TileRequest], [LayerRecord]) in
+        let sources = perform { state -> [LayerRecord] in
             state.isShutDown = true
             state.due = DueTimes()
-            state.idleWorkers.removeAll()
+            state.effects.unwanted += state.requests.values.compactMap(\.value)
             let sources = state.layers
             for index in state.layers.indices {
                 state.layers[index].source = nil
                 state.layers[index].decoder = nil
             }
-            return (state.requests.values.compactMap(\.value), sources)
+            return sources
         }
         defer { withExtendedLifetime(sources) {} }
         timer.cancel()
-        tell(requests)
         // Called from a callback, a cancel handler or a source, it cannot wait for that very call.
         let isWithin = callbacks.withLock { $0.isWithin(currentThreadNumber()) }
         guard !isWithin else { return true }
@@ -340,7 +226,7 @@ final class CacheCore: Sendable {
         activity.leave()
     }
 
-    func noteSecondAnswer() { lock.withLock { $0.secondAnswers += 1 } }
+    func noteSecondAnswer() { perform { $0.secondAnswers += 1 } }
 }
 
 /// The lock of a cache's state. It counts its acquisitions; tests read the count.

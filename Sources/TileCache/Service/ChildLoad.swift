@@ -106,9 +106,11 @@ extension CacheCore {
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
         ask(source, TileRequest(core: self, ticket: childTicket, child: load), as: ticket.load)
-        let result = load.wait(on: executor) { [self] in lock.withLock { $0.wants(ticket) } }
-        let request = lock.withLock { $0.requests.removeValue(forKey: ticket.load)?.value }
-        if result == .cancelled, let request { tell([request]) }
+        let result = load.wait(on: executor) { [self] in perform { $0.wants(ticket) } }
+        perform { state in
+            guard let request = state.requests.removeValue(forKey: ticket.load)?.value else { return }
+            if result == .cancelled { state.effects.unwanted.append(request) }
+        }
         // What the source held for this tile it holds no longer.
         _ = holdEncoded(0, for: ticket)
         return result
@@ -116,7 +118,7 @@ extension CacheCore {
 
     /// Hands a request over and keeps none, so that its end is noticed.
     private func ask(_ source: any TileSource, _ request: TileRequest, as load: Int32) {
-        let isLate = lock.withLock { state -> Bool in
+        let isLate = perform { state -> Bool in
             state.requests[load] = WeakRequest(value: request)
             return state.isShutDown
         }

@@ -91,34 +91,35 @@ extension CoreState {
             while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
         }
         guard count > 0 else { return }
-        pool.configuration.fixedBytes += count * new.scratchByteCount - spare
+        pool.noteScratch(bytes: count * new.scratchByteCount - spare)
         codecs.adopt(Array(made.prefix(count)))
         noteCodecs()
         // Layers that no codec fitted when they were added.
         for (index, layer) in layers.enumerated() where compresses(layer) && layer.tileBytes <= codecs.tileBytes {
-            pool.layers[index].isCompressible = true
+            pool.setCompressible(layer: index)
         }
-        pool.coverTaken()
-        pool.notePeaks()
     }
 
-    mutating func returnCodec(_ codec: Transferred<TileCodec>) {
+    /// Takes a codec back.
+    ///
+    /// - Parameter wakes: idle workers that may have waited for it, at most.
+    mutating func returnCodec(_ codec: Transferred<TileCodec>, wakes: Int) {
+        effects.wakes = max(effects.wakes, wakes)
         if !codecs.put(codec, limit: pool.configuration.byteLimit) {
-            pool.configuration.fixedBytes -= codec.value.scratchByteCount
+            pool.noteScratch(bytes: -codec.value.scratchByteCount)
             noteCodecs()
         }
     }
 
     /// Gives up codecs that a lower limit does not allow; those at work go when they come back.
     mutating func shrinkCodecs(toLimit limit: Int) {
-        pool.configuration.fixedBytes -= codecs.shrink(limit: limit)
+        pool.noteScratch(bytes: -codecs.shrink(limit: limit))
         noteCodecs()
     }
 
     /// Without a codec nothing is compressed, and what is compressed counts as missing.
     private mutating func noteCodecs() {
         guard codecs.tileBytes > 0 else { return }
-        pool.configuration.maximumCodecJobs = codecs.count
-        pool.configuration.compressedTier = usesCompressedTier && codecs.count > 0
+        pool.setCodecs(usesCompressedTier ? codecs.count : 0)
     }
 }

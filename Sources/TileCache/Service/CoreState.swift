@@ -109,18 +109,9 @@ struct CoreState: ~Copyable {
     var fullByteLimit: Int
     var pressure = PressureRule()
 
-    /// Workers with nothing to do.
-    var idleWorkers: [Int] = []
-    /// Workers that take the place of those whose source does not answer.
-    var spareWorkers: [Int] = []
-    /// Workers that have come back after another had taken their place.
-    var surplusWorkers = 0
-    /// When each worker began to run a source's code, in nanoseconds; -1 while it does not.
-    var insideSince: [Int64] = []
-    /// Workers within a source's decoder.
-    var decodes: [Int: RunningDecode] = [:]
-    /// The worker that waits for an asynchronous load, by the load's number.
-    var workerOfLoad: [Int32: Int] = [:]
+    /// What the shell has to do once the lock is released.
+    var effects = Effects()
+    var workers: WorkerRoster
     var requests: [Int32: WeakRequest] = [:]
     var codecs: Codecs
     /// Whether tiles may be kept compressed, if the limit leaves a codec room.
@@ -142,7 +133,8 @@ struct CoreState: ~Copyable {
     var closedPan = DemandCounts()
     var closedZoom = DemandCounts()
 
-    init(pool: consuming PoolState, pageRegion: MemoryRegion, meanLatency: Int64) {
+    init(pool: consuming PoolState, pageRegion: MemoryRegion, workers: WorkerRoster, meanLatency: Int64) {
+        self.workers = workers
         fullByteLimit = pool.configuration.byteLimit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
         usesCompressedTier = pool.configuration.compressedTier
@@ -165,65 +157,35 @@ struct CoreState: ~Copyable {
             + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
 
-    /// Workers to wake for what the plan still holds.
-    mutating func takeIdleWorkers(atMost limit: Int = .max) -> [Int] {
-        let wanted = min(pool.plan.entries.count - pool.planCursor, idleWorkers.count, limit)
-        guard wanted > 0, !isShutDown else { return [] }
-        let woken = Array(idleWorkers.suffix(wanted))
-        idleWorkers.removeLast(wanted)
-        return woken
-    }
-
     /// Whether pinned tiles wait for room in the table.
     var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
 
-    /// Finds the needs of a view anew where it stands; whether its last frame drew others.
-    mutating func refit(view place: Int, now: Int64) -> Bool {
-        guard var view = views[place].take() else { return false }
-        let before = view.model.needsVersion
-        view.model.refit(now: now, pool: &pool)
-        views[place] = view
-        return view.model.needsVersion != before
+    /// Finds the needs of a view anew where it stands, and has it drawn again if they are others.
+    mutating func refit(view place: Int, now: Int64) {
+        guard let before = views[place]?.model.needsVersion else { return }
+        views[place]?.model.refit(now: now, pool: &pool)
+        if views[place]?.model.needsVersion != before { callBack(view: place) }
     }
 
-    /// Enters the needed and pinned tiles that the pool's table had no room for.
-    ///
-    /// - Returns: the views that need other tiles now, and whether more steps would get further.
-    mutating func enterMissing(now: Int64) -> (refitted: Set<Int>, goesOn: Bool) {
-        var refitted: Set<Int> = []
+    /// Enters the needed and pinned tiles that the pool's table had no room for; whether more steps would get further.
+    mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
-            if views[place]?.model.isTruncated == true, !pool.isOverLimit, refit(view: place, now: now) {
-                refitted.insert(place)
-            }
+            if views[place]?.model.isTruncated == true, !pool.isOverLimit { refit(view: place, now: now) }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
             else { continue }
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        return (refitted, hasMissingPins && enterPins())
+        return hasMissingPins && enterPins()
     }
 
-    /// Asks for a look after the loads in flight, unless one is due; whether the timer has to be told.
-    mutating func requestWatch(at time: Int64) -> Bool {
-        let isWorthIt = pool.loadCount > pool.writtenOffCount || decodes.values.contains { !$0.isWrittenOff }
-        guard !due.isWatched, !isShutDown, isWorthIt, !spareWorkers.isEmpty else { return false }
-        return due.askWatch(at: time)
+    /// Declares a look after the calls of sources at a time, unless one is due.
+    mutating func watch(at time: Int64) {
+        let isWorthIt = pool.loadCount > pool.writtenOffCount || workers.oldestDecode != nil
+        guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
+        if due.askWatch(at: time) { effects.setsTimer = true }
     }
-
-    /// Whether the coordinating queue has to be told to plan; asked at most once until it has.
-    mutating func requestPlan() -> Bool {
-        guard !isPlanQueued, !isShutDown else { return false }
-        isPlanQueued = true
-        return true
-    }
-}
-
-/// A source's decoder at work.
-struct RunningDecode: Sendable {
-    var layer: Int
-    /// It has taken so long that another has its worker's place.
-    var isWrittenOff = false
 }
 
 /// A request that its source holds, or has let go of: the cache does not keep it alive, so that its end is noticed.

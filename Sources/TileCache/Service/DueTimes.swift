@@ -21,8 +21,11 @@ struct DueTimes: Sendable {
         return requestTimer()
     }
 
-    /// Replaces the time at which the newest plan has to be made again; `.max` for never.
-    mutating func setPlan(at time: Int64) { planned = Self.roundedUp(time) }
+    /// Replaces the time at which the newest plan has to be made again, `.max` for never; whether the timer has to be told.
+    mutating func setPlan(at time: Int64) -> Bool {
+        planned = Self.roundedUp(time)
+        return requestTimer()
+    }
 
     /// Asks for a look after loads at a time, in the place of an earlier request; whether the timer has to be told.
     mutating func askWatch(at time: Int64) -> Bool {

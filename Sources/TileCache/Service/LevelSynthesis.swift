@@ -58,8 +58,8 @@ extension CoreState {
     /// A tile that is made begins with another load: its source answers, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
         synthesis.loads += 1
-        insideSince[worker] = now
-        pool.loads[Int(ticket.load)]?.started = now
+        workers.beginCall(worker, at: now)
+        pool.restart(ticket.load, at: now)
     }
 }
 
@@ -73,14 +73,14 @@ extension CacheCore {
         else { return complete(ticket, .cancelled) }
         let result = synthesizer.run()
         synthesizer.end()
-        if result == .pixels { lock.withLock { $0.synthesis.tiles += 1 } }
+        if result == .pixels { perform { $0.synthesis.tiles += 1 } }
         end(ticket, result, took: clock() - start)
     }
 
     /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
         guard ticket.slot < 0 else {
-            return lock.withLock { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
+            return perform { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
         }
         return takeSlot(of: ticket.slotClass) { $0.pool.reserve(ticket.load, now: $1) }?.address
     }

@@ -106,14 +106,14 @@ extension CoreState {
 
 extension CacheCore {
     func addFloor(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle?) throws(TileCacheError) {
-        let problem = lock.withLock { $0.declarePins(layer, levels: levels, region: region) }
+        let problem = perform { $0.declarePins(layer, levels: levels, region: region) }
         if let problem { throw .invalidConfiguration(problem) }
         while perform({ $0.enterPins() }) {}
-        requestPlan()
+        perform { $0.effects.plans = true }
     }
 
     func removeFloors(_ layer: LayerID) {
-        var ranges = lock.withLock { state in
+        var ranges = perform { state in
             defer { state.pins.removeAll { $0.layer == layer.index } }
             return state.pins.filter { $0.layer == layer.index }
         }
@@ -122,6 +122,6 @@ extension CacheCore {
             ranges = perform { $0.unpin(some) }
         }
         // What there was no room for beside them may come now.
-        requestPlan()
+        perform { $0.effects.plans = true }
     }
 }

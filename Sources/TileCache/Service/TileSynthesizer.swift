@@ -90,7 +90,7 @@ struct TileSynthesizer {
 
     private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
         while true {
-            guard core.lock.withLock({ $0.wants(ticket) }) else { throw .result(.cancelled) }
+            guard core.perform({ $0.wants(ticket) }) else { throw .result(.cancelled) }
             switch core.find(child, of: ticket.key.layer) {
             case .absent:
                 clear(child, halvings: halvings)
@@ -106,7 +106,7 @@ struct TileSynthesizer {
             case .inFlight(let load, let landing):
                 // A source that never answers must not keep this worker for longer than somebody wants the tile.
                 if core.executor.wait(landing, 50_000_000) == .timedOut {
-                    core.lock.withLock { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
+                    core.perform { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
                 }
             case .none:
                 return try make(child, halvings: halvings)
@@ -125,7 +125,7 @@ struct TileSynthesizer {
         case .absent: break
         case .failed(isPermanent: true, _):
             // One tile that is lost must not take the overview of all others along.
-            core.lock.withLock { $0.synthesis.holes += 1 }
+            core.perform { $0.synthesis.holes += 1 }
         case let other: throw .result(other)
         }
         clear(child, halvings: halvings)
@@ -138,7 +138,7 @@ struct TileSynthesizer {
         var result = LoadResult.cancelled
         for _ in 0..<3 {
             let now = core.clock()
-            core.lock.withLock { $0.noteProgress(of: ticket, by: worker, now: now) }
+            core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }
             switch source {
             case .blocking(let source):
                 var pixels = layer.pixels(at: address, level: child.level)
@@ -155,7 +155,7 @@ struct TileSynthesizer {
     private mutating func decompress(_ child: TileCoordinate) throws(Stop) -> Bool {
         let address = try scratchAddress()
         let key = TileKey(layer: ticket.key.layer, child)
-        let begun = core.lock.withLock { state -> (CodecTicket, CacheCore.CodecWork)? in
+        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
             let number = state.pool.find(key)
             guard number >= 0, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
             var work = core.codecWork(for: ticket, &state)
@@ -163,13 +163,7 @@ struct TileSynthesizer {
             return (ticket, work)
         }
         guard let (peek, work) = begun else { return false }
-        let (result, (woken, isNeeded)) = core.decompress(peek, work) { state, result -> ([Int], Bool) in
-            let isNeeded = state.pool.finishPeek(peek, result)
-            // A worker may have gone idle for want of the codec.
-            return (state.takeIdleWorkers(), isNeeded)
-        }
-        core.wake(woken)
-        if isNeeded || result != .pixels { core.requestPlan() }
+        let result = core.decompress(peek, work, wakes: .max) { $0.pool.finishPeek(peek, $1) }
         return result == .pixels
     }
 
@@ -180,7 +174,7 @@ struct TileSynthesizer {
         if let scratch { return scratch.address }
         let layer = ticket.key.layer
         let load = ticket.load
-        let isSpare = core.lock.withLock { $0.synthesis.sparesInUse.insert(layer).inserted }
+        let isSpare = core.perform { $0.synthesis.sparesInUse.insert(layer).inserted }
         scratch =
             isSpare
             ? CacheCore.TakenSlot(slot: -1, address: UInt(bitPattern: synthesis.spare.base))
@@ -251,7 +245,7 @@ extension CacheCore {
 
     /// Looks for a tile that a coarser one is made of, and holds it where it is decoded.
     fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
-        lock.withLock { state in
+        perform { state in
             let number = state.pool.find(TileKey(layer: layer, tile))
             guard number >= 0 else { return .none }
             let entry = state.pool.table[number]

@@ -4,11 +4,11 @@ import Synchronization
 /// benchmarks and stress, which want to choose the moment.
 extension TileCache {
     /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages.
-    package var payloadBytes: Int { core.lock.withLock { $0.pool.payloadBytes } }
+    package var payloadBytes: Int { core.read { $0.pool.payloadBytes } }
 
     /// Compresses a decoded tile that nobody holds or needs; whether it was moved.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        let isDone = core.lock.withLock { state -> Bool in
+        let isDone = core.perform { state -> Bool in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
             return number >= 0 && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
         }
@@ -22,7 +22,7 @@ extension TileCache {
             return (ticket, core.codecWork(for: ticket, &state))
         }
         guard let (ticket, work) = begun else { return false }
-        core.demote(ticket, work)
+        core.demote(ticket, work, wakes: .max)
         return true
     }
 
@@ -36,7 +36,7 @@ extension TileCache {
             return (ticket, core.codecWork(for: ticket, &state))
         }
         guard let (ticket, work) = begun else { return false }
-        core.promote(ticket, work)
+        core.decompress(ticket, work, wakes: .max) { $0.endPromotion(ticket, $1) }
         return true
     }
 }

@@ -246,7 +246,7 @@ package final class VirtualCache {
         let bytes = pool.layers[layer].tileBytes
         let hasScratch = synthesis[layer]?.takeScratch(ticket.load) { takeScratch(ticket.load, now: now) } ?? false
         guard hasScratch else {
-            _ = pool.finishLoad(ticket.load, .refused, now: now)
+            pool.finishLoad(ticket.load, .refused, now: now)
             return
         }
         var span: Int64 = 0
@@ -287,7 +287,7 @@ package final class VirtualCache {
     private func finish(_ ticket: LoadTicket, _ result: LoadResult, now: Int64) {
         let layer = ticket.key.layer
         if let slot = synthesis[layer]?.returnScratch(ticket.load) { pool.returnScratch(slot, layer: layer, now: now) }
-        _ = pool.finishLoad(ticket.load, result, now: now)
+        pool.finishLoad(ticket.load, result, now: now)
     }
 
     private func finishDemotion(_ ticket: CodecTicket, now: Int64) {

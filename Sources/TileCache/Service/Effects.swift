@@ -1,0 +1,162 @@
+import Dispatch
+
+/// What changes of the state ask for: declared under the lock where their cause is, carried out once it is released.
+///
+/// `CacheCore.perform` is the only way to change the state, so that none is forgotten.
+struct Effects: Sendable {
+    /// A plan is to be made.
+    var plans = false
+    /// Idle workers that may find work now, at most.
+    var wakes = 0
+    /// Workers that go on.
+    var workers: [Int] = []
+    /// Requests whose tile is no longer wanted.
+    var unwanted: [TileRequest] = []
+    /// Handlers of views to call.
+    var calls: [ReadyCall] = []
+    /// Something is due before the time that the timer is set to.
+    var setsTimer = false
+    /// Memory to return to the system, and where each kind of it lies.
+    var decommits: [LeavingMemory] = []
+    var regions: [CoreState.Region] = []
+
+    var isEmpty: Bool {
+        !plans && wakes == 0 && !setsTimer && workers.isEmpty && unwanted.isEmpty && calls.isEmpty
+    }
+}
+
+/// One call of a view's handler.
+struct ReadyCall: Sendable {
+    var place: Int
+    var serial: Int
+    var queue: DispatchQueue
+}
+
+extension CoreState {
+    /// Takes what has been declared since the last call, and decides who is woken; `nil` for nothing.
+    mutating func drainEffects() -> Effects? {
+        guard !effects.isEmpty || pool.hasEffects else { return nil }
+        let declared = pool.takeEffects()
+        workers.noteLate(declared.lateWorkers)
+        if declared.replanAt != .max { replan(at: declared.replanAt) }
+        var drained = effects
+        effects = Effects()
+        drained.decommits = pool.takePendingDecommits()
+        if !drained.decommits.isEmpty { drained.regions = regions() }
+        guard !isShutDown else {
+            (drained.plans, drained.calls, drained.setsTimer) = (false, [], false)
+            return drained
+        }
+        if drained.wakes > 0 {
+            drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.plan.entries.count - pool.planCursor))
+        }
+        // Many wishes before a plan is made are one.
+        drained.plans = (drained.plans || declared.plans) && !isPlanQueued
+        if drained.plans { isPlanQueued = true }
+        return drained
+    }
+
+    /// Declares a plan at a time or soon after, even if no view is updated or drawn until then.
+    mutating func replan(at time: Int64) {
+        if !isShutDown, due.askPlan(at: time) { effects.setsTimer = true }
+    }
+
+    /// Declares the calls of the views that would draw a tile, or a part of it, now that it can be drawn.
+    ///
+    /// - Parameter drawing: a view that needs no call. Default: nil.
+    mutating func noteReady(_ key: TileKey, except drawing: Int? = nil) {
+        for place in views.indices where place != drawing {
+            if views[place]?.draws(key, pool: pool) == true { callBack(view: place) }
+        }
+    }
+
+    /// Declares the call of a view's handler, unless it has none or is about to be called.
+    mutating func callBack(view place: Int) {
+        guard let serial = views[place]?.serial, views[place]?.callback != nil, views[place]?.isCallbackQueued == false,
+            let queue = views[place]?.callbackQueue
+        else { return }
+        views[place]?.isCallbackQueued = true
+        effects.calls.append(ReadyCall(place: place, serial: serial, queue: queue))
+    }
+}
+
+extension CacheCore {
+    /// Changes the state under the lock, then carries out what the change asks for. Memory is decommitted first: what
+    /// `body` was granted may stand in its place, and is not touched before.
+    func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
+        executor.interleave?()
+        var effects: Effects?
+        let result = lock.withLock { state in
+            let result = body(&state)
+            effects = state.drainEffects()
+            return result
+        }
+        if let effects { carryOut(effects) }
+        return result
+    }
+
+    /// Reads the state under the lock.
+    func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
+        lock.withLock { body($0) }
+    }
+
+    private func carryOut(_ effects: Effects) {
+        if !effects.decommits.isEmpty {
+            decommit(effects.decommits, of: effects.regions)
+            perform { $0.pool.finishDecommits(effects.decommits) }
+        }
+        for request in effects.unwanted { cancel(request) }
+        // The threads of a child process are gone.
+        guard !isForked else { return }
+        for worker in effects.workers {
+            executor.run(workerQueues[worker]) { [weak self] in self?.work(as: worker) }
+        }
+        if effects.plans { executor.run(coordinator) { [weak self] in self?.makePlan() } }
+        if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }
+        for call in effects.calls {
+            executor.run(call.queue) { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
+        }
+    }
+
+    /// Returns memory to the system, neighbours in one call.
+    private func decommit(_ leaving: [LeavingMemory], of regions: [CoreState.Region]) {
+        let ranges = leaving.map(\.range).sorted { ($0.slotClass, $0.number) < ($1.slotClass, $1.number) }
+        var first = 0
+        while first < ranges.count {
+            var last = first
+            while last + 1 < ranges.count, ranges[last + 1].slotClass == ranges[first].slotClass,
+                ranges[last + 1].number == ranges[last].number + 1
+            {
+                last += 1
+            }
+            let (memory, bytes) = regions[Int(ranges[first].slotClass - MemoryRange.firstKind)]
+            memory.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
+            first = last + 1
+        }
+    }
+
+    /// Tells a source that its tile is no longer wanted: on a queue of its own, because what it does then may block.
+    private func cancel(_ request: TileRequest) {
+        guard let handler = request.noteUnwanted() else { return }
+        // Counted from now on: a shutdown waits for what is queued, too.
+        activity.enter()
+        executor.run(cancellations) { [self] in
+            enterActivity()
+            handler()
+            leaveActivity()
+            activity.leave()
+        }
+    }
+
+    /// Calls a view's handler. The view may be gone and its place another's.
+    private func callBack(view place: Int, serial: Int) {
+        enterActivity()
+        defer { leaveActivity() }
+        let callback = perform { state -> (@Sendable () -> Void)? in
+            guard !state.isShutDown, state.views[place]?.serial == serial else { return nil }
+            state.views[place]?.isCallbackQueued = false
+            return state.views[place]?.callback
+        }
+        if let callback { time(callback) }
+    }
+}
