@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     check(tilecache_pyramid_init(&pyramid, sizeof pyramid), "pyramid");
     pyramid.world_width = pyramid.world_height = WORLD;
     check(tilecache_add_layer(cache, &source, &pyramid, NULL, &layer), "layer");
-    check(tilecache_add_floor(cache, layer, 0, 1, NULL), "floor");  /* so that there is always something to draw */
+    check(tilecache_pin(cache, layer, 0, 1, NULL), "pin");  /* so that there is always something to draw */
 
     tilecache_view *view = NULL;
     tilecache_viewport viewport;

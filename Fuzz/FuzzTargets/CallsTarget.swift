@@ -131,7 +131,7 @@ private func call(_ session: CallSession, _ bytes: inout Bytes) {
         )
         let layer = session.layer(&bytes)
         _ = tilecache_invalidate(cache, layer, &region, Int32(bytes.byte() & 1))
-        _ = tilecache_add_floor(cache, layer, bytes.integer(), bytes.integer(), &region)
+        _ = tilecache_pin(cache, layer, bytes.integer(), bytes.integer(), &region)
     case 14: _ = tilecache_set_byte_limit(cache, bytes.integer())
     case 15: _ = tilecache_trim(cache, bytes.integer())
     case 16:

@@ -19,7 +19,17 @@ func rareCall(_ session: CallSession, _ bytes: inout Bytes) {
     case 1:
         _ = tilecache_note_memory_pressure(session.cache, Int32(bytes.byte() % 5))
         if bytes.byte() < 8 { _ = tilecache_watch_memory_pressure(session.cache, Int32(bytes.byte() & 1)) }
-        _ = tilecache_remove_floors(session.cache, session.layer(&bytes))
+        let layer = session.layer(&bytes)
+        _ = tilecache_unpin(session.cache, layer, bytes.integer(), bytes.integer(), nil)
+        let tile = tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
+        let tiles = [tile, tilecache_coordinate()]
+        switch bytes.byte() & 7 {
+        case 0: _ = tilecache_pin_tiles(session.cache, layer, tiles, 2)
+        case 1: _ = tilecache_unpin_tiles(session.cache, layer, tiles, 2)
+        case 2: _ = tilecache_prefetch(session.cache, layer, tiles, 2)
+        case 3: _ = tilecache_view_set_layers(session.view(&bytes), [layer], Int(bytes.byte() & 1))
+        default: break
+        }
     case 2: _ = tilecache_view_set_tiles_ready(session.view(&bytes), bytes.byte() & 1 == 0 ? { _ in } : nil, nil, nil)
     case 3:
         let view = session.view(&bytes)

@@ -121,7 +121,7 @@ public struct HeldTilesBenchmark: Sendable {
         measure("invalidate") {
             cache.invalidate(layer, region: Rectangle(minX: 0, minY: 0, maxX: 16, maxY: 16))
         }
-        try measure("pin half") { try cache.addFloor(layer, levels: level...level, region: box(rows / 2)) }
+        try measure("pin half") { try cache.pin(layer, levels: level...level, region: box(rows / 2)) }
         var frames: [Double] = []
         for step in 0..<400 {
             let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
@@ -133,7 +133,7 @@ public struct HeldTilesBenchmark: Sendable {
         }
         row.frame = frames.sorted()[frames.count / 2]
         row.longestFrame = frames.max() ?? 0
-        cache.removeFloors(layer)
+        cache.unpin(layer)
         let limit = cache.byteLimit.bytes
         measure("limit to a tenth") { cache.byteLimit = .bytes(limit / 10) }
         measure("trim to 0") { cache.trim(toBytes: 0) }

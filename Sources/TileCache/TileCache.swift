@@ -114,10 +114,15 @@ public final class TileCache: Sendable {
         try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
     }
 
-    /// Makes a view of some layers; it lives until it is let go.
+    /// Removes a layer: its loads are cancelled, its tiles evicted and its pins undone. Views show it no longer. Tiles that
+    /// frames hold stay valid until they are released; a source that does not return keeps its worker and its tile's
+    /// memory until it does. A layer of another cache, or one that is removed already, is ignored.
+    public func removeLayer(_ layer: LayerID) { core.removeLayer(layer) }
+
+    /// Makes a view of some layers. It is removed from the cache with its last reference.
     ///
     /// - Parameters:
-    ///   - layers: in the order of drawing; those of another cache are ignored.
+    ///   - layers: in the order of drawing; those of another cache are ignored, and a layer counts once.
     ///   - selection: how levels are chosen; 1:1 or finer unless given.
     public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
         let memory = core.read { $0.pool.configuration.byteLimit } / 16
@@ -127,28 +132,22 @@ public final class TileCache: Sendable {
     package func makeView(
         layers: [LayerID],
         selection: LevelSelection,
-        policy: () -> any PrefetchPolicy
+        policy: @escaping @Sendable () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
-        let (place, serial, count) = core.perform { state -> (Int, Int, Int) in
-            let known = layers.filter { state.layers.indices.contains($0.index) }
-            let model = ViewModel(
-                layers: known.map { ViewLayer(layer: $0.index, pyramid: state.layers[$0.index].pyramid) },
-                selection: selection,
-                fitsBudget: fits
-            )
-            let serial = state.viewCount
+        let place = core.perform { state -> Int in
+            let model = ViewModel(layers: [], selection: selection, fitsBudget: fits)
+            let record = ViewRecord(serial: state.viewCount, model: model, callbackQueue: .main)
             state.viewCount += 1
-            let record = ViewRecord(serial: serial, model: model, callbackQueue: .main)
             guard let place = state.freeViews.popLast() else {
                 state.views.append(record)
-                return (state.views.count - 1, serial, known.count)
+                return state.views.count - 1
             }
             state.views[place] = record
-            return (place, serial, known.count)
+            return place
         }
-        core.setPolicies((0..<count).map { _ in policy() }, ofView: serial)
-        return TileView(core: core, id: place)
+        core.setLayers(layers, ofView: place, policy)
+        return TileView(core: core, id: place, makePolicy: policy)
     }
 
     // MARK: - Upkeep
@@ -163,21 +162,6 @@ public final class TileCache: Sendable {
     public func invalidate(_ layer: LayerID, region: Rectangle? = nil, keepsStale: Bool = true) {
         core.invalidate(layer, region: region, keepsStale: keepsStale)
     }
-
-    /// Pins tiles: they are loaded first and never given up until they are unpinned.
-    ///
-    /// - Parameters:
-    ///   - layer: whose tiles.
-    ///   - levels: those of the layer's levels that are meant.
-    ///   - region: in world pixels; all of the world unless given.
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` where all floors together would take more than half of the
-    ///   limit.
-    public func addFloor(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle? = nil) throws(TileCacheError) {
-        try core.addFloor(layer, levels: levels, region: region)
-    }
-
-    /// Unpins all tiles of a layer.
-    public func removeFloors(_ layer: LayerID) { core.removeFloors(layer) }
 
     /// Gives tiles up, coldest first, until no more than this many bytes are in use, and returns memory to the system.
     /// Tiles that are held or pinned by a floor stay.

@@ -2,10 +2,17 @@
 public struct TileIdentity: Hashable, Sendable {
     /// Whose tile.
     public let layer: LayerID
-    /// Which tile.
-    public let tile: TileCoordinate
+    // In this place it fills a gap.
     /// Raised when an invalidation has brought newer pixels.
     public let generation: UInt32
+    /// Which tile.
+    public let tile: TileCoordinate
+
+    init(layer: LayerID, tile: TileCoordinate, generation: UInt32) {
+        self.layer = layer
+        self.tile = tile
+        self.generation = generation
+    }
 }
 
 /// A decoded tile that somebody holds: its bytes stay where they are, unchanged, until the last copy of the hold is gone.

@@ -8,10 +8,12 @@ import Synchronization
 public final class TileView: Sendable {
     let core: CacheCore
     let id: Int
+    private let makePolicy: @Sendable () -> any PrefetchPolicy
 
-    init(core: CacheCore, id: Int) {
+    init(core: CacheCore, id: Int, makePolicy: @escaping @Sendable () -> any PrefetchPolicy) {
         self.core = core
         self.id = id
+        self.makePolicy = makePolicy
     }
 
     deinit { core.removeView(id) }
@@ -58,6 +60,13 @@ public final class TileView: Sendable {
 
     /// What to draw now for the viewport of the last update.
     public func frame() -> TileFrame { core.frame(ofView: id) }
+
+    /// The layers that the view shows, in the order of drawing. Setting them keeps what was learned of those that stay.
+    /// Layers of another cache are ignored, and a layer counts once.
+    public var layers: [LayerID] {
+        get { core.read { $0.views[id]?.model.layers.map(\.id) } ?? [] }
+        set { core.setLayers(newValue, ofView: id, makePolicy) }
+    }
 
     /// Called when better pixels than the last frame's have landed, stand-ins on a blank view included: once for many tiles, on ``callbackQueue``, never
     /// from within a call of this library, and never after the cache has been shut down.

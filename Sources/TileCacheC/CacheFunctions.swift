@@ -35,7 +35,7 @@ package final class CacheRecord: Sendable {
         guard isFree else { throw .argument("a cache has at most \(Self.maximumLayerCount) layers") }
         do throws(Failure) {
             let layer = try add()
-            let number = tilecache_layer(layer.index)
+            let number = tilecache_layer(truncatingIfNeeded: layer.serial)
             state.withLock {
                 $0.layers[number] = layer
                 $0.sources[number] = source
@@ -53,6 +53,17 @@ package final class CacheRecord: Sendable {
     package func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
         let (layer, count) = state.withLock { ($0.layers[number], $0.layers.count) }
         guard let layer else { throw .argument("layer \(number) is not one of the cache's \(count) layers") }
+        return layer
+    }
+
+    /// Takes a layer out.
+    func removeLayer(_ number: tilecache_layer) throws(Failure) -> LayerID {
+        let layer = try layer(number)
+        state.withLock { state in
+            guard state.layers.removeValue(forKey: number) != nil else { return }
+            state.sources[number] = nil
+            state.reservedLayers -= 1
+        }
         return layer
     }
 

@@ -46,7 +46,7 @@ final class FrameHandle: Sendable {
         let list = frame.unavailable
         return array(Array(content: .unavailable, elementBytes: elementBytes), count: list.count) { index in
             tilecache_unavailable_tile(
-                layer: tilecache_layer(list[index].layer.index),
+                layer: tilecache_layer(truncatingIfNeeded: list[index].layer.serial),
                 cause: tilecache_cause(list[index].cause),
                 tile: tilecache_coordinate(list[index].tile),
                 world: tilecache_rectangle(list[index].worldRectangle)

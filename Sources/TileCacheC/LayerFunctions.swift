@@ -186,8 +186,17 @@ public func tileCacheInvalidate(
 }
 
 /// See `tilecache.h`.
-@c(tilecache_add_floor)
-public func tileCacheAddFloor(
+@c(tilecache_remove_layer)
+public func tileCacheRemoveLayer(_ cache: OpaquePointer?, _ layer: tilecache_layer) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        handle.cache.removeLayer(try handle.record.removeLayer(layer))
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_pin)
+public func tileCachePin(
     _ cache: OpaquePointer?,
     _ layer: tilecache_layer,
     _ firstLevel: Int64,
@@ -198,20 +207,86 @@ public func tileCacheAddFloor(
         let handle = try cacheHandle(cache)
         let id = try handle.record.layer(layer)
         let part = try TileCacheC.region(region)
-        guard firstLevel >= 0, firstLevel <= lastLevel else {
-            throw .argument("first_level must be 0 or more and not above last_level: \(firstLevel), \(lastLevel)")
-        }
-        let levels = Int(clamping: firstLevel)...Int(clamping: lastLevel)
-        try library { () throws(TileCacheError) in try handle.cache.addFloor(id, levels: levels, region: part) }
+        let levels = try levels(firstLevel, lastLevel)
+        try library { () throws(TileCacheError) in try handle.cache.pin(id, levels: levels, region: part) }
     }
 }
 
 /// See `tilecache.h`.
-@c(tilecache_remove_floors)
-public func tileCacheRemoveFloors(_ cache: OpaquePointer?, _ layer: tilecache_layer) -> tilecache_status {
+@c(tilecache_unpin)
+public func tileCacheUnpin(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ firstLevel: Int64,
+    _ lastLevel: Int64,
+    _ region: UnsafePointer<tilecache_rectangle>?
+) -> tilecache_status {
     attempt { () throws(Failure) in
         let handle = try cacheHandle(cache)
-        handle.cache.removeFloors(try handle.record.layer(layer))
+        let id = try handle.record.layer(layer)
+        let part = try TileCacheC.region(region)
+        handle.cache.unpin(id, levels: try levels(firstLevel, lastLevel), region: part)
+    }
+}
+
+private func levels(_ first: Int64, _ last: Int64) throws(Failure) -> ClosedRange<Int> {
+    guard first >= 0, first <= last else {
+        throw .argument("first_level must be 0 or more and not above last_level: \(first), \(last)")
+    }
+    return Int(clamping: first)...Int(clamping: last)
+}
+
+/// See `tilecache.h`.
+@c(tilecache_pin_tiles)
+public func tileCachePinTiles(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tiles: UnsafePointer<tilecache_coordinate>?,
+    _ tileCount: Int
+) -> tilecache_status {
+    withTiles(cache, layer, tiles, tileCount) { (cache, id, tiles) throws(Failure) in
+        try library { () throws(TileCacheError) in try cache.pin(tiles, of: id) }
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_unpin_tiles)
+public func tileCacheUnpinTiles(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tiles: UnsafePointer<tilecache_coordinate>?,
+    _ tileCount: Int
+) -> tilecache_status {
+    withTiles(cache, layer, tiles, tileCount) { cache, id, tiles in cache.unpin(tiles, of: id) }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_prefetch)
+public func tileCachePrefetch(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tiles: UnsafePointer<tilecache_coordinate>?,
+    _ tileCount: Int
+) -> tilecache_status {
+    withTiles(cache, layer, tiles, tileCount) { cache, id, tiles in cache.prefetch(tiles, of: id) }
+}
+
+private func withTiles(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ tiles: UnsafePointer<tilecache_coordinate>?,
+    _ count: Int,
+    _ body: (TileCache, LayerID, [TileCoordinate]) throws(Failure) -> Void
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let id = try handle.record.layer(layer)
+        guard let tiles else { throw .isNull("tiles") }
+        // More than a cache of the highest limit holds cannot be right: checked before any of them is read.
+        guard count > 0, count <= 1 << 34 else {
+            throw .argument("tile_count must be 1 to \(1 << 34), not \(UInt(bitPattern: count))")
+        }
+        try body(handle.cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
     }
 }
 

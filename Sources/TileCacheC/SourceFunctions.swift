@@ -16,7 +16,7 @@ final class LayerNumber: Sendable {
 
     var value: tilecache_layer { number.load(ordering: .relaxed) }
 
-    func set(_ layer: LayerID) { number.store(tilecache_layer(layer.index), ordering: .relaxed) }
+    func set(_ layer: LayerID) { number.store(tilecache_layer(truncatingIfNeeded: layer.serial), ordering: .relaxed) }
 }
 
 /// A source that is a blocking C function.
@@ -211,7 +211,7 @@ public func tileCacheRequestGetInfo(
     attempt { () throws(Failure) in
         let request = try requestHandle(request).request
         var fields = tilecache_request_info()
-        fields.layer = tilecache_layer(request.layer.index)
+        fields.layer = tilecache_layer(truncatingIfNeeded: request.layer.serial)
         fields.is_demand = request.isDemand ? 1 : 0
         fields.tile = tilecache_coordinate(request.tile)
         try write(fields, to: info, "info")
@@ -250,7 +250,9 @@ public func tileCacheRequestComplete(
     return answer(request) { handle throws(Failure) in
         let request = handle.request
         let isCalled = request.complete { pixels in
-            try callWriter(layer: tilecache_layer(request.layer.index), request.tile, &pixels) { write(context, $0) }
+            try callWriter(layer: tilecache_layer(truncatingIfNeeded: request.layer.serial), request.tile, &pixels) {
+                write(context, $0)
+            }
         }
         guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
     }

@@ -22,7 +22,7 @@ extension tilecache_rectangle {
 extension tilecache_identity {
     init(_ identity: TileIdentity) {
         self.init(
-            layer: tilecache_layer(identity.layer.index),
+            layer: tilecache_layer(truncatingIfNeeded: identity.layer.serial),
             generation: identity.generation,
             tile: tilecache_coordinate(identity.tile)
         )

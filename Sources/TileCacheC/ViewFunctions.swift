@@ -104,20 +104,49 @@ public func tileCacheViewCreate(
         }
         let budget = try promotionBudget(tiles: fields.promotion_tiles, nanoseconds: fields.promotion_nanoseconds)
         try handle.record.checkIsRunning()
-        // Each once, so more than the cache has cannot be right: checked before any of them is read.
-        guard layerCount > 0, layerCount <= handle.record.layerCount else {
-            throw .argument("1 to \(handle.record.layerCount) layers are expected, not \(UInt(bitPattern: layerCount))")
-        }
-        var ids: [LayerID] = []
-        for index in 0..<layerCount {
-            let id = try handle.record.layer(layers[index])
-            guard !ids.contains(id) else { throw .argument("layer \(layers[index]) is given twice") }
-            ids.append(id)
-        }
+        let ids = try layerIDs(layers, layerCount, atLeast: 1, handle.record)
         let selection = LevelSelection(bias: fields.level_bias, hysteresis: fields.level_hysteresis)
         let made = handle.cache.makeView(layers: ids, selection: selection)
         made.promotionBudget = budget
         view.pointee = makeHandle(ViewHandle(made, of: handle.record))
+    }
+}
+
+/// Layers that a caller names, each once.
+private func layerIDs(
+    _ layers: UnsafePointer<tilecache_layer>,
+    _ count: Int,
+    atLeast least: Int,
+    _ record: CacheRecord
+) throws(Failure) -> [LayerID] {
+    // More than the cache has cannot be right: checked before any of them is read.
+    guard count >= least, count <= record.layerCount else {
+        throw .argument("\(least) to \(record.layerCount) layers are expected, not \(UInt(bitPattern: count))")
+    }
+    var ids: [LayerID] = []
+    for index in 0..<count {
+        let id = try record.layer(layers[index])
+        guard !ids.contains(id) else { throw .argument("layer \(layers[index]) is given twice") }
+        ids.append(id)
+    }
+    return ids
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_layers)
+public func tileCacheViewSetLayers(
+    _ view: OpaquePointer?,
+    _ layers: UnsafePointer<tilecache_layer>?,
+    _ layerCount: Int
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        try handle.record.checkIsRunning()
+        if layers == nil, layerCount != 0 { throw .isNull("layers") }
+        handle.view.layers =
+            try layers.map { layers throws(Failure) in
+                try layerIDs(layers, layerCount, atLeast: 0, handle.record)
+            } ?? []
     }
 }
 

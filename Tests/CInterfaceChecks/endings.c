@@ -128,10 +128,10 @@ static void *disturb(void *context) {
         tilecache_invalidate(cache, 0, step % 2 ? &region : NULL, step % 3);
         tilecache_trim(cache, step % 5 * 100000);
         tilecache_set_byte_limit(cache, 1000000 + step % 4 * 1000000);
-        tilecache_add_floor(cache, 0, 0, 1, NULL);
+        tilecache_pin(cache, 0, 0, 1, NULL);
         tilecache_is_resident(cache, 0, (tilecache_coordinate){0, 0, 0}, &truth);
         tilecache_describe_statistics(cache, text, sizeof text, NULL);
-        tilecache_remove_floors(cache, 0);
+        tilecache_unpin(cache, 0, 0, INT64_MAX, NULL);
         if (statistics_of(cache).used_bytes < 0) atomic_fetch_add(&all->wrong, 1);
         if (tilecache_set_byte_limit(cache, 0) == TILECACHE_OK) atomic_fetch_add(&all->wrong, 1);
         pause_ms(3);

@@ -232,7 +232,7 @@ const char *check_upkeep(void) {
 
     /* A floor is loaded though no view looks at it. */
     const tilecache_rectangle corner = {0, 0, 1, 1};
-    EXPECT_OK(tilecache_add_floor(scene.cache, scene.layer, 0, 2, &corner));
+    EXPECT_OK(tilecache_pin(scene.cache, scene.layer, 0, 2, &corner));
     tilecache_frame_release(draw_until_sharp(&scene, 2, 2, 1));
     for (int attempt = 0; attempt < 4000 && !resident; attempt++) {
         EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, top, &resident));
@@ -248,7 +248,7 @@ const char *check_upkeep(void) {
     EXPECT_OK(tilecache_trim(scene.cache, 0));
     EXPECT(tilecache_read_tile(scene.cache, scene.layer, (tilecache_coordinate){4, 99, 0}, copy_pixel, &pixel) ==
            TILECACHE_ERROR_NOT_RESIDENT);
-    EXPECT_OK(tilecache_remove_floors(scene.cache, scene.layer));
+    EXPECT_OK(tilecache_unpin(scene.cache, scene.layer, 0, INT64_MAX, NULL));
 
     /* New pixels after an invalidation, with a new generation; the held ones stay as they were. */
     tilecache_frame *before = draw_until_sharp(&scene, 2, 2, 1), *after = NULL;
@@ -291,6 +291,76 @@ const char *check_upkeep(void) {
     EXPECT(shortfall >= 64 * 16384);
     EXPECT(statistics_of(scene.cache).shortfall_bytes == shortfall);
     EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, tile, &resident));
+    end_scene(&scene);
+    return NULL;
+}
+
+/* Layers come and go; what frames hold of them stays valid. */
+const char *check_removal(void) {
+    static scene scene;
+    static source_state state;
+    const char *failure = make_scene(&scene, NULL, NULL);
+    if (failure) return failure;
+    const tilecache_coordinate tiles[] = {{4, 9, 9}, {4, 10, 9}};
+    tilecache_layer other = -1;
+    tilecache_frame *before = draw_until_sharp(&scene, 2, 2, 1);
+    const tilecache_placement *placements = NULL;
+    size_t count = 0;
+    EXPECT(before != NULL);
+    EXPECT_OK(tilecache_frame_get_placements(before, sizeof *placements, &placements, &count));
+    EXPECT(count == 1);
+
+    EXPECT_OK(add_layer(scene.cache, &state, write_tile, NULL, &other));
+    EXPECT(other == scene.layer + 1);
+    const tilecache_layer both[] = {other, scene.layer}, twice[] = {other, other};
+    EXPECT_OK(tilecache_view_set_layers(scene.view, both, 2));
+    EXPECT_ARGUMENT(tilecache_view_set_layers(scene.view, twice, 2));
+    EXPECT_ARGUMENT(tilecache_view_set_layers(scene.view, both, 3));
+    EXPECT_ARGUMENT(tilecache_view_set_layers(scene.view, NULL, 1));
+    EXPECT_OK(tilecache_view_set_layers(scene.view, NULL, 0));
+    EXPECT_OK(tilecache_view_set_layers(scene.view, &scene.layer, 1));
+
+    int32_t resident = 0;
+    EXPECT_OK(tilecache_prefetch(scene.cache, other, tiles, 2));
+    for (int attempt = 0; attempt < 4000 && !resident; attempt++) {
+        EXPECT_OK(tilecache_is_resident(scene.cache, other, tiles[1], &resident));
+        pause_ms(5);
+    }
+    EXPECT(resident);
+    EXPECT_OK(tilecache_pin_tiles(scene.cache, other, tiles, 2));
+    for (int attempt = 0; attempt < 4000 && statistics_of(scene.cache).floor_tiles < 2; attempt++) pause_ms(5);
+    EXPECT(statistics_of(scene.cache).floor_tiles == 2);
+    EXPECT_OK(tilecache_unpin_tiles(scene.cache, other, tiles, 1));
+    EXPECT(statistics_of(scene.cache).floor_tiles == 1);
+    EXPECT_OK(tilecache_unpin(scene.cache, other, 0, INT64_MAX, NULL));
+    EXPECT(statistics_of(scene.cache).floor_tiles == 0);
+    EXPECT_ARGUMENT(tilecache_unpin(scene.cache, other, 1, 0, NULL));
+    const tilecache_coordinate far = {4, INT64_MAX, 0};
+    EXPECT(tilecache_pin_tiles(scene.cache, other, &far, 1) == TILECACHE_ERROR_INVALID_CONFIGURATION);
+    EXPECT_ARGUMENT(tilecache_pin_tiles(scene.cache, other, NULL, 1));
+    EXPECT_ARGUMENT(tilecache_prefetch(scene.cache, other, tiles, 0));
+
+    EXPECT_OK(tilecache_remove_layer(scene.cache, scene.layer));
+    EXPECT_ARGUMENT(tilecache_remove_layer(scene.cache, scene.layer));
+    EXPECT_ARGUMENT(tilecache_invalidate(scene.cache, scene.layer, NULL, 1));
+    EXPECT_ARGUMENT(tilecache_view_set_layers(scene.view, both, 2));
+    EXPECT(holds(&placements->tile, 0));
+    tilecache_frame *after = NULL;
+    EXPECT_OK(tilecache_view_frame(scene.view, &after));
+    EXPECT_OK(tilecache_frame_get_placements(after, sizeof *placements, &placements, &count));
+    EXPECT(count == 0);
+    tilecache_frame_release(after);
+    tilecache_frame_release(before);
+    /* Numbers are not used again. */
+    EXPECT_OK(tilecache_remove_layer(scene.cache, other));
+    tilecache_layer third = -1;
+    EXPECT_OK(add_layer(scene.cache, &state, write_tile, NULL, &third));
+    EXPECT(third == other + 1);
+    EXPECT_ARGUMENT(tilecache_remove_layer(NULL, 0));
+    EXPECT_ARGUMENT(tilecache_pin_tiles(NULL, 0, tiles, 1));
+    EXPECT_ARGUMENT(tilecache_unpin_tiles(NULL, 0, tiles, 1));
+    EXPECT_ARGUMENT(tilecache_prefetch(NULL, 0, tiles, 1));
+    EXPECT_ARGUMENT(tilecache_view_set_layers(NULL, both, 1));
     end_scene(&scene);
     return NULL;
 }

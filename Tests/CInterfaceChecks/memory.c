@@ -4,24 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static tilecache_pyramid pyramid_of(double world, int64_t tile_size) {
-    tilecache_pyramid pyramid;
-    tilecache_pyramid_init(&pyramid, sizeof pyramid);
-    pyramid.world_width = pyramid.world_height = world;
-    pyramid.tile_size = tile_size;
-    return pyramid;
-}
-
-static tilecache_status add(tilecache_cache *cache, source_state *state, tilecache_write_function load,
-                            const tilecache_layer_options *options, tilecache_layer *layer) {
-    const tilecache_pyramid pyramid = pyramid_of(1024, 64);
-    tilecache_source source;
-    tilecache_source_init(&source, sizeof source);
-    source.context = state;
-    source.load = load;
-    return tilecache_add_layer(cache, &source, &pyramid, options, layer);
-}
-
 /* Draws a layer's tiles until all that it may have is there: at most 20 s. */
 static const char *fill(tilecache_cache *cache, tilecache_layer layer, double tiles) {
     scene scene = {.cache = cache, .layer = layer};
@@ -51,7 +33,7 @@ const char *check_shares(void) {
         options = good;
         options.share_maximum = bad[index][0];
         options.share_guaranteed = bad[index][1];
-        EXPECT(add(cache, &state, write_tile, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
+        EXPECT(add_layer(cache, &state, write_tile, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
         EXPECT(strstr(tilecache_last_error(), "share") != NULL);
     }
 
@@ -59,7 +41,7 @@ const char *check_shares(void) {
     options = good;
     options.share_maximum = 0.25;
     options.share_guaranteed = 0.25;
-    EXPECT_OK(add(cache, &state, write_tile, &options, &layer));
+    EXPECT_OK(add_layer(cache, &state, write_tile, &options, &layer));
     for (int column = 0; column < 13; column += 3) {
         scene scene = {.cache = cache, .layer = layer};
         EXPECT_OK(tilecache_view_create(cache, &layer, 1, NULL, &scene.view));
@@ -76,13 +58,13 @@ const char *check_shares(void) {
     /* What is guaranteed adds up to 1 at most; what is a share of an older program's is all. */
     options.share_maximum = 1;
     options.share_guaranteed = 0.76;
-    EXPECT(add(cache, &state, write_tile, &options, &other) == TILECACHE_ERROR_INVALID_LAYER);
+    EXPECT(add_layer(cache, &state, write_tile, &options, &other) == TILECACHE_ERROR_INVALID_LAYER);
     options.share_guaranteed = 0.75;
-    EXPECT_OK(add(cache, &state, write_tile, &options, &other));
+    EXPECT_OK(add_layer(cache, &state, write_tile, &options, &other));
     EXPECT_OK(tilecache_layer_options_init(&options, offsetof(tilecache_layer_options, share_maximum)));
     options.share_maximum = -5;
     options.downsampling = -5;
-    EXPECT_OK(add(cache, &state, write_tile, &options, &other));
+    EXPECT_OK(add_layer(cache, &state, write_tile, &options, &other));
     EXPECT(other == 2);
     EXPECT_OK(tilecache_shutdown(cache, INT64_C(20000000000)));
     tilecache_destroy(cache);
@@ -121,22 +103,22 @@ const char *check_synthesis(void) {
         EXPECT_OK(tilecache_layer_options_init(&options, sizeof options));
         options.alpha = TILECACHE_ALPHA_IGNORED;
         options.downsampling = 3;
-        EXPECT_ARGUMENT(add(cache, &state, load_stripes, &options, &layer));
+        EXPECT_ARGUMENT(add_layer(cache, &state, load_stripes, &options, &layer));
         options.downsampling = -1;
-        EXPECT_ARGUMENT(add(cache, &state, load_stripes, &options, &layer));
+        EXPECT_ARGUMENT(add_layer(cache, &state, load_stripes, &options, &layer));
         options.downsampling = kinds[kind];
         const int32_t bad[] = {-1, INT32_MIN, 5, INT32_MAX};
         for (int index = 0; index < 4; index++) {
             options.synthesized_levels = bad[index];
-            EXPECT(add(cache, &state, load_stripes, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
+            EXPECT(add_layer(cache, &state, load_stripes, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
         }
         options.synthesized_levels = 4;
         options.format = TILECACHE_FORMAT_FLOAT32;
         options.downsampling = TILECACHE_DOWNSAMPLING_SRGB;
-        EXPECT(add(cache, &state, load_stripes, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
+        EXPECT(add_layer(cache, &state, load_stripes, &options, &layer) == TILECACHE_ERROR_INVALID_LAYER);
         options.format = TILECACHE_FORMAT_RGBA8;
         options.downsampling = kinds[kind];
-        EXPECT_OK(add(cache, &state, load_stripes, &options, &layer));
+        EXPECT_OK(add_layer(cache, &state, load_stripes, &options, &layer));
 
         /* The world as one tile: 16 x 16 tiles of the source below it. */
         tilecache_view *view = NULL;
@@ -192,7 +174,7 @@ const char *check_pressure(void) {
     configuration.byte_limit = 4 << 20;
     configuration.uses_compressed_tier = 0;
     EXPECT_OK(tilecache_create(&configuration, &cache));
-    EXPECT_OK(add(cache, &state, write_tile, NULL, &layer));
+    EXPECT_OK(add_layer(cache, &state, write_tile, NULL, &layer));
     const char *failure = fill(cache, layer, 12);
     if (failure) return failure;
     EXPECT(statistics_of(cache).used_bytes > 2 << 20);
@@ -257,8 +239,8 @@ const char *check_watchdog(void) {
     tilecache_statistics statistics = statistics_of(scene.cache);
     EXPECT(statistics.demand_waits == 0 && statistics.demand_wait_p50 == -1 && statistics.demand_wait_p99 == -1);
     EXPECT(statistics.prefetch_wait_p95 == -1 && statistics.demand_wait_maximum == 0);
-    EXPECT_OK(add(scene.cache, &state, load_slowly, NULL, &scene.layer));
-    EXPECT_OK(tilecache_add_floor(scene.cache, scene.layer, 0, 0, NULL));
+    EXPECT_OK(add_layer(scene.cache, &state, load_slowly, NULL, &scene.layer));
+    EXPECT_OK(tilecache_pin(scene.cache, scene.layer, 0, 0, NULL));
     EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, NULL, &scene.view));
     EXPECT_OK(tilecache_view_set_tiles_ready(scene.view, sleep_a_little, (void *)&calls, NULL));
     tilecache_viewport viewport = viewport_at(0, 0, 2);

@@ -153,8 +153,8 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_note_memory_pressure(NULL, TILECACHE_PRESSURE_NORMAL));
     EXPECT_ARGUMENT(tilecache_add_layer(NULL, &source, &pyramid, NULL, &layer));
     EXPECT_ARGUMENT(tilecache_invalidate(NULL, 0, NULL, 1));
-    EXPECT_ARGUMENT(tilecache_add_floor(NULL, 0, 0, 0, NULL));
-    EXPECT_ARGUMENT(tilecache_remove_floors(NULL, 0));
+    EXPECT_ARGUMENT(tilecache_pin(NULL, 0, 0, 0, NULL));
+    EXPECT_ARGUMENT(tilecache_unpin(NULL, 0, 0, INT64_MAX, NULL));
     EXPECT_ARGUMENT(tilecache_is_resident(NULL, 0, tile, &truth));
     EXPECT_ARGUMENT(tilecache_read_tile(NULL, 0, tile, ignore_pixels, NULL));
     EXPECT_ARGUMENT(tilecache_get_statistics(NULL, &statistics));

@@ -72,6 +72,24 @@ const char *make_scene_of(scene *scene, const tilecache_source *source, int64_t 
     return NULL;
 }
 
+static tilecache_pyramid pyramid_of(double world, int64_t tile_size) {
+    tilecache_pyramid pyramid;
+    tilecache_pyramid_init(&pyramid, sizeof pyramid);
+    pyramid.world_width = pyramid.world_height = world;
+    pyramid.tile_size = tile_size;
+    return pyramid;
+}
+
+tilecache_status add_layer(tilecache_cache *cache, source_state *state, tilecache_write_function load,
+                           const tilecache_layer_options *options, tilecache_layer *layer) {
+    const tilecache_pyramid pyramid = pyramid_of(1024, 64);
+    tilecache_source source;
+    tilecache_source_init(&source, sizeof source);
+    source.context = state;
+    source.load = load;
+    return tilecache_add_layer(cache, &source, &pyramid, options, layer);
+}
+
 void end_scene(scene *scene) {
     tilecache_view_destroy(scene->view);
     tilecache_shutdown(scene->cache, INT64_C(20000000000));
@@ -116,6 +134,7 @@ static const c_check_entry checks[] = {
     {"configuration", check_configuration}, {"layers", check_layers},
     {"pyramids", check_pyramids},           {"frames", check_frames},
     {"outcomes", check_outcomes},           {"upkeep", check_upkeep},
+    {"removal", check_removal},
     {"needed tiles", check_needed_tiles},   {"requests", check_requests},
     {"cancellation", check_cancellation},   {"late answers", check_late_answers},
     {"encoded", check_encoded},             {"recorder", check_recorder},

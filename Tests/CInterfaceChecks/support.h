@@ -42,6 +42,9 @@ typedef struct scene {
 const char *make_scene(scene *scene, tilecache_request_function request, void *context);
 /* The same with a source and a limit of one's own. */
 const char *make_scene_of(scene *scene, const tilecache_source *source, int64_t byte_limit, double effort);
+/* Adds a layer of the same size to a cache. */
+tilecache_status add_layer(tilecache_cache *cache, source_state *state, tilecache_write_function load,
+                           const tilecache_layer_options *options, tilecache_layer *layer);
 void end_scene(scene *scene);
 /* A viewport of so many tiles at full resolution, at a column and a row of tiles. */
 tilecache_viewport viewport_at(double column, double row, double tiles);

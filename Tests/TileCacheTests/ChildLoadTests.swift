@@ -12,6 +12,7 @@ import Testing
             source: .asynchronous(source),
             pyramid: try ServiceSetup.pyramid(),
             options: LayerOptions(),
+            byteCount: 0,
             tileBytes: 16_384,
             slotClass: 0
         )

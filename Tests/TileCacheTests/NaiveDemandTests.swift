@@ -38,7 +38,7 @@ import Testing
         var pool = PoolState(configuration: PoolConfiguration(byteLimit: 64 << 20))
         let layer = pool.addLayer(tileBytes: 65_536)
         var view = ViewModel(
-            layers: [ViewLayer(layer: layer, pyramid: try world.pyramid())],
+            layers: [ViewLayer(id: LayerID(layer), pyramid: try world.pyramid())],
             selection: LevelSelection()
         )
         var shape = dice.walkStart(in: world)

@@ -116,7 +116,7 @@ import Testing
                 if let ticket = pool.beginLoad() { pool.end(ticket, .absent) }
             }
             var model = ViewModel(
-                layers: [ViewLayer(layer: 0, pyramid: try scene.world.pyramid())],
+                layers: [ViewLayer(id: LayerID(0), pyramid: try scene.world.pyramid())],
                 selection: LevelSelection()
             )
             _ = model.update(scene.view.viewport, now: 1, pool: &pool.pool)

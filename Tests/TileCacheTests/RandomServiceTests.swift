@@ -175,7 +175,7 @@ private struct ServiceRun {
                 maxY: min(look.y + height / 2, world.height)
             )
             guard region.minX < region.maxX, region.minY < region.maxY else { continue }
-            guard (try? cache.addFloor(id, levels: level...level, region: region)) != nil else { continue }
+            guard (try? cache.pin(id, levels: level...level, region: region)) != nil else { continue }
             count += world.tiles(level).count { tile in
                 let table = world.levels[level]
                 let left = table.originX + Double(tile.column) * table.spanX

@@ -110,10 +110,10 @@ import Testing
     @Test func floorsHaveALineOfTheirOwn() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
-        try cache.addFloor(layer, levels: 0...1)
+        try cache.pin(layer, levels: 0...1)
         #expect(eventually { cache.statistics.floorTiles == 5 })
         #expect(cache.statistics.floorBytes == 5 * 16_384)
-        cache.removeFloors(layer)
+        cache.unpin(layer)
         #expect(cache.statistics.floorBytes == 0)
     }
 

@@ -35,7 +35,7 @@ import Testing
             while !part.allSatisfy({ cache.isResident($0, of: layer) }) { service.advance(cache, by: 100_000_000) }
         }
         let pinned = Rectangle(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
-        try cache.addFloor(layer, levels: 6...6, region: pinned)
+        try cache.pin(layer, levels: 6...6, region: pinned)
         func state() -> (acquisitions: Int, steps: Int, evictions: Int) {
             let looks = service.looks
             return cache.core.lock.withLock { state in

@@ -86,7 +86,7 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = PlainSource(absent: { $0.level == 6 })
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
-        try cache.addFloor(layer, levels: 0...2)
+        try cache.pin(layer, levels: 0...2)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loadsFinished == 21 })

@@ -169,11 +169,11 @@ import Testing
     /// A pin of many tiles, and its end, leave the lock free in between: the count of steps grows with the tiles.
     @Test func pinsAreEnteredInStepsAndLoaded() throws {
         let (cache, layer) = try smallTiles(limit: .mebibytes(16))
-        try cache.addFloor(layer, levels: 5...5)
+        try cache.pin(layer, levels: 5...5)
         // 32 x 32 tiles: more than one plan takes.
         #expect(eventually { cache.statistics.floorTiles == 1024 }, "\(cache.statistics.floorTiles)")
-        #expect(throws: TileCacheError.self) { try cache.addFloor(layer, levels: 12...12) }
-        cache.removeFloors(layer)
+        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
+        cache.unpin(layer)
         #expect(cache.statistics.floorTiles == 0)
         #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })
     }

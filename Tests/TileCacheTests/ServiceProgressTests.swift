@@ -122,11 +122,11 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        try cache.addFloor(layer, levels: 0...2)
+        try cache.pin(layer, levels: 0...2)
         view.update(needing: fullList(cache, layer, fromRow: 0))
         #expect(eventually { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
         #expect(view.frame().missingTileCount > 10)
-        cache.removeFloors(layer)
+        cache.unpin(layer)
         #expect(eventually(5) { view.frame().missingTileCount == 0 }, "\(view.frame().missingTileCount) missing")
     }
 

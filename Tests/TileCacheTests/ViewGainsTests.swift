@@ -21,7 +21,7 @@ import Testing
         let small = TilePool(tiles: 500)
         var view = ViewRecord(
             serial: 0,
-            model: ViewModel(layers: [ViewLayer(layer: 0, pyramid: pyramid)], selection: LevelSelection())
+            model: ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: LevelSelection())
         )
         let viewport = Viewport(
             center: WorldPoint(x: Double(random.below(1024)), y: Double(random.below(1024))),

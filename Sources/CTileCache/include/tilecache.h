@@ -81,7 +81,7 @@ enum {
     TILECACHE_OK = 0,
     /** An argument is NULL, not finite, out of its range, or not of this cache. */
     TILECACHE_ERROR_INVALID_ARGUMENT = 1,
-    /** A setting of the cache, or of a floor, is out of its range. */
+    /** A setting of the cache, or of pinned tiles, is out of its range. */
     TILECACHE_ERROR_INVALID_CONFIGURATION = 2,
     /** The levels do not describe a world. */
     TILECACHE_ERROR_INVALID_PYRAMID = 3,
@@ -624,23 +624,57 @@ TILECACHE_API tilecache_status tilecache_invalidate(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_rectangle *region, int32_t keeps_stale);
 
 /**
- * Pins tiles: they are loaded first and never given up until they are unpinned.
- *
- * @param first_level the coarsest level that is meant, 0 or more.
- * @param last_level the finest one, not below the first; levels that the layer does not have are left out.
- * @param region in world pixels; NULL for all of the world.
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION where all floors together would take more than half of the limit, or the
- *         layer has none of the levels.
+ * Removes a layer: its loads are cancelled, its tiles evicted and its pins undone. Views show it no longer. Tiles that frames
+ * hold stay valid until they are released. Its number is never used again. The release function of its source is called
+ * when the last of its loads has ended.
  */
-TILECACHE_API tilecache_status tilecache_add_floor(
+TILECACHE_API tilecache_status tilecache_remove_layer(tilecache_cache *cache, tilecache_layer layer);
+
+/**
+ * Pins tiles: they are loaded before all others and evicted only if the limit is lowered or memory is short; then they are
+ * loaded again as soon as there is room. A tile that is pinned twice is pinned once.
+ *
+ * @param first_level the coarsest level, 0 or more.
+ * @param last_level the finest level, not below the first; levels that the layer does not have are left out.
+ * @param region in world pixels; NULL for the whole world.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the layer has
+ *         none of the levels.
+ */
+TILECACHE_API tilecache_status tilecache_pin(
     tilecache_cache *cache,
     tilecache_layer layer,
     int64_t first_level,
     int64_t last_level,
     const tilecache_rectangle *region);
 
-/** Unpins all tiles of a layer. */
-TILECACHE_API tilecache_status tilecache_remove_floors(tilecache_cache *cache, tilecache_layer layer);
+/** Unpins tiles, as named for tilecache_pin(); those that are not pinned are ignored. They stay until they are evicted. */
+TILECACHE_API tilecache_status tilecache_unpin(
+    tilecache_cache *cache,
+    tilecache_layer layer,
+    int64_t first_level,
+    int64_t last_level,
+    const tilecache_rectangle *region);
+
+/**
+ * Pins single tiles, as tilecache_pin() does.
+ *
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the layer has
+ *         not all of the tiles.
+ */
+TILECACHE_API tilecache_status tilecache_pin_tiles(
+    tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
+
+/** Unpins single tiles. Those that are not pinned are ignored. */
+TILECACHE_API tilecache_status tilecache_unpin_tiles(
+    tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
+
+/**
+ * Loads tiles ahead of need, once: after what views need and before all guesses, whatever the effort. They are evicted like all
+ * others. Tiles that are resident or absent, that have failed or do not exist, and those beyond a quarter of the limit or
+ * 4,096 tiles, are ignored.
+ */
+TILECACHE_API tilecache_status tilecache_prefetch(
+    tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
 /** Whether a tile is resident, decoded or compressed; touches nothing. False for tiles that do not exist. */
 TILECACHE_API tilecache_status tilecache_is_resident(
@@ -712,6 +746,16 @@ TILECACHE_API tilecache_status tilecache_view_create(
     size_t layer_count,
     const tilecache_view_options *options,
     tilecache_view **view);
+
+/**
+ * Sets the layers that a view shows. What was learned of those that stay is kept.
+ *
+ * @param layers in the order of drawing, each once; may be NULL if there are none.
+ * @param layer_count 0 or more.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers that are not the cache's, TILECACHE_ERROR_SHUT_DOWN.
+ */
+TILECACHE_API tilecache_status tilecache_view_set_layers(
+    tilecache_view *view, const tilecache_layer *layers, size_t layer_count);
 
 /** Ends a view: what only it needed may go. Its frames stay valid. */
 TILECACHE_API void tilecache_view_destroy(tilecache_view *view);

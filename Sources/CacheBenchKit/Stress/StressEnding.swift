@@ -26,7 +26,7 @@ struct StressEnding {
     mutating func check(held holds: [StressHolds]) {
         let cache = run.cache
         run.shared.calm.raise()
-        for id in run.allLayerIDs { cache.removeFloors(id) }
+        for id in run.allLayerIDs { cache.unpin(id) }
         run.setLimit(quarters: 4)
         endPressure()
         run.dropViews()

@@ -130,10 +130,10 @@ final class StressRun: Sendable {
             maxY: b.unit * 4000 + 200
         )
         // More than half of the limit is refused, and that is fine.
-        try? cache.addFloor(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
+        try? cache.pin(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
     }
 
-    func unpin(_ a: UInt64) { cache.removeFloors(layerID(a)) }
+    func unpin(_ a: UInt64) { cache.unpin(layerID(a)) }
 
     func addLayer(_ draw: UInt64) {
         changing {

@@ -1,10 +1,25 @@
-/// A layer of one cache; handed out by `TileCache.addLayer`.
+/// A layer of one cache, returned by `TileCache.addLayer`. Other caches ignore it, and so does its own once the layer is
+/// removed.
 public struct LayerID: Hashable, Sendable, Comparable {
-    /// The layer's number in its cache, from 0 in the order of adding.
-    public let index: Int
+    private let number: UInt32
+    /// Serial number of the cache in the process.
+    let cache: UInt32
+    private let place: UInt16
 
-    init(_ index: Int) { self.index = index }
+    /// Serial number of the layer in its cache, from 0 in the order of adding; never reused.
+    public var serial: Int { Int(number) }
+    /// The index into the cache's tables, which a later layer may take.
+    package var index: Int { Int(place) }
+
+    init(index: Int, serial: Int, cache: UInt32) {
+        place = UInt16(index)
+        number = UInt32(serial)
+        self.cache = cache
+    }
+
+    /// A layer of no cache: for decisions without a service.
+    init(_ index: Int) { self.init(index: index, serial: index, cache: 0) }
 
     /// Orders by age.
-    public static func < (a: LayerID, b: LayerID) -> Bool { a.index < b.index }
+    public static func < (a: LayerID, b: LayerID) -> Bool { (a.cache, a.number) < (b.cache, b.number) }
 }

@@ -16,9 +16,9 @@ package struct TileKey: Hashable, Sendable {
     }
 
     /// `nil` where a key has no room for these numbers, which come from outside and may be anything: no tile has them.
-    init?(exactly layer: LayerID, _ tile: TileCoordinate) {
-        guard layer.index >> 16 == 0, tile.level >> 8 == 0, tile.column >> 40 == 0, tile.row >= 0 else { return nil }
-        self.init(layer: layer.index, tile)
+    init?(exactly layer: Int, _ tile: TileCoordinate) {
+        guard layer >> 16 == 0, tile.level >> 8 == 0, tile.column >> 40 == 0, tile.row >= 0 else { return nil }
+        self.init(layer: layer, tile)
     }
 
     package var layer: Int { Int(high >> 48) }

@@ -53,8 +53,8 @@ struct PoolLayer: Sendable {
     let reservesLate: Bool
     /// What compression makes of its tiles, an exponential mean in bytes; 0 until one has been compressed.
     var meanBlockBytes = 0
-    /// How much of the limit its tiles may take, and how much nobody takes from them.
-    let share: LayerShare
+    /// How much of the limit its tiles may take, and how much of it is guaranteed.
+    var share: LayerShare
     /// Which evictable tiles its own are among.
     let group: Int
     /// Bytes of slots that hold or receive its pixels; where newer pixels have landed, what is still held of the old
@@ -64,4 +64,12 @@ struct PoolLayer: Sendable {
     var blockBytes = 0
     /// Decoders of its source that have taken too long and are still at work.
     var stuckDecodes = 0
+    /// Entries of its tiles in the table.
+    var entries = 0
+    /// Compressions and decompressions of its tiles under way.
+    var jobs = 0
+    /// Nothing of it is loaded any more.
+    var isRemoved = false
+    /// Nothing of it is left: another layer may take its index.
+    var isGone = false
 }

@@ -79,6 +79,8 @@ extension PoolState {
     private mutating func attempt(_ index: Int, now: Int64) -> Attempt {
         let wish = plan.entries[index]
         let isPrefetch = wish.reason == .prefetch
+        // The plan was made before the layer was removed.
+        guard !layers[wish.key.layer].isRemoved else { return .passed }
         // What is needed has had its turn where the other cursor has gone ahead of this one.
         guard isPrefetch || index >= demandCursor else { return .passed }
         let number = table.find(wish.key)

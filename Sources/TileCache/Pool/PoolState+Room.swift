@@ -231,11 +231,7 @@ extension PoolState {
         let last = pendingDecommits.count + min(most, Self.decommitsAtOnce)
         func isEnough() -> Bool { pendingBytes - before >= bytes || pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
-            while !isEnough() {
-                let slot = slots[slotClass].beginDecommit()
-                if slot < 0 { break }
-                letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
-            }
+            while !isEnough(), decommitSlot(ofClass: slotClass) {}
         }
         while !isEnough() {
             let page = pages.beginDecommit()
@@ -247,6 +243,14 @@ extension PoolState {
             letGo(range, bytes: EntryTable.pageBytes)
         }
         return pendingBytes > before
+    }
+
+    /// Decommits an unused slot of a size; whether there was one.
+    mutating func decommitSlot(ofClass slotClass: Int) -> Bool {
+        let slot = slots[slotClass].beginDecommit()
+        guard slot >= 0 else { return false }
+        letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
+        return true
     }
 
     private mutating func letGo(_ range: MemoryRange, bytes: Int) {
@@ -278,7 +282,10 @@ extension PoolState {
             switch range.slotClass {
             case MemoryRange.pages: pages.finishDecommit(range.number)
             case MemoryRange.entryPages, MemoryRange.chainPages: table.finishDecommit(range)
-            default: slots[Int(range.slotClass)].finishDecommit(range.number)
+            default:
+                slots[Int(range.slotClass)].finishDecommit(range.number)
+                // Its size may go, too.
+                if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
         guard isOverLimit, committedBytes <= configuration.byteLimit else { return }

@@ -17,9 +17,8 @@ extension PoolState {
     /// or somebody else is at it.
     mutating func beginPeek(_ number: Int32) -> CodecTicket? {
         guard table[number].residency == .compressed else { return nil }
-        codecJobs += 1
+        beginJob(number)
         table[number].leaseCount += 1
-        table[number].work = nameWork()
         change(number) { $0.residency = .promoting }
         let entry = table[number]
         return CodecTicket(
@@ -38,7 +37,7 @@ extension PoolState {
     /// Ends a look; the tile is as compressed as before, unless its block was damaged. What a view waits for is to be
     /// decompressed, or loaded again.
     mutating func finishPeek(_ ticket: CodecTicket, _ result: PromotionResult) {
-        codecJobs -= 1
+        endJob(ofLayer: ticket.key.layer)
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
         guard isCurrent(ticket) else {

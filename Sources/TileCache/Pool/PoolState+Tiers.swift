@@ -37,10 +37,22 @@ enum DemotionResult: Hashable, Sendable {
 
 /// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
 extension PoolState {
+    /// Names a compression or decompression of a tile and counts it.
+    mutating func beginJob(_ number: Int32) {
+        table[number].work = nameWork()
+        codecJobs += 1
+        layers[table[number].key.layer].jobs += 1
+    }
+
+    mutating func endJob(ofLayer layer: Int) {
+        codecJobs -= 1
+        layers[layer].jobs -= 1
+        if layers[layer].isRemoved { effects.plans = true }
+    }
+
     /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
     mutating func beginDemotion(_ number: Int32) -> CodecTicket {
-        codecJobs += 1
-        table[number].work = nameWork()
+        beginJob(number)
         table[number].leaseCount += 1
         change(number) { $0.residency = .demoting }
         let entry = table[number]
@@ -61,7 +73,7 @@ extension PoolState {
         let number = ticket.entry
         var stored: CodecTicket?
         // Until a block is copied its codec is still busy.
-        defer { if stored == nil { codecJobs -= 1 } }
+        defer { if stored == nil { endJob(ofLayer: ticket.key.layer) } }
         guard isCurrent(ticket) else {
             release(number, slotClass: ticket.slotClass, slot: ticket.slot)
             return nil
@@ -132,7 +144,7 @@ extension PoolState {
 
     /// The block stands in its pages. A tile that has come into view meanwhile has to be decompressed again.
     mutating func finishStore(_ ticket: CodecTicket) {
-        codecJobs -= 1
+        endJob(ofLayer: ticket.key.layer)
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
             free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
             return
@@ -148,8 +160,7 @@ extension PoolState {
         table[number].leaseCount += 1
         switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
         case .slot(let slot):
-            codecJobs += 1
-            table[number].work = nameWork()
+            beginJob(number)
             change(number) { $0.residency = .promoting }
             let entry = table[number]
             return .ticket(
@@ -176,7 +187,7 @@ extension PoolState {
 
     /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
-        codecJobs -= 1
+        endJob(ofLayer: ticket.key.layer)
         // The tile has to be loaded again.
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
@@ -239,6 +250,7 @@ extension PoolState {
             }
             orphans[range] = nil
             slots[slotClass].giveBack(slot)
+            if slots[slotClass].layers == 0 { effects.plans = true }
             return true
         }
         table[number].leaseCount -= 1

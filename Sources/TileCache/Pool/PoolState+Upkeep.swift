@@ -176,22 +176,21 @@ extension PoolState {
         return goesOn
     }
 
-    /// What became of a wish to pin a tile.
-    enum Pinning {
-        case pinned
-        /// It was pinned before.
-        case already
-        /// The table has no room for it now.
-        case noRoom
+    /// Pins a tile: it is loaded, and not evicted until it is unpinned or the limit is lowered.
+    ///
+    /// - Returns: whether the table had room for it.
+    mutating func pin(_ key: TileKey) -> Bool {
+        let number = entry(for: key)
+        guard number >= 0 else { return false }
+        if !table[number].flags.contains(.floor) { change(number) { $0.flags.insert(.floor) } }
+        return true
     }
 
-    /// Pins a tile: it is loaded, and not evicted until it is unpinned or the limit is lowered.
-    mutating func pin(_ key: TileKey) -> Pinning {
-        let number = entry(for: key)
-        guard number >= 0 else { return .noRoom }
-        guard !table[number].flags.contains(.floor) else { return .already }
-        change(number) { $0.flags.insert(.floor) }
-        return .pinned
+    /// Whether a tile is not resident, and its source was not found to have none.
+    func wantsLoad(_ key: TileKey) -> Bool {
+        let number = table.find(key)
+        guard number >= 0 else { return true }
+        return !table[number].residency.isResident && table[number].flags.isDisjoint(with: [.absent, .failed])
     }
 
     mutating func unpin(_ key: TileKey) {
@@ -226,8 +225,7 @@ extension PoolState {
             let next = table[number].previous
             // The tile that room is made for is held for a moment without leaving its list.
             if table[number].leaseCount == 0 {
-                lists.remove(number, in: table, layers)
-                table.remove(number)
+                removeEntry(number)
                 count += 1
             }
             number = next

@@ -54,6 +54,12 @@ struct PoolState: ~Copyable {
     /// What the limit may be raised to: address ranges are made for it.
     let maximumByteLimit: Int
     var layers: [PoolLayer] = []
+    /// Indices of layers that are gone; those beyond the end of `layers` count no longer.
+    var freeLayers: [Int] = []
+    /// Layers that are not gone.
+    var layerCount = 0
+    /// Whether memory that nothing uses goes back to the system: a layer was removed.
+    var releasesUnused = false
     /// Whether any layer is limited to, or guaranteed, less or more than what it earns.
     var hasShares = false
     var table: EntryTable
@@ -65,7 +71,7 @@ struct PoolState: ~Copyable {
     var tiles = TileCounts()
     var slots: [SlotAllocator] = []
     /// Places in `slots`, by the bytes of a slot.
-    private var slotClasses: [Int: Int] = [:]
+    var slotClasses: [Int: Int] = [:]
     var pages: PageAllocator
 
     /// Loads in flight by number; a freed number is used again.
@@ -174,29 +180,40 @@ struct PoolState: ~Copyable {
         levelBytes: [Int] = []
     ) -> Int {
         let slotBytes = Self.slotBytes(for: tileBytes)
-        let slotClass =
-            slotClass(ofBytes: slotBytes)
-            ?? {
-                let capacity = max(slotCapacity ?? (maximumByteLimit / slotBytes), 0)
-                slots.append(SlotAllocator(slotBytes: slotBytes, capacity: min(capacity, Int(Int32.max) - 1)))
-                slotClasses[slotBytes] = slots.count - 1
-                return slots.count - 1
-            }()
-        layers.append(
-            PoolLayer(
-                tileBytes: tileBytes,
-                levelBytes: levelBytes,
-                slotClass: slotClass,
-                isCompressible: isCompressible,
-                reservesLate: reservesLate,
-                share: share,
-                group: lists.group(for: share, layer: layers.count)
-            )
+        let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
+        let slotClass = slotClass(ofBytes: slotBytes) ?? addSlotClass(slotBytes: slotBytes, capacity: capacity)
+        slots[slotClass].layers += 1
+        layerCount += 1
+        while let free = freeLayers.last, free >= layers.count { freeLayers.removeLast() }
+        let index = freeLayers.popLast() ?? layers.count
+        let layer = PoolLayer(
+            tileBytes: tileBytes,
+            levelBytes: levelBytes,
+            slotClass: slotClass,
+            isCompressible: isCompressible,
+            reservesLate: reservesLate,
+            share: share,
+            group: lists.group(for: share, layer: index)
         )
+        if index < layers.count { layers[index] = layer } else { layers.append(layer) }
         coverTaken()
         hasShares = hasShares || share != .all
         notePeaks()
-        return layers.count - 1
+        return index
+    }
+
+    private mutating func addSlotClass(slotBytes: Int, capacity: Int) -> Int {
+        // A size that no layer has any more, and that has no memory.
+        let slotClass = slots.firstIndex { $0.isFree } ?? slots.count
+        let allocator = SlotAllocator(slotBytes: slotBytes, capacity: capacity)
+        if slotClass < slots.count {
+            slotClasses[slots[slotClass].slotBytes] = nil
+            slots[slotClass] = allocator
+        } else {
+            slots.append(allocator)
+        }
+        slotClasses[slotBytes] = slotClass
+        return slotClass
     }
 
     /// A slot begins on a page of the system, so that its memory can be given back alone.
@@ -331,6 +348,7 @@ struct PoolState: ~Copyable {
         }
         guard !table.isFull else { return -1 }
         let inserted = table.insert(key)
+        layers[key.layer].entries += 1
         coverTaken()
         notePeaks()
         return inserted
@@ -354,12 +372,17 @@ struct PoolState: ~Copyable {
         table.nextGrowth == 0 || configuration.grantsBookkeeping || availableBytes >= table.nextGrowth
     }
 
+    mutating func removeEntry(_ number: Int32) {
+        layers[table[number].key.layer].entries -= 1
+        lists.remove(number, in: table, layers)
+        table.remove(number)
+    }
+
     /// Forgets an entry that remembers nothing worth knowing.
     mutating func forgetIfIdle(_ number: Int32) {
         let entry = table[number]
         if entry.isForgettable, entry.flags.isDisjoint(with: .remembered) {
-            lists.remove(number, in: table, layers)
-            table.remove(number)
+            removeEntry(number)
         } else {
             relist(number)
         }

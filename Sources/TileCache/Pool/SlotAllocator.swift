@@ -16,6 +16,10 @@ struct SlotAllocator {
     private var highWater: Int32 = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
+    /// Layers with tiles of this size.
+    var layers = 0
+    /// Whether no layer has this size, and no slot has memory or is about to lose it.
+    var isFree: Bool { layers == 0 && highWater == 0 }
 
     init(slotBytes: Int, capacity: Int) {
         self.slotBytes = slotBytes

@@ -19,6 +19,7 @@ struct EvictionGroup {
 /// depend on how many are needed, leased, pinned or guaranteed.
 struct TileLists {
     private(set) var groups = [EvictionGroup(layer: -1)]
+    private var freeGroups: [Int] = []
     /// Resident tiles that views need, and such that pins hold: the last resort of a trim and of a lowered limit.
     private(set) var needed = RecencyList()
     private(set) var pinned = RecencyList()
@@ -33,8 +34,18 @@ struct TileLists {
     /// The group of a new layer.
     mutating func group(for share: LayerShare, layer: Int) -> Int {
         guard share != .all else { return 0 }
-        groups.append(EvictionGroup(layer: layer))
-        return groups.count - 1
+        let group = freeGroups.popLast() ?? groups.count
+        if group < groups.count {
+            groups[group] = EvictionGroup(layer: layer)
+        } else {
+            groups.append(EvictionGroup(layer: layer))
+        }
+        return group
+    }
+
+    /// Frees the group of a layer that is gone; it has no tiles.
+    mutating func remove(group: Int) {
+        if group > 0 { freeGroups.append(group) }
     }
 
     /// A list of tiles that are not evictable.

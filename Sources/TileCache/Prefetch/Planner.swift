@@ -1,7 +1,8 @@
 /// A view at one moment, as a planner sees it.
 struct ViewSnapshot: Sendable {
     struct Layer: Sendable {
-        var layer: Int
+        var id: LayerID
+        var layer: Int { id.index }
         var pyramid: TilePyramid
         var level: Int
         var needed: [TileKey]
@@ -21,30 +22,32 @@ struct ViewSnapshot: Sendable {
 /// Turns what the views see into one plan. What is needed goes before what is expected, whoever it is that needs it.
 struct Planner: Sendable {
     /// For each view, one policy for each of its layers.
-    var policies: [Int: [any PrefetchPolicy]] = [:]
+    var policies: [Int: [LayerID: any PrefetchPolicy]] = [:]
 
     /// Learns from the frames since the last plan and orders everything that the views would like.
     ///
     /// - Parameters:
     ///   - views: by their number, in the order in which they were made.
-    ///   - floors: pinned tiles; they come first.
+    ///   - pins: pinned tiles; they come first.
+    ///   - asked: tiles that the renderer has asked for once; they come before all guesses.
     mutating func makePlan(
         of views: [(id: Int, snapshot: ViewSnapshot)],
-        floors: [TileKey] = [],
+        pins: [TileKey] = [],
+        asked: [TileKey] = [],
         context: PlanContext
     ) -> Plan {
         var plan = Plan()
         plan.time = context.now
         plan.followsNeeds = true
         for view in views {
-            for (index, layer) in view.snapshot.layers.enumerated() {
-                for observation in layer.observations { policies[view.id]?[index].observe(observation) }
+            for layer in view.snapshot.layers {
+                for observation in layer.observations { policies[view.id]?[layer.id]?.observe(observation) }
             }
         }
         let early = wishes(of: views, goingFirst: true, context: context)
         let late = wishes(of: views, goingFirst: false, context: context)
         plan.take(early)
-        for key in floors { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
+        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
         for wishes in late { plan.entries += wishes.plan.first }
         for view in views {
             let firstNeed = plan.entries.count
@@ -61,6 +64,9 @@ struct Planner: Sendable {
             }
         }
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
+        for key in asked {
+            plan.entries.append(PlanEntry(key: key, value: Self.destinationValue, reason: .prefetch))
+        }
         let firstGuess = plan.entries.count
         plan.take(late)
         // One policy has ordered its own wishes; the wishes of several are merged by what they are worth.
@@ -77,15 +83,15 @@ struct Planner: Sendable {
     ///
     /// - Returns: the bytes that they hold then.
     mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) -> Int {
-        var held = policies.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.byteCount } }
+        var held = policies.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.byteCount } }
         guard held > bytes else { return held }
         let moved = Set(views.filter { $0.snapshot.layers.contains { $0.observations.count > 0 } }.map(\.id))
         let order = policies.keys.sorted { (moved.contains($0) ? 1 : 0, $0) < (moved.contains($1) ? 1 : 0, $1) }
         for id in order {
-            for index in policies[id, default: []].indices where held > bytes {
-                held -= policies[id]?[index].byteCount ?? 0
-                policies[id]?[index].reset()
-                held += policies[id]?[index].byteCount ?? 0
+            for layer in policies[id, default: [:]].keys.sorted() where held > bytes {
+                held -= policies[id]?[layer]?.byteCount ?? 0
+                policies[id]?[layer]?.reset()
+                held += policies[id]?[layer]?.byteCount ?? 0
             }
         }
         return held
@@ -96,8 +102,8 @@ struct Planner: Sendable {
         views.allSatisfy { view in
             guard view.snapshot.viewport != nil else { return true }
             guard view.snapshot.destination == nil else { return false }
-            return view.snapshot.layers.indices.allSatisfy { index in
-                !view.snapshot.layers[index].hasOwnList && policies[view.id]?[index].isSettled ?? true
+            return view.snapshot.layers.allSatisfy { layer in
+                !layer.hasOwnList && policies[view.id]?[layer.id]?.isSettled ?? true
             }
         }
     }
@@ -156,9 +162,9 @@ struct Planner: Sendable {
         for (id, view) in views {
             guard let viewport = view.viewport else { continue }
             for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
-                guard policies[id]?[index].goesFirst == goingFirst else { continue }
+                guard policies[id]?[layer.id]?.goesFirst == goingFirst else { continue }
                 var wishes = Wishes(view: id, index: index, plan: Plan())
-                policies[id]?[index].appendWishes(
+                policies[id]?[layer.id]?.appendWishes(
                     to: &wishes.plan,
                     target: PlanTarget(
                         layer: layer.layer,

@@ -30,7 +30,7 @@ extension Planner {
             if let destination = view.destination, destination.viewport.isDrawable, destination.time.nanoseconds > now {
                 return (id, box(destination.viewport))
             }
-            let policy = policies[id]?.first as? TileCachePolicy
+            let policy = policies[id]?[layer.id] as? TileCachePolicy
             let here = box(viewport)
             return (id, policy?.expectedRectangle(of: here, scale: viewport.scale, now: now) ?? here)
         }

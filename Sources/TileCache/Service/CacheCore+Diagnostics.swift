@@ -30,7 +30,7 @@ extension CoreState {
         margin: Double,
         to tiles: inout [TileViewDiagnostics.Tile]
     ) {
-        let id = layers[layer.layer].id
+        let id = layer.id
         guard let viewport, layer.needs.level >= 0, !layer.hasOwnList else {
             for key in layer.needs.tiles where tiles.count < Self.maximumDiagnosedTiles {
                 tiles.append(tile(key, of: id, layer.pyramid, offset: 0, isNeeded: true))

@@ -144,7 +144,22 @@ extension CacheCore {
             return view
         }
         withExtendedLifetime(gone) {}
-        if let serial = gone?.serial { setPolicies(nil, ofView: serial) }
+        if let serial = gone?.serial { removePolicies(ofView: serial) }
+    }
+
+    func setLayers(_ layers: [LayerID], ofView place: Int, _ makePolicy: () -> any PrefetchPolicy) {
+        let now = MonotonicTime.bounded(clock())
+        let set = perform { state -> (serial: Int, layers: [LayerID])? in
+            guard !state.isShutDown, let serial = state.views[place]?.serial else { return nil }
+            var known: [(LayerID, TilePyramid)] = []
+            for layer in layers where !known.contains(where: { $0.0 == layer }) {
+                if let record = state.record(of: layer) { known.append((layer, record.pyramid)) }
+            }
+            state.views[place]?.model.setLayers(known, now: now, pool: &state.pool)
+            state.effects.plans = true
+            return (serial, known.map { $0.0 })
+        }
+        if let set { setPolicies(ofView: set.serial, layers: set.layers, makePolicy) }
     }
 
     /// Sets a part of a view's record and lets the old one go outside of the lock.
@@ -217,7 +232,7 @@ extension ViewLayer {
             let rectangle = pyramid.worldRectangle(of: entry.key.coordinate).offsetBy(x: visible.offset, y: 0)
             tiles.append(
                 UnavailableTile(
-                    layer: LayerID(entry.key.layer),
+                    layer: id,
                     tile: entry.key.coordinate,
                     worldRectangle: rectangle,
                     cause: isLost ? .failed : .absent
@@ -254,6 +269,7 @@ struct FrameVersion: Hashable, Sendable {
 final class FrameContents: Sendable {
     let tiles: [ComposedTile]
     let tokens: [LeaseToken]
+    let identities: [TileIdentity]
     let version: FrameVersion?
     private let looks: [LayerLook]
 
@@ -262,6 +278,7 @@ final class FrameContents: Sendable {
     private init() {
         tiles = []
         tokens = []
+        identities = []
         version = nil
         looks = []
     }
@@ -272,19 +289,18 @@ final class FrameContents: Sendable {
         self.version = isComplete ? version : nil
         var looks: [LayerLook] = []
         var tokens: [LeaseToken] = []
+        var identities: [TileIdentity] = []
         tokens.reserveCapacity(tiles.count)
+        identities.reserveCapacity(tiles.count)
         for tile in tiles {
-            if looks.last?.id.index != tile.key.layer { looks.append(LayerLook(state.layers[tile.key.layer], state)) }
+            let layer = state.layers[tile.key.layer]
+            if looks.last?.id != layer.id { looks.append(LayerLook(layer, state)) }
+            identities.append(TileIdentity(layer: layer.id, tile: tile.key.coordinate, generation: tile.generation))
             tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: looks.last!.slotClass))
         }
         self.looks = looks
         self.tokens = tokens
-    }
-
-    var identities: [TileIdentity] { tiles.map(Self.identity) }
-
-    private static func identity(of tile: ComposedTile) -> TileIdentity {
-        TileIdentity(layer: LayerID(tile.key.layer), tile: tile.key.coordinate, generation: tile.generation)
+        self.identities = identities
     }
 
     func placement(at index: Int, hold: LeaseHold) -> Placement {
@@ -293,7 +309,7 @@ final class FrameContents: Sendable {
         let size = look.sizes[tile.key.level]
         return Placement(
             tile: LeasedTile(
-                identity: Self.identity(of: tile),
+                identity: identities[index],
                 width: size.width,
                 height: size.height,
                 format: look.format,

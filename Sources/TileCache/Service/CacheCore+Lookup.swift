@@ -25,8 +25,8 @@ extension TileCache {
     /// Leases a decoded tile as the most recently used one.
     @usableFromInline
     func hold(_ tile: TileCoordinate, of layer: LayerID) -> HeldTile? {
-        guard let key = TileKey(exactly: layer, tile) else { return nil }
-        return core.perform { state in
+        core.perform { state in
+            guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.find(key)
             guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
             state.pool.lease(number)
@@ -57,8 +57,7 @@ extension TileCache {
 
     /// Whether a tile is resident, decoded or compressed. Touches nothing.
     public func isResident(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        guard let key = TileKey(exactly: layer, tile) else { return false }
-        return core.read { $0.pool.residency(of: key).isResident }
+        core.read { state in state.key(of: tile, in: layer).map { state.pool.residency(of: $0).isResident } ?? false }
     }
 }
 

@@ -38,10 +38,12 @@ extension CacheCore {
         let added = perform { [levelBytes] state -> Added in
             // Another layer may have come since the check.
             guard state.canGuarantee(options.share) else { return .tooMuchGuaranteed }
-            guard state.layers.count < TileKey.layerLimit else { return .tooMany }
+            // Layers may have come and gone since the region was made, or not.
+            let isNewSize = state.pool.slotClass(ofBytes: slotBytes) == nil
+            guard !isNewSize || region != nil else { return .again }
+            guard state.pool.layerCount < TileKey.layerLimit else { return .tooMany }
             guard state.pool.charge(layerBytes, { $0.layerBytes += layerBytes }) else { return .noRoom }
             state.guaranteedShares += options.share.guaranteed
-            state.adoptCodecs(made)
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
@@ -51,22 +53,27 @@ extension CacheCore {
                 levelBytes: levelBytes
             )
             let slotClass = state.pool.layers[index].slotClass
-            if slotClass == state.slotRegions.count, let region { state.slotRegions.append(region) }
-            state.layers.append(
+            if isNewSize, let region { state.setRegion(region, ofClass: slotClass) }
+            let id = LayerID(index: index, serial: state.layerCount, cache: state.serial)
+            state.layerCount += 1
+            state.setLayer(
                 LayerRecord(
-                    id: LayerID(index),
+                    id: id,
                     source: source,
                     pyramid: pyramid,
                     options: options,
+                    byteCount: layerBytes,
                     tileBytes: tileBytes,
                     slotClass: slotClass,
                     synthesis: synthesis
                 )
             )
-            return .layer(LayerID(index))
+            state.adoptCodecs(made)
+            return .layer(id)
         }
         switch added {
         case .layer(let id): return id
+        case .again: return try addLayer(source, pyramid: pyramid, options: options)
         case .tooMuchGuaranteed: throw tooMuchGuaranteed(with: options.share)
         case .tooMany: throw .invalidLayer("a cache holds \(TileKey.layerLimit) layers at most")
         case .noRoom:
@@ -79,6 +86,7 @@ extension CacheCore {
     /// What became of a new layer.
     private enum Added: Sendable {
         case layer(LayerID)
+        case again
         case tooMuchGuaranteed
         case tooMany
         case noRoom
@@ -109,10 +117,7 @@ extension CacheCore {
     }
 
     func invalidate(_ layer: LayerID, region: Rectangle?, keepsStale: Bool) {
-        let pyramid = read { state in
-            state.layers.indices.contains(layer.index) ? state.layers[layer.index].pyramid : nil
-        }
-        guard let pyramid else { return }
+        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
         let ranges = region.map { region in
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
@@ -178,17 +183,20 @@ extension CacheCore {
         }
         guard var goesOn = begun else { return }
         while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
+        fitCodecs()
+        let views = read { $0.views.count }
+        for place in 0..<views { perform { $0.refit(view: place, now: now) } }
+        perform { $0.effects.plans = true }
+    }
+
+    /// Makes codecs for the largest tile that is to be compressed, as many as the limit allows.
+    func fitCodecs() {
         let (codecs, largest, limit) = read { state in
             (state.codecs, state.largestCompressibleTile, state.pool.configuration.byteLimit)
         }
-        var made = largest > codecs.tileBytes ? codecs.make(tileBytes: largest, limit: limit) : []
+        var made = largest != codecs.tileBytes && largest > 0 ? codecs.make(tileBytes: largest, limit: limit) : []
         if made.isEmpty { made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit) }
-        let views = perform { state -> Int in
-            state.adoptCodecs(made)
-            return state.views.count
-        }
-        for place in 0..<views { perform { $0.refit(view: place, now: now) } }
-        perform { $0.effects.plans = true }
+        perform { $0.adoptCodecs(made) }
     }
 
     func statistics() -> Statistics {

@@ -13,7 +13,7 @@ import Synchronization
 extension CacheCore {
     private enum Step: Sendable {
         case load(LoadTicket, LayerRecord, UInt)
-        case request(LoadTicket, any TileSource)
+        case request(LoadTicket, LayerID, any TileSource)
         case synthesize(LoadTicket, LayerRecord)
         case demote(CodecTicket, CodecWork)
         case promote(CodecTicket, CodecWork)
@@ -51,12 +51,14 @@ extension CacheCore {
             case .idle: return
             case .load(let ticket, let layer, let address):
                 load(ticket, layer, at: address)
-            case .request(let ticket, let source):
-                let request = TileRequest(core: self, ticket: ticket)
+            case .request(let ticket, let layer, let source):
+                let request = TileRequest(core: self, layer: layer, ticket: ticket)
                 perform { state in
                     // The load may be over before its request is known, where a source answers at once.
                     state.requests[ticket.load] = WeakRequest(value: request)
-                    if state.isShutDown { state.effects.unwanted.append(request) }
+                    if state.isShutDown || state.layers[ticket.key.layer].isRemoved {
+                        state.effects.unwanted.append(request)
+                    }
                 }
                 source.requestTile(request)
                 perform { $0.workers.endCall(worker) }
@@ -85,7 +87,7 @@ extension CacheCore {
             switch layer.source {
             case .asynchronous(let source)?:
                 state.workers.wait(worker, for: ticket.load)
-                return .request(ticket, source)
+                return .request(ticket, layer.id, source)
             case .blocking?, nil:
                 return .load(
                     ticket,

@@ -22,6 +22,8 @@ final class CacheCore: Sendable {
     let activity = DispatchGroup()
     let callbacks = Lock(RunningCallbacks())
     let configuration: TileCache.Configuration
+    /// Caches that the process has made.
+    private static let count = Atomic<UInt32>(0)
 
     /// Whether this is a child process that has the cache of its parent, and none of its threads.
     var isForked: Bool { ProcessFork.count > 0 }
@@ -47,6 +49,7 @@ final class CacheCore: Sendable {
         // Spare ones cost an idle queue each. The system has threads for some 500 queues that block.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
         let state = CoreState(
+            serial: Self.count.wrappingAdd(1, ordering: .relaxed).newValue,
             pool: pool,
             pageRegion: region,
             workers: WorkerRoster(count: configuration.workers, spares: spares),
@@ -64,8 +67,20 @@ final class CacheCore: Sendable {
 
     // MARK: - Planning
 
-    func setPolicies(_ policies: [any PrefetchPolicy]?, ofView id: Int) {
-        planner.withLock { $0.policies[id] = policies }
+    /// Gives a view a policy for each of its layers; those that have one keep it, and what it has learned.
+    func setPolicies(ofView id: Int, layers: [LayerID], _ make: () -> any PrefetchPolicy) {
+        planner.withLock { planner in
+            let former = planner.policies[id] ?? [:]
+            planner.policies[id] = Dictionary(layers.map { ($0, former[$0] ?? make()) }) { first, _ in first }
+        }
+    }
+
+    func removePolicies(ofView id: Int) { planner.withLock { $0.policies[id] = nil } }
+
+    func removePolicies(ofLayer layer: LayerID) {
+        planner.withLock { planner in
+            for view in planner.policies.keys { planner.policies[view]?[layer] = nil }
+        }
     }
 
     func makePlan() {
@@ -76,9 +91,13 @@ final class CacheCore: Sendable {
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
             let now = clock()
+            state.isPlanning = false
+            if state.finishRemovals() { state.effects.plans = true }
+            state.isPlanning = true
             let isSettling = state.pool.settleLimit(now: now)
             // A lowered limit may take more steps to reach, or pins more steps to enter.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
+            state.pruneAsked()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -94,7 +113,8 @@ final class CacheCore: Sendable {
             return PlanInput(
                 views: views,
                 watched: Set(watched),
-                floors: state.pool.pinsToLoad,
+                pins: state.pool.pinsToLoad,
+                asked: state.asked,
                 haveRested: state.haveRested(at: now),
                 wished: state.waits.wished,
                 latency: state.meanLatency,
@@ -116,7 +136,7 @@ final class CacheCore: Sendable {
             }
         )
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
-            var plan = planner.makePlan(of: input.views, floors: input.floors, context: context)
+            var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)
             plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
@@ -126,6 +146,9 @@ final class CacheCore: Sendable {
         // In steps, so that a little growth is not asked for each time.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
+            state.isPlanning = false
+            if state.hasWaitingRemoval { state.effects.plans = true }
+            state.hasWaitingRemoval = false
             let isCounted = state.pool.charge(policyBytes - state.pool.policyBytes) { $0.policyBytes = policyBytes }
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
@@ -158,7 +181,9 @@ final class CacheCore: Sendable {
         var views: [(id: Int, snapshot: ViewSnapshot)]
         /// Views whose diagnostics somebody looks at.
         var watched: Set<Int>
-        var floors: [TileKey]
+        var pins: [TileKey]
+        /// Tiles that were asked for once.
+        var asked: [TileKey]
         var haveRested: Bool
         var wished: LoadWaits.Wishes
         var latency: Int64
@@ -199,12 +224,8 @@ final class CacheCore: Sendable {
             state.isShutDown = true
             state.due = DueTimes()
             state.effects.unwanted += state.requests.values.compactMap(\.value)
-            let sources = state.layers
-            for index in state.layers.indices {
-                state.layers[index].source = nil
-                state.layers[index].decoder = nil
-            }
-            return sources
+            defer { for index in state.layers.indices { state.layers[index].forgetSource() } }
+            return state.layers
         }
         defer { withExtendedLifetime(sources) {} }
         timer.cancel()

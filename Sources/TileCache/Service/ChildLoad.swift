@@ -28,8 +28,7 @@ final class ChildLoad: Sendable {
     init(layer: LayerRecord, level: Int, address: UInt) {
         // The source holds the request, and the request this.
         var layer = layer
-        layer.source = nil
-        layer.decoder = nil
+        layer.forgetSource()
         self.layer = layer
         self.level = level
         self.address = address
@@ -105,7 +104,7 @@ extension CacheCore {
         let load = ChildLoad(layer: layer, level: child.level, address: address)
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
-        ask(source, TileRequest(core: self, ticket: childTicket, child: load), as: ticket.load)
+        ask(source, TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load), as: ticket.load)
         let result = load.wait(on: executor) { [self] in perform { $0.wants(ticket) } }
         perform { state in
             guard let request = state.requests.removeValue(forKey: ticket.load)?.value else { return }

@@ -40,12 +40,19 @@ struct Codecs: Sendable {
         return made
     }
 
-    /// Takes codecs in, those of a larger size in the place of all others; the change of the bytes that are idle.
+    /// Drops all codecs: those at work when they come back.
+    ///
+    /// - Returns: the bytes of those that were idle.
+    fileprivate mutating func removeAll() -> Int {
+        defer { (idle, count, tileBytes) = ([], 0, 0) }
+        return idle.count * scratchBytes
+    }
+
+    /// Takes codecs in, those of another size in the place of all others.
     fileprivate mutating func adopt(_ made: [Transferred<TileCodec>]) {
         guard let first = made.first?.value else { return }
-        if first.maximumTileBytes > tileBytes {
-            idle = []
-            count = 0
+        if first.maximumTileBytes != tileBytes {
+            _ = removeAll()
             tileBytes = first.maximumTileBytes
             scratchBytes = first.scratchByteCount
         }
@@ -78,15 +85,23 @@ extension CoreState {
     /// Bytes of the largest tile that is to be compressed, 0 for none.
     var largestCompressibleTile: Int { layers.reduce(0) { max($0, compresses($1) ? $1.tileBytes : 0) } }
 
-    private func compresses(_ layer: LayerRecord) -> Bool { usesCompressedTier && layer.options.isCompressible }
+    private func compresses(_ layer: LayerRecord) -> Bool {
+        usesCompressedTier && layer.options.isCompressible && !layer.isRemoved
+    }
 
     /// Takes codecs in if their memory can be had.
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
-        guard let new = made.first?.value, new.maximumTileBytes >= codecs.tileBytes else { return }
-        // Smaller ones that are at work count until they are done.
-        let isLarger = new.maximumTileBytes > codecs.tileBytes
-        let spare = isLarger ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
-        var count = min(made.count, isLarger ? made.count : codecs.missing(limit: pool.configuration.byteLimit))
+        let largest = largestCompressibleTile
+        if largest == 0 {
+            pool.noteScratch(bytes: -codecs.removeAll())
+            noteCodecs()
+        }
+        guard let new = made.first?.value, new.maximumTileBytes >= min(codecs.tileBytes, largest), largest > 0
+        else { return }
+        // Others that are at work count until they are done.
+        let isOther = new.maximumTileBytes != codecs.tileBytes
+        let spare = isOther ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
+        var count = min(made.count, isOther ? made.count : codecs.missing(limit: pool.configuration.byteLimit))
         if !pool.configuration.grantsBookkeeping {
             while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
         }
@@ -119,7 +134,6 @@ extension CoreState {
 
     /// Without a codec nothing is compressed, and what is compressed counts as missing.
     private mutating func noteCodecs() {
-        guard codecs.tileBytes > 0 else { return }
         pool.setCodecs(usesCompressedTier ? codecs.count : 0)
     }
 }

@@ -8,6 +8,7 @@ extension CoreState {
         }
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
+        forgetAsked(ticket.key)
         // What has landed may be evicted for what there was no room for.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }

@@ -23,12 +23,15 @@ struct LayerRecord: Sendable {
     }
 
     let id: LayerID
-    /// `nil` once the cache has been shut down: a source may hold requests, and those hold the cache.
+    /// `nil` once the layer is removed or the cache is shut down: a source may hold requests, and those hold the cache.
     var source: AnySource?
     /// The same source where it takes back its own encoded bytes.
     var decoder: (any TileDecoder)?
     let pyramid: TilePyramid
     let options: LayerOptions
+    /// What the ledger counts for it.
+    let byteCount: Int
+    var isRemoved = false
     let tileBytes: Int
     let slotClass: Int
     /// By level.
@@ -47,10 +50,12 @@ struct LayerRecord: Sendable {
         source: AnySource,
         pyramid: TilePyramid,
         options: LayerOptions,
+        byteCount: Int,
         tileBytes: Int,
         slotClass: Int,
         synthesis: LevelSynthesis? = nil
     ) {
+        self.byteCount = byteCount
         self.id = id
         self.source = source
         decoder = source.decoder
@@ -90,7 +95,14 @@ struct ViewRecord: Sendable {
 /// Everything behind the cache's one lock.
 struct CoreState: ~Copyable {
     var pool: PoolState
+    /// Of those that are gone the index is free, or about to be.
     var layers: [LayerRecord] = []
+    /// Serial number of the cache in the process.
+    let serial: UInt32
+    /// How many layers there have been.
+    var layerCount = 0
+    /// Layers that are removed and not gone yet.
+    var removedLayers: [Int] = []
     var views: [ViewRecord?] = []
     /// Places of views that are gone.
     var freeViews: [Int] = []
@@ -101,6 +113,9 @@ struct CoreState: ~Copyable {
     /// How many views there have been.
     var viewCount = 0
     var pins: [PinnedRange] = []
+    /// Tiles that were asked for once, and the bytes that the ledger counts for them.
+    var asked: [TileKey] = []
+    var askedBytes = 0
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -117,6 +132,10 @@ struct CoreState: ~Copyable {
     /// Whether tiles may be kept compressed, if the limit leaves a codec room.
     let usesCompressedTier: Bool
     var isPlanQueued = false
+    /// Whether a plan is being made of what was read before.
+    var isPlanning = false
+    /// Whether layers wait for the end of that plan to be gone.
+    var hasWaitingRemoval = false
     /// What had happened when the newest plan began to be made, where views that stand still need no other until more has.
     var settledCounters: PoolCounters?
     var isShutDown = false
@@ -133,7 +152,14 @@ struct CoreState: ~Copyable {
     var closedPan = DemandCounts()
     var closedZoom = DemandCounts()
 
-    init(pool: consuming PoolState, pageRegion: MemoryRegion, workers: WorkerRoster, meanLatency: Int64) {
+    init(
+        serial: UInt32,
+        pool: consuming PoolState,
+        pageRegion: MemoryRegion,
+        workers: WorkerRoster,
+        meanLatency: Int64
+    ) {
+        self.serial = serial
         self.workers = workers
         fullByteLimit = pool.configuration.byteLimit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
@@ -156,9 +182,6 @@ struct CoreState: ~Copyable {
         return tables.map { ($0, EntryTable.pageBytes) } + [(pageRegion, PageAllocator.pageBytes)]
             + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
-
-    /// Whether pinned tiles wait for room in the table.
-    var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
 
     /// Finds the needs of a view anew where it stands, and has it drawn again if they are others.
     mutating func refit(view place: Int, now: Int64) {

@@ -1,127 +1,272 @@
 import Synchronization
 
-/// A rectangle of tiles of one level that the renderer has pinned.
+/// A rectangle of pinned tiles of one level. No tile is in two of them.
 struct PinnedRange: Sendable {
     var layer: Int
     var range: TileRange
-    /// Tiles that count for it: all of them until it has been entered, then those that no other range had pinned before.
-    var tiles: Int
-    /// Tiles that have been entered, row by row.
+    /// Tiles that have been pinned in the pool, row by row.
     var entered = 0
     var isEntered: Bool { entered == range.count }
+}
 
-    func hasEntered(_ tile: TileCoordinate) -> Bool {
-        guard range.contains(tile) else { return false }
-        let place = (tile.row - range.rows.lowerBound) * range.columns.count + tile.column - range.columns.lowerBound
-        return place < entered
+extension TileRange {
+    func intersection(_ other: TileRange) -> TileRange {
+        guard level == other.level, columns.overlaps(other.columns), rows.overlaps(other.rows) else {
+            return TileRange(level: level, columns: 0..<0, rows: 0..<0)
+        }
+        return TileRange(level: level, columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
+    }
+
+    /// What is left without another range: at most four ranges that do not overlap.
+    func subtracting(_ other: TileRange) -> [TileRange] {
+        let common = intersection(other)
+        guard !common.isEmpty else { return isEmpty ? [] : [self] }
+        let parts = [
+            TileRange(level: level, columns: columns, rows: rows.lowerBound..<common.rows.lowerBound),
+            TileRange(level: level, columns: columns, rows: common.rows.upperBound..<rows.upperBound),
+            TileRange(level: level, columns: columns.lowerBound..<common.columns.lowerBound, rows: common.rows),
+            TileRange(level: level, columns: common.columns.upperBound..<columns.upperBound, rows: common.rows),
+        ]
+        return parts.filter { !$0.isEmpty }
+    }
+
+    /// A tile by its place, row by row.
+    fileprivate func tile(at place: Int) -> TileCoordinate {
+        TileCoordinate(
+            level: level,
+            column: columns.lowerBound + place % columns.count,
+            row: rows.lowerBound + place / columns.count
+        )
     }
 }
 
 extension CoreState {
-    /// Bytes of the slots that pinned tiles take.
-    var pinnedBytes: Int { pins.reduce(0) { $0 + $1.tiles * pool.slotBytes(ofLayer: $1.layer) } }
+    /// Whether pinned tiles wait for room in the table.
+    var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
 
-    /// Declares ranges as pinned, unless they would take more than half of the limit; what is wrong, or `nil`.
-    mutating func declarePins(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle?) -> String? {
-        guard layers.indices.contains(layer.index) else { return "the layer is not one of this cache" }
-        let pyramid = layers[layer.index].pyramid
-        guard levels.overlaps(0...pyramid.maximumLevel) else {
-            return "the layer has levels 0 to \(pyramid.maximumLevel), not \(levels.lowerBound)"
-        }
-        let world = Rectangle(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
-        let ranges = levels.clamped(to: 0...pyramid.maximumLevel).map {
-            pyramid.range(overlapping: region ?? world, at: $0)
+    /// Bytes of the slots that pinned tiles take.
+    private var pinnedBytes: Int { pins.reduce(0) { $0 + $1.range.count * pool.slotBytes(ofLayer: $1.layer) } }
+
+    /// Declares ranges as pinned, each tile once, unless all pinned tiles would take more than half of the limit.
+    ///
+    /// - Returns: what is wrong, or `nil`.
+    mutating func declarePins(_ ranges: [TileRange], of layer: Int) -> String? {
+        var new: [TileRange] = []
+        for range in ranges {
+            var parts = [range]
+            for other in pins.filter({ $0.layer == layer }).map(\.range) + new where !parts.isEmpty {
+                parts = parts.flatMap { $0.subtracting(other) }
+            }
+            new += parts
         }
         let half = pool.configuration.byteLimit / 2
         var count = 0
-        for range in ranges {
+        for range in new {
             let (tiles, overflow) = range.columns.count.multipliedReportingOverflow(by: range.rows.count)
             count += overflow ? half : min(tiles, half)
         }
-        let (bytes, overflow) = count.multipliedReportingOverflow(by: pool.slotBytes(ofLayer: layer.index))
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: pool.slotBytes(ofLayer: layer))
         guard !overflow, bytes <= half - pinnedBytes else {
-            return "the floors would take \(overflow ? .max : bytes + pinnedBytes) bytes, more than half of the limit"
+            return "pinned tiles would take \(overflow ? .max : bytes + pinnedBytes) bytes, more than half of the limit"
         }
-        for range in ranges where !range.isEmpty {
-            pins.append(PinnedRange(layer: layer.index, range: range, tiles: range.count))
-        }
+        pins += new.map { PinnedRange(layer: layer, range: $0) }
         return nil
     }
 
-    /// Pins some of the tiles that have been declared; whether more steps would get further. Tiles for which the table has
-    /// no room yet wait for the next plan.
+    /// Takes what lies in some ranges out of the pinned ones.
+    ///
+    /// - Returns: the ranges that are pinned no longer.
+    mutating func takePins(_ ranges: [TileRange], of layer: Int) -> [TileRange] {
+        var taken: [TileRange] = []
+        for range in ranges {
+            pins = pins.flatMap { pin -> [PinnedRange] in
+                let common =
+                    pin.layer == layer
+                    ? pin.range.intersection(range) : TileRange(level: 0, columns: 0..<0, rows: 0..<0)
+                guard !common.isEmpty else { return [pin] }
+                taken.append(common)
+                // Entered again from the start, which changes nothing for tiles that are pinned already.
+                return pin.range.subtracting(range).map { PinnedRange(layer: layer, range: $0) }
+            }
+        }
+        return taken
+    }
+
+    /// Pins some of the tiles that have been declared. Tiles for which the table has no room yet wait for the next plan.
+    ///
+    /// - Returns: whether more steps would get further.
     mutating func enterPins(steps: Int = PoolState.stepsAtOnce) -> Bool {
         var left = steps
         for index in pins.indices where !pins[index].isEntered {
             let pin = pins[index]
-            let columns = pin.range.columns
-            while !pins[index].isEntered {
+            for place in pin.entered..<pin.range.count {
                 guard left > 0 else { return true }
                 left -= 1
-                let next = pins[index].entered
-                let tile = TileCoordinate(
-                    level: pin.range.level,
-                    column: columns.lowerBound + next % columns.count,
-                    row: pin.range.rows.lowerBound + next / columns.count
-                )
-                switch pool.pin(TileKey(layer: pin.layer, tile)) {
-                case .noRoom: return false
-                case .already: pins[index].tiles -= 1
-                case .pinned: break
-                }
-                pins[index].entered += 1
+                guard pool.pin(TileKey(layer: pin.layer, pin.range.tile(at: place))) else { return false }
+                pins[index].entered = place + 1
             }
         }
         return false
     }
-
-    /// Unpins some tiles of ranges that are pinned no longer; the ranges that are left.
-    mutating func unpin(_ ranges: [PinnedRange]) -> [PinnedRange] {
-        var ranges = ranges
-        var left = PoolState.stepsAtOnce
-        while left > 0, let last = ranges.last {
-            guard last.entered > 0 else {
-                ranges.removeLast()
-                continue
-            }
-            left -= 1
-            let next = last.entered - 1
-            ranges[ranges.count - 1].entered = next
-            let columns = last.range.columns
-            let tile = TileCoordinate(
-                level: last.range.level,
-                column: columns.lowerBound + next % columns.count,
-                row: last.range.rows.lowerBound + next / columns.count
-            )
-            // Another thread may have pinned it anew between two steps.
-            if let other = pins.firstIndex(where: { $0.layer == last.layer && $0.hasEntered(tile) }) {
-                pins[other].tiles += 1
-            } else {
-                pool.unpin(TileKey(layer: last.layer, tile))
-            }
-        }
-        return ranges
-    }
 }
 
 extension CacheCore {
-    func addFloor(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle?) throws(TileCacheError) {
-        let problem = perform { $0.declarePins(layer, levels: levels, region: region) }
+    func pin(_ layer: LayerID, _ ranges: (TilePyramid) -> Result<[TileRange], TileCacheError>) throws(TileCacheError) {
+        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else {
+            throw .invalidConfiguration("the layer is not one of this cache")
+        }
+        let ranges = try ranges(pyramid).get()
+        let problem = perform { state -> String? in
+            state.record(of: layer).flatMap { _ in state.declarePins(ranges, of: layer.index) }
+        }
         if let problem { throw .invalidConfiguration(problem) }
         while perform({ $0.enterPins() }) {}
         perform { $0.effects.plans = true }
     }
 
-    func removeFloors(_ layer: LayerID) {
-        var ranges = perform { state in
-            defer { state.pins.removeAll { $0.layer == layer.index } }
-            return state.pins.filter { $0.layer == layer.index }
+    func unpin(_ layer: LayerID, _ ranges: (TilePyramid) -> [TileRange]) {
+        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
+        let ranges = ranges(pyramid)
+        let taken = perform { state in
+            state.record(of: layer).map { _ in state.takePins(ranges, of: layer.index) } ?? []
         }
-        while !ranges.isEmpty {
-            let some = ranges
-            ranges = perform { $0.unpin(some) }
+        for range in taken {
+            for first in stride(from: 0, to: range.count, by: PoolState.stepsAtOnce) {
+                perform { state in
+                    guard state.record(of: layer) != nil else { return }
+                    for place in first..<min(first + PoolState.stepsAtOnce, range.count) {
+                        let tile = range.tile(at: place)
+                        // Another thread may have pinned it anew since.
+                        let isPinned = state.pins.contains { $0.layer == layer.index && $0.range.contains(tile) }
+                        if !isPinned { state.pool.unpin(TileKey(layer: layer.index, tile)) }
+                    }
+                }
+            }
         }
         // What there was no room for beside them may come now.
         perform { $0.effects.plans = true }
+    }
+
+    /// Tiles that are asked for once, at most: each plan names all of them.
+    static let maximumAsked = 4096
+
+    /// Asks for tiles once.
+    func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
+        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
+        let known = tiles.filter { pyramid.contains($0) }
+        perform { state in
+            guard state.record(of: layer) != nil else { return }
+            state.pruneAsked()
+            let room = state.pool.configuration.byteLimit / 4 / state.pool.slotBytes(ofLayer: layer.index)
+            let most = min(room, Self.maximumAsked)
+            var asked = Set(state.asked)
+            for tile in known where state.asked.count < most {
+                let key = TileKey(layer: layer.index, tile)
+                if state.pool.wantsLoad(key), asked.insert(key).inserted { state.asked.append(key) }
+            }
+            if !state.chargeAsked() { state.asked = [] }
+            state.effects.plans = true
+        }
+    }
+}
+
+extension CoreState {
+    /// Forgets tiles that were asked for once and have come, or will not.
+    mutating func pruneAsked() {
+        guard !asked.isEmpty else { return }
+        asked.removeAll { !pool.wantsLoad($0) }
+        _ = chargeAsked()
+    }
+
+    /// Forgets a tile whose load has ended, however it did.
+    mutating func forgetAsked(_ key: TileKey) {
+        guard let index = asked.firstIndex(of: key) else { return }
+        asked.remove(at: index)
+        _ = chargeAsked()
+    }
+
+    mutating func forgetAsked(ofLayer layer: Int) {
+        asked.removeAll { $0.layer == layer }
+        _ = chargeAsked()
+    }
+
+    /// Counts the memory of the list; whether there is room for it.
+    fileprivate mutating func chargeAsked() -> Bool {
+        let growth = asked.count * MemoryLayout<TileKey>.stride - askedBytes
+        guard pool.charge(growth, { $0.viewBytes += growth }) else { return false }
+        askedBytes += growth
+        return true
+    }
+}
+
+extension TileCache {
+    /// Pins tiles: they are loaded before all others and evicted only if the limit is lowered or memory is short; then
+    /// they are loaded again as soon as there is room. A tile that is pinned twice is pinned once.
+    ///
+    /// - Parameters:
+    ///   - layer: the layer of the tiles.
+    ///   - levels: levels of the layer; those that it does not have are left out.
+    ///   - region: in world pixels. Default: the whole world.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
+    ///   if the layer has none of the levels or is not one of this cache.
+    public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle? = nil) throws(TileCacheError) {
+        try core.pin(layer) { pyramid in
+            guard levels.overlaps(0...pyramid.maximumLevel) else {
+                let found = "not \(levels.lowerBound) to \(levels.upperBound)"
+                return .failure(.invalidConfiguration("the layer has levels 0 to \(pyramid.maximumLevel), \(found)"))
+            }
+            return .success(pyramid.ranges(of: levels, in: region))
+        }
+    }
+
+    /// Pins single tiles, as ``pin(_:levels:region:)`` does.
+    ///
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit, if
+    ///   the layer has no such tile or is not one of this cache.
+    public func pin(_ tiles: [TileCoordinate], of layer: LayerID) throws(TileCacheError) {
+        try core.pin(layer) { pyramid in
+            if let tile = tiles.first(where: { !pyramid.contains($0) }) {
+                return .failure(.invalidConfiguration("the layer has no tile \(tile)"))
+            }
+            return .success(tiles.map(TileRange.init))
+        }
+    }
+
+    /// Unpins tiles; they stay until eviction takes them. Tiles that are not pinned are ignored.
+    ///
+    /// - Parameters:
+    ///   - layer: the layer of the tiles.
+    ///   - levels: Default: all levels.
+    ///   - region: in world pixels. Default: the whole world.
+    public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: Rectangle? = nil) {
+        core.unpin(layer) { $0.ranges(of: levels ?? 0...$0.maximumLevel, in: region) }
+    }
+
+    /// Unpins single tiles. Those that are not pinned are ignored.
+    public func unpin(_ tiles: [TileCoordinate], of layer: LayerID) {
+        core.unpin(layer) { pyramid in tiles.filter { pyramid.contains($0) }.map(TileRange.init) }
+    }
+
+    /// Loads tiles ahead of need, once: after what views need and before all guesses, whatever the effort. They are
+    /// evicted like all others.
+    ///
+    /// Ignored are tiles that are resident or absent, that have failed, that the layer does not have, and those beyond a
+    /// quarter of the limit or 4,096 tiles together with what was asked for before and has not come.
+    public func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) { core.prefetch(tiles, of: layer) }
+}
+
+extension TileRange {
+    fileprivate init(_ tile: TileCoordinate) {
+        self.init(level: tile.level, columns: tile.column..<tile.column + 1, rows: tile.row..<tile.row + 1)
+    }
+}
+
+extension TilePyramid {
+    /// The tiles of some levels that overlap a region of the world.
+    fileprivate func ranges(of levels: ClosedRange<Int>, in region: Rectangle?) -> [TileRange] {
+        guard levels.overlaps(0...maximumLevel) else { return [] }
+        let world = Rectangle(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
+        return levels.clamped(to: 0...maximumLevel).map { range(overlapping: region ?? world, at: $0) }
+            .filter { !$0.isEmpty }
     }
 }

@@ -114,12 +114,14 @@ package final class VirtualCache {
     package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
         views.append(
             ViewModel(
-                layers: layers.map { ViewLayer(layer: $0.layer, pyramid: $0.pyramid) },
+                layers: layers.map { ViewLayer(id: LayerID($0.layer), pyramid: $0.pyramid) },
                 selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
                 fitsBudget: options.fitsBudget
             )
         )
-        planner.policies[views.count - 1] = layers.map(\.policy)
+        for layer in layers {
+            planner.policies[views.count - 1, default: [:]][LayerID(layer.layer)] = layer.policy
+        }
         return views.count - 1
     }
 
@@ -171,7 +173,7 @@ package final class VirtualCache {
     /// service rests sooner, and whatever is under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
-            && !planner.policies[view, default: []].contains { $0.changesAtRest }
+            && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
     }
 
     /// Lets time pass without a frame.

@@ -23,11 +23,11 @@ public final class TileRequest: Sendable {
     /// Where the tile goes that only a coarser one is made of.
     private let child: ChildLoad?
 
-    init(core: CacheCore, ticket: LoadTicket, child: ChildLoad? = nil) {
+    init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil) {
         self.core = core
         self.child = child
         self.ticket = ticket
-        layer = LayerID(ticket.key.layer)
+        self.layer = layer
         tile = ticket.key.coordinate
         isDemand = ticket.isDemand
     }

@@ -14,7 +14,8 @@ struct TouchMark: Hashable, Sendable {
 
 /// One layer as one view sees it.
 struct ViewLayer: Sendable {
-    let layer: Int
+    let id: LayerID
+    var layer: Int { id.index }
     let pyramid: TilePyramid
     var needs = ViewNeeds()
     /// Where the pool stood after the last frame's touches.
@@ -31,8 +32,8 @@ struct ViewLayer: Sendable {
     /// Frames that may wait for a planner; beyond it the oldest go unlearned.
     static let maximumObservations = 240
 
-    init(layer: Int, pyramid: TilePyramid) {
-        self.layer = layer
+    init(id: LayerID, pyramid: TilePyramid) {
+        self.id = id
         self.pyramid = pyramid
     }
 
@@ -158,6 +159,23 @@ struct ViewModel: Sendable {
         return true
     }
 
+    /// Replaces the layers. Those that stay keep their needs; new ones get theirs where the view stands.
+    mutating func setLayers(_ new: [(id: LayerID, pyramid: TilePyramid)], now: Int64, pool: inout PoolState) {
+        var former = layers
+        layers = new.map { layer in
+            guard let index = former.firstIndex(where: { $0.id == layer.id }) else {
+                return ViewLayer(id: layer.id, pyramid: layer.pyramid)
+            }
+            return former.remove(at: index)
+        }
+        for index in former.indices { pool.clear(&former[index].needs) }
+        needsVersion &+= 1
+        guard let viewport else { return }
+        for index in layers.indices where !layers[index].needs.hasBegun {
+            update(layer: index, viewport, now: now, time: now, pool: &pool)
+        }
+    }
+
     /// Finds the needs anew where the view stands: the limit has changed, or there was no memory for all of them.
     mutating func refit(now: Int64, pool: inout PoolState) {
         guard fitsBudget || isTruncated, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
@@ -221,7 +239,7 @@ struct ViewModel: Sendable {
         for index in layers.indices {
             scratch.removeAll(keepingCapacity: true)
             var importance: [TileKey: Float] = [:]
-            for wish in list where wish.layer.index == layers[index].layer {
+            for wish in list where wish.layer == layers[index].id {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
                 // A number that is none is no order.
@@ -301,7 +319,7 @@ struct ViewModel: Sendable {
             selection: selection,
             layers: layers.map {
                 ViewSnapshot.Layer(
-                    layer: $0.layer,
+                    id: $0.id,
                     pyramid: $0.pyramid,
                     level: $0.needs.level,
                     needed: $0.needs.tiles,

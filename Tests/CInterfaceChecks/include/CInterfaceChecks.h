@@ -21,6 +21,7 @@ const char *check_pyramids(void);
 const char *check_frames(void);
 const char *check_outcomes(void);
 const char *check_upkeep(void);
+const char *check_removal(void);
 const char *check_needed_tiles(void);
 const char *check_requests(void);
 const char *check_cancellation(void);

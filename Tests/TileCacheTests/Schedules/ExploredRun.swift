@@ -132,8 +132,8 @@ final class ExploredRun: @unchecked Sendable {
         case 60..<62: damage(cache)
         case 62..<67: cache.byteLimit = .bytes(fullLimit / 4 * (1 + scheduler.below(4)))
         case 67..<70: cache.trim(toBytes: scheduler.below(fullLimit))
-        case 70..<74: try? cache.addFloor(layer.id, levels: 0...scheduler.below(2))
-        case 74..<76: cache.removeFloors(layer.id)
+        case 70..<74: try? cache.pin(layer.id, levels: 0...scheduler.below(2))
+        case 74..<76: cache.unpin(layer.id)
         case 76..<82: cache.invalidate(layer.id, region: region(), keepsStale: scheduler.chance(60))
         case 82..<86: if renderers.count < 4 { makeRenderer(of: cache) }
         case 86..<89: if renderers.count > 1 { renderers.removeFirst().close() }
@@ -308,7 +308,7 @@ final class ExploredRun: @unchecked Sendable {
         faults.calm()
         letGo()
         if let cache, !isOver {
-            for layer in layers { cache.removeFloors(layer.id) }
+            for layer in layers { cache.unpin(layer.id) }
             cache.byteLimit = .bytes(fullLimit)
         }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)

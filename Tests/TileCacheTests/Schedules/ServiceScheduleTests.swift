@@ -34,10 +34,12 @@ import Testing
         #expect(cache.demote(tile, of: layer))
         calls.withLock { $0 = [0, 0] }
         views[1].promotionBudget = PromotionBudget(maximumTiles: 0)
+        scheduler.interleaves = false
         for view in views { view.update(needing: [NeededTile(layer: layer, tile: tile)]) }
         #expect(views[1].frame().missingTileCount == 1)
         // No worker has run yet.
         #expect(views[0].frame().missingTileCount == 0)
+        scheduler.interleaves = true
         try #require(scheduler.settle(atMost: 1000))
         #expect(calls.withLock { $0 } == [0, 1])
         #expect(views[1].frame().missingTileCount == 0)

@@ -168,10 +168,10 @@ final class Session {
 
     /// Pins the coarsest levels anew, as many as the limit is good for.
     private static func pin(_ world: OpenWorld, _ layer: LayerID, in cache: TileCache) {
-        cache.removeFloors(layer)
+        cache.unpin(layer)
         let count = MemoryKeys.pinnedLevels(of: world.pyramid, options: world.options, limit: cache.byteLimit)
         // It is a comfort: without it there is only more to wait for.
-        if count > 0 { try? cache.addFloor(layer, levels: 0...count - 1) }
+        if count > 0 { try? cache.pin(layer, levels: 0...count - 1) }
     }
 
     // MARK: Output

@@ -1,0 +1,64 @@
+/// Layers that leave: their tiles go at once, their index when the last load, job and hold of an entry has ended.
+extension PoolState {
+    /// Begins the removal of a layer that no view shows: nothing of it is loaded from now on, and no load of it lands.
+    mutating func beginRemoval(ofLayer layer: Int) {
+        beginInvalidation(layer: layer) { _ in true }
+        layers[layer].isRemoved = true
+        releasesUnused = true
+        layers[layer].share = .all
+        hasShares = layers.contains { $0.share != .all }
+    }
+
+    /// Removes the tiles of a layer on some pages of the table. Those that are held stay valid until they are released;
+    /// those with a load under way go at its end.
+    mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
+        var own: [Int32] = []
+        table.forEach(onPages: range) { if table[$0].key.layer == layer { own.append($0) } }
+        for number in own {
+            change(number) {
+                $0.flags.remove(.floor)
+                $0.flags.subtract(.remembered)
+            }
+            if table[number].residency.isResident { detachPixels(of: number, cause: .invalidated) }
+            forgetIfIdle(number)
+        }
+    }
+
+    /// Frees the index of a removed layer if nothing of it is left.
+    ///
+    /// - Returns: whether it is free.
+    mutating func finishRemoval(ofLayer layer: Int) -> Bool {
+        guard layers[layer].entries == 0, layers[layer].jobs == 0 else { return false }
+        releasesUnused = true
+        lists.remove(group: layers[layer].group)
+        slots[layers[layer].slotClass].layers -= 1
+        layers[layer].isGone = true
+        freeLayers.append(layer)
+        layerCount -= 1
+        while layers.last?.isGone == true { layers.removeLast() }
+        // Its entries may name the next layer of this index.
+        dropPlan()
+        return true
+    }
+
+    /// Returns memory to the system that removed layers used, in steps.
+    ///
+    /// - Returns: whether more steps would get further.
+    mutating func releaseRemoved() -> Bool {
+        if releasesUnused {
+            releasesUnused = letUnusedGo(.max, sparing: -1, atMost: Self.stepsAtOnce)
+            if releasesUnused { return true }
+        }
+        // What was held of a size that no layer has any more may have been released since.
+        var steps = Self.stepsAtOnce
+        for slotClass in slots.indices where slots[slotClass].layers == 0 {
+            while steps > 0, decommitSlot(ofClass: slotClass) { steps -= 1 }
+            steps -= slots[slotClass].shrink(steps: steps)
+        }
+        while let last = slots.last, last.isFree {
+            slotClasses[last.slotBytes] = nil
+            slots.removeLast()
+        }
+        return steps == 0
+    }
+}

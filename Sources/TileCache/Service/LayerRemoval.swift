@@ -1,0 +1,102 @@
+/// Layers that leave the cache.
+extension CoreState {
+    /// The record of a layer of this cache that is not removed.
+    borrowing func record(of id: LayerID) -> LayerRecord? {
+        guard layers.indices.contains(id.index), layers[id.index].id == id, !layers[id.index].isRemoved else {
+            return nil
+        }
+        return layers[id.index]
+    }
+
+    /// The key of a tile that comes from outside; `nil` if the layer is not one of this cache or has no such tile.
+    borrowing func key(of tile: TileCoordinate, in layer: LayerID) -> TileKey? {
+        record(of: layer) == nil ? nil : TileKey(exactly: layer.index, tile)
+    }
+
+    mutating func setLayer(_ record: LayerRecord) {
+        if record.id.index < layers.count { layers[record.id.index] = record } else { layers.append(record) }
+    }
+
+    mutating func setRegion(_ region: MemoryRegion, ofClass slotClass: Int) {
+        if slotClass < slotRegions.count { slotRegions[slotClass] = region } else { slotRegions.append(region) }
+    }
+
+    /// Begins to remove a layer: views show it no longer, its requests are cancelled, its pins and its share are gone.
+    ///
+    /// - Returns: its record, whose source is to be released without the lock; `nil` if the layer is none of this cache.
+    mutating func beginRemoval(of id: LayerID, now: Int64) -> LayerRecord? {
+        guard let record = record(of: id) else { return nil }
+        for place in views.indices {
+            guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else { continue }
+            let rest = shown.filter { $0.id != id }.map { ($0.id, $0.pyramid) }
+            views[place]?.model.setLayers(rest, now: now, pool: &pool)
+        }
+        pins.removeAll { $0.layer == id.index }
+        forgetAsked(ofLayer: id.index)
+        guaranteedShares -= record.options.share.guaranteed
+        for (load, request) in requests where pool.loads[Int(load)].map({ pool.table[$0.entry].key.layer }) == id.index
+        {
+            if let request = request.value { effects.unwanted.append(request) }
+        }
+        pool.beginRemoval(ofLayer: id.index)
+        layers[id.index].isRemoved = true
+        layers[id.index].forgetSource()
+        removedLayers.append(id.index)
+        effects.plans = true
+        return record
+    }
+
+    /// Frees the indices, the bytes and the slots of removed layers of which nothing is left.
+    ///
+    /// - Returns: whether more steps would get further.
+    mutating func finishRemovals() -> Bool {
+        let sizes = pool.slots.count
+        if isPlanning {
+            // That plan names layers as they were when it began.
+            hasWaitingRemoval = !removedLayers.isEmpty
+        } else if !removedLayers.isEmpty {
+            removedLayers.removeAll { index in
+                guard pool.finishRemoval(ofLayer: index) else { return false }
+                let bytes = -layers[index].byteCount
+                return pool.charge(bytes) { $0.layerBytes += bytes }
+            }
+            layers.removeLast(layers.count - pool.layers.count)
+        }
+        let goesOn = pool.releaseRemoved()
+        if pool.slots.count < sizes { slotRegions.removeLast(sizes - pool.slots.count) }
+        return goesOn
+    }
+}
+
+extension LayerRecord {
+    mutating func forgetSource() {
+        source = nil
+        decoder = nil
+    }
+}
+
+extension CacheCore {
+    func removeLayer(_ id: LayerID) {
+        let now = clock()
+        let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
+            state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
+        }
+        // The source goes at the end, without the lock: what it does then is somebody else's code.
+        guard let (record, pages) = begun else { return }
+        defer { withExtendedLifetime(record) {} }
+        var rest = pages
+        while !rest.isEmpty {
+            let step = rest.prefix(8)
+            let isDone = perform { state -> Bool in
+                // A plan may have freed the index since the last step.
+                guard state.layers.indices.contains(id.index), state.layers[id.index].id == id else { return true }
+                state.pool.removeTiles(onPages: step.startIndex..<step.endIndex, ofLayer: id.index)
+                return state.pool.layers[id.index].entries == 0
+            }
+            rest = (isDone ? rest.upperBound : step.endIndex)..<rest.upperBound
+        }
+        removePolicies(ofLayer: id)
+        while perform({ $0.finishRemovals() }) {}
+        fitCodecs()
+    }
+}
