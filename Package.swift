@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "TileCache", targets: ["TileCache"]),
+        .library(name: "TileCacheConcurrency", targets: ["TileCacheConcurrency"]),
         .library(name: "TileScroll", targets: ["TileScroll"]),
         .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
@@ -34,6 +35,7 @@ let package = Package(
             dependencies: ["CLZ4", "CTileKernels"],
             swiftSettings: settings
         ),
+        .target(name: "TileCacheConcurrency", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "TileScroll", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "PanTraces", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
@@ -91,6 +93,11 @@ let package = Package(
         .testTarget(
             name: "TileCacheTests",
             dependencies: ["TileCache", "CacheBenchKit", "PanTraces", "DemoWorld", "CTileKernels", "CLZ4"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TileCacheConcurrencyTests",
+            dependencies: ["TileCacheConcurrency", "TileCache"],
             swiftSettings: settings
         ),
         .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),

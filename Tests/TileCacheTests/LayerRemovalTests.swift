@@ -289,7 +289,7 @@ private final class SerialSource: BlockingTileSource {
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
         if pauses { pause(microseconds: 500) }
         let value = UInt8(serial.withLock { $0 } % 251)
-        pixels.withMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: value) }
+        pixels.withMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: value) }
         return .pixels
     }
 }

@@ -1,0 +1,53 @@
+public import TileCache
+
+/// A source whose tiles come from `async` functions, such as URL sessions and actors.
+public protocol AsyncTileSource: Sendable {
+    /// Writes a tile's pixels into the cache's memory.
+    typealias Writer = @Sendable (inout TilePixels) throws -> TileOutcome
+
+    /// Fetches a tile. The task is cancelled when the tile is no longer wanted.
+    ///
+    /// - Parameter tile: a tile of the layer's pyramid.
+    /// - Returns: a function that writes the pixels, called at once if the cache has room for them. It decodes what was
+    ///   fetched, or returns ``TileCache/TileOutcome/absent`` if the tile does not exist.
+    /// - Throws: ``TileCache/TileFailure`` says whether and when to try again. All other errors count as transient, except
+    ///   those of a cancelled task.
+    func load(_ tile: TileCoordinate) async throws -> Writer
+}
+
+extension TileCache {
+    /// Adds a layer whose source is `async`. Each load is a task of its own; at most `workers` run at a time.
+    ///
+    /// - Parameters:
+    ///   - source: kept until the layer is removed or the cache ends.
+    ///   - pyramid: the levels and the world.
+    ///   - options: Default: ``TileCache/LayerOptions/init()``.
+    /// - Throws: as for other sources.
+    public func addLayer(
+        _ source: any AsyncTileSource,
+        pyramid: TilePyramid,
+        options: LayerOptions = LayerOptions()
+    ) throws(TileCacheError) -> LayerID {
+        try addLayer(TaskSource(source: source) as any TileSource, pyramid: pyramid, options: options)
+    }
+}
+
+/// Runs each load as a task.
+private struct TaskSource: TileSource {
+    let source: any AsyncTileSource
+
+    func requestTile(_ request: TileRequest) {
+        let task = Task { [source] in
+            do {
+                let write = try await source.load(request.tile)
+                request.complete(write)
+            } catch let failure as TileFailure {
+                request.fail(failure)
+            } catch {
+                if Task.isCancelled { request.cancel() } else { request.fail() }
+            }
+        }
+        // The request drops the handler when it is completed, and the task with it.
+        request.onCancel { task.cancel() }
+    }
+}

@@ -1,0 +1,39 @@
+import Dispatch
+public import TileCache
+
+extension TileView {
+    /// Calls a handler on the main actor when tiles that would improve the last frame are ready, as
+    /// `TileView.onTilesReady` does. Replaces ``TileCache/TileView/onTilesReady`` and sets the callback queue to the main
+    /// queue.
+    ///
+    /// - Parameter handler: Default: nil, which ends the calls.
+    @MainActor
+    public func setTilesReadyHandler(_ handler: (@MainActor () -> Void)?) {
+        callbackQueue = .main
+        guard let handler else {
+            onTilesReady = nil
+            return
+        }
+        onTilesReady = { MainActor.assumeIsolated { handler() } }
+    }
+
+    /// A stream with an element when tiles that would improve the last frame are ready. Elements that were not taken
+    /// are one. Ends with the view, and when the handler is replaced; `for await` does not keep the view.
+    ///
+    /// Replaces ``TileCache/TileView/onTilesReady``: a view has one handler or one stream.
+    public func tilesReady() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let end = StreamEnd(continuation: continuation)
+        onTilesReady = { end.continuation.yield() }
+        return stream
+    }
+}
+
+/// Ends a stream with the last reference, which the view's handler has.
+private final class StreamEnd: Sendable {
+    let continuation: AsyncStream<Void>.Continuation
+
+    init(continuation: AsyncStream<Void>.Continuation) { self.continuation = continuation }
+
+    deinit { continuation.finish() }
+}

@@ -1,0 +1,172 @@
+import Synchronization
+import Testing
+import TileCache
+import TileCacheConcurrency
+
+/// A name that the library has as well, as applications do.
+struct Rectangle {
+    var isDirty = false
+}
+
+/// An application's window, as Swift 6 wants it.
+@MainActor final class Window {
+    private(set) var draws = 0
+    private(set) var area = Rectangle()
+    let view: TileView
+
+    init(_ view: TileView) {
+        self.view = view
+        view.setTilesReadyHandler { [weak self] in self?.setNeedsDisplay() }
+    }
+
+    func setNeedsDisplay() {
+        MainActor.assertIsolated()
+        area.isDirty = true
+        draws += 1
+    }
+}
+
+/// An `async` source that a test opens tile by tile.
+private final class GatedSource: AsyncTileSource {
+    private struct State {
+        var waiting: [TileCoordinate: CheckedContinuation<Void, Never>] = [:]
+        var started = 0
+        var cancelled = 0
+    }
+
+    private let state = Mutex(State())
+    let fails: Bool
+
+    init(fails: Bool = false) { self.fails = fails }
+
+    var started: Int { state.withLock { $0.started } }
+    var cancelled: Int { state.withLock { $0.cancelled } }
+
+    func openAll() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func load(_ tile: TileCoordinate) async throws -> Writer {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.started += 1
+                    state.waiting[tile] = continuation
+                }
+                if Task.isCancelled { open(tile) }
+            }
+        } onCancel: {
+            open(tile)
+        }
+        if Task.isCancelled {
+            state.withLock { $0.cancelled += 1 }
+            throw CancellationError()
+        }
+        if fails { throw TileFailure.permanent }
+        return { pixels in
+            if tile.column == 1 { return .absent }
+            pixels.withMutableBytes { bytes in
+                _ = bytes.initializeMemory(as: UInt8.self, repeating: UInt8(tile.column))
+            }
+            return .pixels
+        }
+    }
+
+    private func open(_ tile: TileCoordinate) {
+        let continuation = state.withLock { $0.waiting.removeValue(forKey: tile) }
+        continuation?.resume()
+    }
+}
+
+/// On the main actor, as a window is.
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ConcurrencyTests {
+    private func make(_ source: any AsyncTileSource) throws -> (TileCache, LayerID, TileView) {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
+        configuration.effort = 0
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
+        let layer = try cache.addLayer(source, pyramid: pyramid)
+        return (cache, layer, cache.makeView(layers: [layer]))
+    }
+
+    /// Four tiles of 64 pixels, columns 0 and 1.
+    private let viewport = Viewport(center: WorldPoint(x: 64, y: 64), width: 100, height: 100)
+
+    private func reaches(_ condition: () -> Bool) async throws -> Bool {
+        for _ in 0..<4000 {
+            if condition() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return false
+    }
+
+    @Test func aWindowIsCalledOnTheMainActor() async throws {
+        let source = GatedSource()
+        let (cache, layer, view) = try make(source)
+        let window = Window(view)
+        view.update(viewport)
+        #expect(view.frame().missingTileCount == 4 && window.draws == 0)
+        #expect(try await reaches { source.started == 4 })
+        source.openAll()
+        #expect(try await reaches { window.draws > 0 && view.frame().missingTileCount == 0 })
+        #expect(window.area.isDirty)
+        view.setTilesReadyHandler(nil)
+        let draws = window.draws
+        cache.invalidate(layer, keepsStale: false)
+        view.update(viewport)
+        #expect(try await reaches { source.started == 8 })
+        source.openAll()
+        #expect(try await reaches { view.frame().missingTileCount == 0 })
+        #expect(window.draws == draws)
+    }
+
+    /// Calls that were not taken are one, and the stream ends with its view.
+    @Test func aStreamKeepsTheNewestAndEndsWithTheView() async throws {
+        let source = GatedSource()
+        let cache: TileCache
+        var view: TileView?
+        do {
+            let made = try make(source)
+            cache = made.0
+            view = made.2
+        }
+        let stream = try #require(view?.tilesReady())
+        view?.update(viewport)
+        _ = view?.frame()
+        #expect(try await reaches { source.started == 4 })
+        source.openAll()
+        #expect(try await reaches { cache.statistics.loadsFinished + cache.statistics.loadsAbsent == 4 })
+        var iterator = stream.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        view = nil
+        var rest = 0
+        while await iterator.next() != nil { rest += 1 }
+        #expect(rest <= 1)
+    }
+
+    @Test func tasksAreCancelledWithTheirTiles() async throws {
+        let source = GatedSource()
+        let (cache, layer, view) = try make(source)
+        view.update(viewport)
+        #expect(try await reaches { source.started == 4 })
+        view.update(Viewport(center: WorldPoint(x: 900, y: 900), width: 100, height: 100))
+        #expect(try await reaches { source.cancelled == 4 && cache.statistics.loadsCancelled == 4 })
+        #expect(try await reaches { source.started == 8 })
+        cache.removeLayer(layer)
+        #expect(try await reaches { source.cancelled == 8 })
+    }
+
+    @Test func failuresAndAbsentTilesAreTold() async throws {
+        let source = GatedSource(fails: true)
+        let (cache, _, view) = try make(source)
+        view.update(viewport)
+        #expect(try await reaches { source.started == 4 })
+        source.openAll()
+        #expect(try await reaches { cache.statistics.loadsFailed == 4 })
+        #expect(view.frame().unavailable.count == 4)
+    }
+}
