@@ -49,7 +49,9 @@ import Testing
                 let promised = pages.pagesNeeded(for: bytes)
                 let fresh = max(promised - pages.unusedCount, 0)
                 let committed = pages.committedBytes
+                let tables = pages.bookkeepingBytes + pages.tableGrowth(taking: promised)
                 let block = pages.allocate(bytes: bytes)
+                #expect(pages.bookkeepingBytes == tables)
                 #expect(pages.usedCount == used + promised)
                 #expect(pages.committedBytes == committed + fresh * 4096)
                 for unit in units(of: block, bytes, in: pages) {
@@ -72,8 +74,10 @@ import Testing
         }
         for (block, bytes) in blocks { pages.free(block, bytes: bytes) }
         #expect(pages.usedCount == 0)
-        while pages.beginDecommit() >= 0 {}
-        #expect(pages.committedBytes == 0)
+        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        for page in leaving { pages.finishDecommit(page) }
+        while pages.shrink(steps: 10) > 0 {}
+        #expect(pages.committedBytes == 0 && pages.bookkeepingBytes == 0 && pages.freshCount == 400)
     }
 
     /// Ends of blocks fill each other's pages: eight blocks of one unit take one page.
@@ -90,7 +94,7 @@ import Testing
         #expect(pages.pagesNeeded(for: 600) == 0)
     }
 
-    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: PageAllocator) -> [Int] {
+    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: borrowing PageAllocator) -> [Int] {
         var units: [Int] = []
         pages.forEachPart(of: block, bytes: bytes) { offset, count in
             units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
