@@ -21,12 +21,38 @@ extension PoolModel {
         case 956..<963: try changeFloor()
         case 963..<985: try touch()
         case 985..<989: try settle()
-        case 989..<993: try peek()
+        case 989..<992: try peek()
+        case 992: try hangDecoders()
         case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
         default:
             let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
-            try perform("trimming to \(bytes)", removing: .trimmed) { pool.trim(toBytes: bytes, now: now) }
+            try trim(to: bytes, steps: random.oneIn(3) ? .max : random.below(6))
         }
+    }
+
+    /// Trims in steps; whether more of them would get further.
+    @discardableResult
+    private func trim(to bytes: Int, steps: Int) throws -> Bool {
+        var goesOn = false
+        try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
+            goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
+            guard !goesOn else { return }
+            let done = pool.counters.removals
+            try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
+            try require(pool.counters.removals == done, "a trim had ended too early")
+        }
+        return goesOn
+    }
+
+    /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
+    private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
+        func spent() -> Int {
+            pool.counters.removals.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+        }
+        let before = spent()
+        let goesOn = body(&pool)
+        try require(spent() - before <= steps, "\(spent() - before) steps in the place of \(steps)")
+        return goesOn
     }
 
     private func installPlan() throws {
@@ -102,6 +128,8 @@ extension PoolModel {
         try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
         try require(works.count < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
         let range = slot(ticket.slotClass, ticket.slot)
+        let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
+        try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
             try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
             try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
@@ -142,7 +170,7 @@ extension PoolModel {
         let result = random.element(of: results)
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
-            let isNeeded = views.contains { $0.tiles.contains(flight.key) }
+            let isNeeded = needed.contains(flight.key)
             let isLate = pool.loads[Int(id)]?.isWrittenOff == true
             let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
@@ -301,6 +329,14 @@ extension PoolModel {
         }
     }
 
+    /// So many decoders of a layer do not return: no other of its payloads is decoded where they are as many as the
+    /// workers.
+    private func hangDecoders() throws {
+        let layer = random.below(pool.layers.count)
+        let count = random.oneIn(2) ? 0 : pool.configuration.workers - random.below(2)
+        try perform("\(count) decoders of \(layer) that hang") { pool.layers[layer].stuckDecodes = count }
+    }
+
     private func lease() throws {
         if random.oneIn(3), let held = leases.randomElement(&random) {
             try perform("holding once more") {
@@ -395,7 +431,7 @@ extension PoolModel {
         let limit = pool.committedBytes * (2 + random.below(6)) / 8
         let steps = random.below(3)
         try perform("lowering the limit to \(limit) in steps of \(steps)", removing: .unheld) {
-            pool.setByteLimit(limit, now: now, steps: steps)
+            _ = try inSteps(steps) { $0.setByteLimit(limit, now: now, steps: steps) }
         }
     }
 
@@ -449,7 +485,7 @@ extension PoolModel {
                 floors.remove(tile)
             }
         }
-        try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
+        while try trim(to: 0, steps: 1 + random.below(6)) {}
         try perform("forgetting absences") { while pool.forgetAbsences() > 0 {} }
         try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
         try perform("the end of what is leaving") { while !leaving.isEmpty { try letGo(0) } }

@@ -52,6 +52,7 @@ import Testing
             let charged = small.pool.planBytes
             // An allocator rounds each list to its pages.
             #expect(charged >= taken - 2 * 4096 && charged <= 4 * (3 * taken + 4096))
+            #expect(charged >= small.pool.plan.entries.count * MemoryLayout<PlanEntry>.stride)
         }
     }
 
