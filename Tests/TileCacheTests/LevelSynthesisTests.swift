@@ -317,6 +317,9 @@ import Testing
         #expect(!requests.isEmpty)
         coarse.update(needing: [NeededTile(layer: layer, tile: top)])
         #expect(eventually { cache.core.lock.withLock { !$0.synthesis.waiters.isEmpty } })
+        // However long it waits, it waits once.
+        pause(microseconds: 200_000)
+        #expect(cache.core.read { $0.synthesis.waiters.values.allSatisfy { $0.count <= 1 } })
         var asked: [TileCoordinate: Int] = [:]
         let isThere = eventually {
             requests += source.take()

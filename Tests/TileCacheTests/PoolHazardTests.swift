@@ -201,6 +201,46 @@ import Testing
         #expect(small.committedBytes == limit)
     }
 
+    /// No more payloads go than there is need of their pages.
+    @Test func onlySoManyPayloadsMakeWay() throws {
+        let small = TilePool(tiles: 5) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.need([0, 1, 2, 3], &needs)
+        for column in 0..<2 {
+            small.install([small.demand(key(column))])
+            let ticket = try #require(small.beginLoad())
+            let block = small.pool.reserveEncoded(ticket, bytes: 2600, checksum: 1, now: small.now)
+            #expect(block != nil)
+            small.end(ticket)
+        }
+        small.load(2)
+        #expect(small.usedSlots == 3 && small.usedPages == 2)
+        small.load(3)
+        #expect(small.usedSlots == 4 && small.usedPages == 1)
+    }
+
+    /// A payload that took the place of its tile without a compression, and is being decoded as an invalidation comes.
+    @Test func anInvalidationOvertakesTheDecodingOfAPayload() throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.need([0], &needs)
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
+        small.end(ticket)
+        small.pool.layers[0].meanBlockBytes = 4096
+        let number = small.pool.find(key(0))
+        let isDemoted = small.pool.demoteToEncoded(number)
+        #expect(isDemoted)
+        guard case .ticket(let promotion) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) else {
+            Issue.record("no room")
+            return
+        }
+        small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
+        small.pool.finishPromotion(promotion)
+        #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
+    }
+
     /// One source that says it holds more than there is leaves the tiles of others alone.
     @Test func whatCannotBeHeldGivesNothingUp() throws {
         let small = TilePool(tiles: 4)

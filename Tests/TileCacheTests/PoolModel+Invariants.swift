@@ -25,6 +25,9 @@ extension PoolModel {
         let charged = views.reduce(0) { $0 + $1.charged }
         try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
+        let lost = (pool.counters.damagedBlocks, pool.counters.undecodable)
+        try require(lost == (damaged, undecodable), "\(lost) damaged or undecodable, not \((damaged, undecodable))")
+        try require(pool.counters.prefetchLate == late.count, "\(pool.counters.prefetchLate) late, not \(late.count)")
         var figures = Statistics(of: pool)
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
@@ -183,6 +186,10 @@ extension PoolModel {
                     throw Problem(description: "after \(step): the list \(name) is torn")
                 }
                 members.formUnion(numbers)
+                guard name.isEvictable else { continue }
+                let stamps = numbers.map { pool.table[$0].stamp }
+                let isOrdered = zip(stamps, stamps.dropFirst()).allSatisfy { $0 > $1 }
+                try require(isOrdered && stamps.first ?? 0 <= pool.lastStamp, "the order of \(name): \(stamps)")
             }
             try require(members == expected[name] ?? [], "the list \(name)")
         }

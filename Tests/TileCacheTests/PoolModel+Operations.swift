@@ -35,7 +35,12 @@ extension PoolModel {
     private func trim(to bytes: Int, steps: Int) throws -> Bool {
         var goesOn = false
         try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
+            let before = pool.committedBytes - pool.leavingBytes
+            // The last step may free a slot more than it has to, or the whole plan.
+            let least = min(before, bytes) - 32_768 - 4096 - pool.planBytes
             goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
+            let left = pool.committedBytes - pool.leavingBytes
+            try require(left >= least, "\(left) bytes are left, less than \(least)")
             guard !goesOn else { return }
             let done = pool.counters.removals
             try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
@@ -300,11 +305,15 @@ extension PoolModel {
                 }
                 try write(work.stamp, to: range)
                 let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
-                pool.finishPromotion(work.ticket, isIntact ? .pixels : isDecoded ? .undecodable : .damaged)
+                let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
+                if isCurrent { count(result) }
+                pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
             }
         case .peek:
-            let result: PromotionResult = random.oneIn(6) ? .damaged : .pixels
+            let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+            let result: PromotionResult = !random.oneIn(6) ? .pixels : isDecoded ? .undecodable : .damaged
+            if isCurrent { count(result) }
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
@@ -313,6 +322,14 @@ extension PoolModel {
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
             }
+        }
+    }
+
+    private func count(_ result: PromotionResult) {
+        switch result {
+        case .pixels: break
+        case .damaged: damaged += 1
+        case .undecodable: undecodable += 1
         }
     }
 
@@ -383,7 +400,14 @@ extension PoolModel {
             var (pan, zoom) = demands
             let isPan = views[index].level == level
             let hadBegun = views[index].hasBegun
+            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 >= 0 }.map(\.0))
+            let missing = flights.values.filter {
+                !$0.ticket.isDemand && content[$0.key] == nil
+                    && !pool.table[pool.find($0.key)].flags.contains(.absent)
+            }
             pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
+            let new = Set(views[index].tiles).subtracting(known)
+            late.formUnion(missing.filter { new.contains($0.key) }.map(\.stamp))
             if !hadBegun || !isPan { try require(pan == demands.pan, "pan demands") }
             if !hadBegun || isPan { try require(zoom == demands.zoom, "zoom demands") }
             demands = (pan, zoom)

@@ -63,6 +63,8 @@ import Testing
         for pin in pins { _ = small.pool.pin(pin) }
         for _ in 0..<2 {
             var plans = 0
+            let ofAPlan = small.pool.pinsToLoad.count
+            #expect(ofAPlan == PoolState.pinsOfAPlan)
             repeat {
                 small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .floor, wantsDecoded: true) })
                 small.runPlan()

@@ -71,6 +71,8 @@ import Testing
         #expect(view.frame().isEmpty)
         view.update(place)
         #expect(view.frame().count == 20)
+        // Policies see the view again.
+        #expect(cache.core.read { $0.views[0]?.model.layers[0].hasOwnList } == false)
     }
 
     @Test func aDeclaredDestinationIsThereBeforeTheViewIs() throws {

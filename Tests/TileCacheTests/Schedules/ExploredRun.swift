@@ -179,13 +179,12 @@ final class ExploredRun: @unchecked Sendable {
             scheduler.nestsWorkers = false
         }
         script.append("layer \(isBlocking) \(options.synthesizedLevels)")
+        let blocking = ExploredBlockingSource(layer: number, faults: faults)
+        let source: any BlockingTileSource =
+            scheduler.chance(50) ? blocking : ExploredEncodedSource(plain: blocking)
         let id =
             isBlocking
-            ? try cache.addLayer(
-                ExploredBlockingSource(layer: number, faults: faults),
-                pyramid: pyramid,
-                options: options
-            )
+            ? try cache.addLayer(source, pyramid: pyramid, options: options)
             : try cache.addLayer(
                 ExploredAsyncSource(layer: number, faults: faults),
                 pyramid: pyramid,
@@ -315,12 +314,18 @@ final class ExploredRun: @unchecked Sendable {
             for layer in layers { cache.removeFloors(layer.id) }
             cache.byteLimit = .bytes(fullLimit)
         }
+        let isPinned = cache?.core.read { state in
+            var isPinned = !state.pins.isEmpty
+            state.pool.table.forEach { isPinned = isPinned || state.pool.table[$0].flags.contains(.floor) }
+            return isPinned
+        }
+        if !isOver, isPinned == true { problems.append("tiles are pinned without a floor") }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
         // What there is no room for is asked for again and again.
         if !isAtRest, !isTight { return problems.append("it does not come to rest") }
         if !isOver, isAtRest {
-            checkRest()
             checkNeeds()
+            checkRest()
         }
         if !isOver { shutDown() }
         for renderer in renderers { renderer.close() }
@@ -371,7 +376,7 @@ final class ExploredRun: @unchecked Sendable {
         }
         let before = lacking()
         guard !before.isEmpty else { return }
-        cache.core.requestPlan()
+        cache.core.perform { $0.effects.plans = true }
         guard scheduler.settle(atMost: 400) else { return }
         let gained = before.subtracting(lacking())
         if !gained.isEmpty { problems.append("nobody asked for the plan that brings \(gained.map(\.coordinate))") }
@@ -382,6 +387,13 @@ final class ExploredRun: @unchecked Sendable {
         guard let cache else { return }
         let loads = cache.statistics.loadsInFlight
         if loads > 0 { problems.append("\(loads) loads are in flight at rest") }
+        let (workers, stuck) = cache.core.read { ($0.workers, $0.pool.layers.map(\.stuckDecodes)) }
+        let isWhole = workers.idle.count == cache.core.configuration.workers && workers.surplus == 0
+        let isMaking = cache.core.read { !$0.synthesis.sparesInUse.isEmpty || !$0.synthesis.waiters.isEmpty }
+        if isMaking { problems.append("scratch memory is in use at rest") }
+        if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
+            problems.append("at rest, with stuck decoders \(stuck): \(workers)")
+        }
         let isShort = cache.core.lock.withLock { $0.pool.isShortOfRoom } || isTight
         for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
             problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")
