@@ -31,7 +31,7 @@ extension PoolModel {
         var figures = Statistics(of: pool)
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
-        let codecJobs = works.count
+        let codecJobs = busyCodecs
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
         try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
         try require(pool.oldestLoadStart == flights.values.map(\.started).min(), "the oldest load")
@@ -44,6 +44,8 @@ extension PoolModel {
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
     }
+
+    var busyCodecs: Int { works.count { !$0.isDecoding } }
 
     /// Each layer's account is what its tiles take, and none grows beyond its share.
     private func checkShares() throws {
@@ -285,6 +287,7 @@ extension PoolModel {
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
+        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.blockBytes : 0) }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

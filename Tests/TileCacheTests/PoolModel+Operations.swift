@@ -131,7 +131,7 @@ extension PoolModel {
             throw Problem(description: "after \(step): \(kind) of a tile that is not resident")
         }
         try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
-        try require(works.count < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
+        try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
         let range = slot(ticket.slotClass, ticket.slot)
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
         try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
@@ -143,6 +143,11 @@ extension PoolModel {
         }
         works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
         currentWork[ticket.key] = lastStamp
+        if kind == .promotion, works.count < 12, pool.reserveForDecode(ticket) {
+            try require(ticket.encodedChecksum != nil, "a copy of what no source decodes")
+            pool.beginDecode()
+            works[works.count - 1].isDecoding = true
+        }
     }
 
     /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
@@ -153,7 +158,7 @@ extension PoolModel {
         // Needed tiles go ahead of a prefetch that waits.
         if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
         guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
-            flights.count < pool.configuration.workers, works.count < pool.configuration.maximumCodecJobs,
+            flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }
         try checkNothingToSpare()
@@ -215,7 +220,7 @@ extension PoolModel {
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
             case .none:
-                let isBusy = works.count >= pool.configuration.maximumCodecJobs
+                let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
                 if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
                     try checkNothingToSpare()
                 }
@@ -304,6 +309,7 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
+                if work.isDecoding { pool.finishDecode(work.ticket) }
                 let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
@@ -336,7 +342,7 @@ extension PoolModel {
     /// A look at a compressed tile, which stays as it is.
     private func peek() throws {
         let compressed = content.keys.filter { pool.residency(of: $0) == .compressed }.sorted(by: order)
-        guard works.count < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
+        guard busyCodecs < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
             let stamp = content[key]
         else { return }
         try perform("looking at \(key.layer):\(key.coordinate)") {
@@ -411,6 +417,7 @@ extension PoolModel {
             if !hadBegun || !isPan { try require(pan == demands.pan, "pan demands") }
             if !hadBegun || isPan { try require(zoom == demands.zoom, "zoom demands") }
             demands = (pan, zoom)
+            try require(views[index].hasBegun, "a view that has looked has begun")
         }
     }
 

@@ -31,6 +31,8 @@ final class PoolModel {
         var ticket: CodecTicket
         /// What stands where the work reads.
         var stamp: Int
+        /// The source decodes a copy; the codec is another's.
+        var isDecoding = false
     }
 
     struct Lease: Hashable {

@@ -56,6 +56,28 @@ import Testing
         }
     }
 
+    /// A plan that there is no room for loads nothing, and room that comes is a reason for the next one.
+    @Test func aPlanWithoutRoomWaitsForIt() {
+        let small = TilePool(tiles: 30) { $0.grantsBookkeeping = false }
+        small.install((0..<20_000).map { small.wish($0, 1) })
+        let (entries, lacksRoom) = (small.pool.plan.entries.count, small.pool.lacksRoomForNeeds)
+        #expect(entries == 0 && lacksRoom)
+        small.install([])
+        let lacksRoomAfter = small.pool.lacksRoomForNeeds
+        #expect(!lacksRoomAfter)
+    }
+
+    /// A prefetch that nothing may be evicted for does not end the plan for what is needed behind it.
+    @Test func neededTilesPassPrefetchesWithoutRoom() {
+        let small = TilePool(tiles: 2) { $0.eviction = .value }
+        small.load(0, 1)
+        small.install([small.wish(0, 3), small.wish(1, 4), small.wish(9, 0.5), small.demand(key(8))])
+        small.runPlan()
+        #expect(small.resident == [1, 8])
+        let isShort = small.pool.isShortOfRoom
+        #expect(isShort)
+    }
+
     /// More pins than a plan takes are all loaded, and all loaded anew when they are outdated.
     @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
         let small = TilePool(tiles: 400)
