@@ -19,6 +19,12 @@ import Testing
         #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
     }
 
+    @Test(arguments: [(1, 4), (4, 16), (63, 252), (64, 255), (200, 255)])
+    func workersHaveThreeSparesEachUpTo255InAll(workers: Int, all: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: workers)
+        #expect(cache.core.workerQueues.count == all)
+    }
+
     /// Without room for a codec nothing is compressed, and tiles are evicted as they are.
     @Test func aLimitWithoutRoomForACodecStillDraws() throws {
         let scratch = try TileCodec(maximumTileBytes: 16_384).scratchByteCount

@@ -388,9 +388,12 @@ final class ExploredRun: @unchecked Sendable {
         let loads = cache.statistics.loadsInFlight
         if loads > 0 { problems.append("\(loads) loads are in flight at rest") }
         let (workers, stuck) = cache.core.read { ($0.workers, $0.pool.layers.map(\.stuckDecodes)) }
-        let isWhole = workers.idle.count == cache.core.configuration.workers && workers.surplus == 0
+        let isWhole =
+            workers.idle.count == cache.core.configuration.workers && workers.surplus == 0
+            && workers.blocked(before: .max) == 0
         let isMaking = cache.core.read { !$0.synthesis.sparesInUse.isEmpty || !$0.synthesis.waiters.isEmpty }
         if isMaking { problems.append("scratch memory is in use at rest") }
+        if !cache.core.read({ $0.requests.isEmpty }) { problems.append("requests are kept at rest") }
         if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
             problems.append("at rest, with stuck decoders \(stuck): \(workers)")
         }
