@@ -11,6 +11,8 @@ extension Throughput {
         case frame
         /// A plan of the default policy for a 4K view.
         case plan
+        /// Acquisitions of the lock and steps of evictions.
+        case cost
 
         /// The names of its figures, with their units; more is better where that is per cent.
         public var figureNames: [String] {
@@ -24,6 +26,7 @@ extension Throughput {
             case .lookup: ["look-up (ns)", "NSCache, of that (%)", "two threads, of one (%)"]
             case .frame: ["frame (ns)", "update (ns)"]
             case .plan: ["mean (ns)", "p99 (ns)"]
+            case .cost: ["lock, 100 frames (#)", "lock, 100 frames at rest (#)", "steps, 100 evictions (#)"]
             }
         }
     }
@@ -54,6 +57,9 @@ extension Throughput {
         case .plan:
             let figures = try PlanBenchmark(frames: 600).run()
             return [figures.meanMicroseconds, figures.p99Microseconds].map { Int(($0 * 1000).rounded()) }
+        case .cost:
+            let figures = try CostBenchmark().run()
+            return [figures.frames, figures.framesAtRest, figures.evictions]
         }
     }
 }

@@ -54,7 +54,7 @@ public final class TileCache: Sendable {
         package var usesValues = true
         package var grantsBookkeeping = false
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
-        var executor = Executor()
+        package var executor = Executor()
 
         /// Makes a configuration.
         public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int = 0) {
@@ -231,4 +231,9 @@ extension TileCache {
 
     /// The pool's own counters, for reports.
     package var counters: PoolCounters { core.read { $0.pool.counters } }
+
+    /// How often the lock was taken, and tiles that searches for something to evict have looked at.
+    package var costs: (acquisitions: Int, evictionSteps: Int) {
+        core.read { (Int($0.acquisitions), $0.pool.evictionSteps) }
+    }
 }

@@ -86,6 +86,19 @@ import Testing
         #expect(stayed)
     }
 
+    /// A table that has been emptied grows as the first time, its index included.
+    @Test func anEmptiedTableGrowsAsBefore() {
+        var table = EntryTable(maximumCount: 20_000)
+        var sizes: [Int] = []
+        for _ in 0..<3 {
+            let numbers = (0..<20_000).map { table.insert(key($0)) }
+            sizes.append(table.byteCount)
+            for number in numbers { table.remove(number) }
+            while let range = table.beginDecommit() { table.finishDecommit(range) }
+        }
+        #expect(Set(sizes).count == 1, "\(sizes)")
+    }
+
     @Test func aFullTableRefusesNewKeysAndKnowsOldOnes() {
         var table = EntryTable(maximumCount: 10)
         let numbers = (0..<10).map { table.insert(key($0)) }
@@ -148,7 +161,7 @@ import Testing
                 let region = range.slotClass == MemoryRange.entryPages ? table.entryRegion : table.chainRegion
                 (region.base + Int(range.number) * EntryTable.pageBytes).initializeMemory(
                     as: UInt8.self,
-                    repeating: 0xAA,
+                    repeating: 0x01,
                     count: EntryTable.pageBytes
                 )
             }

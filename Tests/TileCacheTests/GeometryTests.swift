@@ -3,6 +3,15 @@ import Testing
 @testable import TileCache
 
 @Suite struct GeometryTests {
+    @Test func pyramidsWithoutSizeAreRefused() throws {
+        #expect(throws: TileCacheError.self) {
+            try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 0)
+        }
+        let flat = PyramidLevel(width: 64, height: 64, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 0)
+        #expect(throws: TileCacheError.self) { try TilePyramid(worldWidth: 64, worldHeight: 64, levels: [flat]) }
+        #expect(try ServiceSetup.pyramid().obstacle(toSynthesizing: 0) == nil)
+    }
+
     /// Tiles and identities are ordered as the lists of their parts are.
     @Test func orderIsThatOfTheParts() {
         var random = SplitMix64(seed: 3)

@@ -224,6 +224,23 @@ import Testing
         cache.shutdown()
     }
 
+    @Test func compressedChildrenAreDecompressedAndNotLoaded() throws {
+        // Mostly zeros: noise would not compress.
+        let world = try MadeWorld(width: 32, height: 32, depth: 1) { x, _ in x % 16 > 1 }
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
+        let view = quiet(cache, layer)
+        let children = world.allTiles.filter { $0.level == 1 }
+        #expect(show(children, view, layer))
+        view.update(needing: [])
+        for child in children { #expect(cache.demote(child, of: layer)) }
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(show([top], view, layer))
+        expect(top, in: cache, layer, world)
+        #expect(cache.statistics.synthesisLoads == 0)
+        cache.shutdown()
+    }
+
     /// A stale child is good enough to be drawn, but no parent is made of it.
     @Test func staleChildrenAreLoadedAnew() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
@@ -251,7 +268,7 @@ import Testing
         let isThere = eventually {
             view.update(needing: [NeededTile(layer: layer, tile: top)])
             for request in source.take() {
-                #expect(request.tile.level == 3 && request.layer == layer)
+                #expect(request.tile.level == 3 && request.layer == layer && request.isWanted)
                 // One in nine is let go without an answer: it counts as failed and comes again.
                 if (answered + dropped) % 9 == 4 {
                     dropped += 1
@@ -300,6 +317,9 @@ import Testing
         #expect(!requests.isEmpty)
         coarse.update(needing: [NeededTile(layer: layer, tile: top)])
         #expect(eventually { cache.core.lock.withLock { !$0.synthesis.waiters.isEmpty } })
+        // However long it waits, it waits once.
+        pause(microseconds: 200_000)
+        #expect(cache.core.read { $0.synthesis.waiters.values.allSatisfy { $0.count <= 1 } })
         var asked: [TileCoordinate: Int] = [:]
         let isThere = eventually {
             requests += source.take()

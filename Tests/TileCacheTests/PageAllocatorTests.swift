@@ -49,7 +49,9 @@ import Testing
                 let promised = pages.pagesNeeded(for: bytes)
                 let fresh = max(promised - pages.unusedCount, 0)
                 let committed = pages.committedBytes
+                let tables = pages.bookkeepingBytes + pages.tableGrowth(taking: promised)
                 let block = pages.allocate(bytes: bytes)
+                #expect(pages.bookkeepingBytes == tables)
                 #expect(pages.usedCount == used + promised)
                 #expect(pages.committedBytes == committed + fresh * 4096)
                 for unit in units(of: block, bytes, in: pages) {
@@ -72,8 +74,33 @@ import Testing
         }
         for (block, bytes) in blocks { pages.free(block, bytes: bytes) }
         #expect(pages.usedCount == 0)
-        while pages.beginDecommit() >= 0 {}
-        #expect(pages.committedBytes == 0)
+        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        for page in leaving.dropFirst(100) { pages.finishDecommit(page) }
+        for page in leaving.prefix(100) { pages.finishDecommit(page) }
+        // The end of each decommit shrinks the tables by a few steps.
+        #expect(pages.committedBytes == 0 && pages.bookkeepingBytes == 0 && pages.freshCount == 400)
+    }
+
+    /// Low pages go last: the tables of the high ones shrink in steps, and their memory is the system's again.
+    @Test func tablesShrinkInSteps() {
+        var pages = PageAllocator(capacity: 2000)
+        let least = pages.bookkeepingBytes
+        let block = pages.allocate(bytes: 2000 * 4096)
+        let most = pages.bookkeepingBytes
+        pages.free(block, bytes: 2000 * 4096)
+        var leaving: [Int32] = []
+        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        for page in leaving.reversed() { pages.finishDecommit(page) }
+        #expect(pages.bookkeepingBytes < most)
+        var steps: [Int] = []
+        while case let step = pages.shrink(steps: 100), step > 0 { steps.append(step) }
+        #expect(steps.allSatisfy { $0 <= 100 } && steps.count > 10)
+        #expect(least == 0 && pages.bookkeepingBytes == 0)
+        // What was let go is as good as new.
+        let again = pages.allocate(bytes: 2000 * 4096)
+        var total = 0
+        pages.forEachPart(of: again, bytes: 2000 * 4096) { total += $1 }
+        #expect(total == 2000 * 4096 && pages.bookkeepingBytes == most)
     }
 
     /// Ends of blocks fill each other's pages: eight blocks of one unit take one page.
@@ -90,7 +117,7 @@ import Testing
         #expect(pages.pagesNeeded(for: 600) == 0)
     }
 
-    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: PageAllocator) -> [Int] {
+    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: borrowing PageAllocator) -> [Int] {
         var units: [Int] = []
         pages.forEachPart(of: block, bytes: bytes) { offset, count in
             units.append(contentsOf: offset / 512...(offset + count - 1) / 512)

@@ -86,6 +86,33 @@ import Testing
         #expect(small.resident == [5, 7])
     }
 
+    /// The pages of a block are taken from a compressed tile that is worth less than the block's own, by the plan or by its
+    /// age; else of what nothing uses.
+    @Test(arguments: [(PoolConfiguration.Eviction.value, Float(1), false), (.value, 3, true), (.recency, 1, true)])
+    func blocksTakeThePagesOfWhatIsWorthLess(eviction: PoolConfiguration.Eviction, worth: Float, takes: Bool) {
+        for isPlanned in [true, false] {
+            let small = TilePool(tiles: 3) {
+                $0.eviction = eviction
+                $0.compressedTier = true
+                $0.compressedShare = 0.3
+            }
+            small.compressed = .block(4096)
+            func demote(_ column: Int) {
+                small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
+                small.pool.finishDecommits(small.pool.takePendingDecommits())
+            }
+            small.load(0)
+            demote(0)
+            small.load(1, 2)
+            small.install(
+                [small.wish(0, 2), small.wish(2, 9)] + (isPlanned ? [small.wish(1, worth)] : []),
+                recency: RecencyWorth(worths: Array(repeating: worth, count: VisitClass.ages * VisitClass.count))
+            )
+            demote(1)
+            #expect(small.resident == (takes ? [1, 2] : [0, 1, 2]), "\(isPlanned)")
+        }
+    }
+
     @Test(arguments: [Float(0.5), 1])
     func nothingGoesForWhatIsWorthLessOrAsMuch(worth: Float) {
         let small = TilePool(tiles: 2, byValue)

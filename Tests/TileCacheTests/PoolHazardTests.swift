@@ -201,6 +201,82 @@ import Testing
         #expect(small.committedBytes == limit)
     }
 
+    /// A payload may be twice as large as what compression usually makes of such a tile.
+    @Test(arguments: [(1000, true), (1001, false)])
+    func payloadsAreComparedWithBlocks(bytes: Int, isKept: Bool) throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        small.pool.layers[0].meanBlockBytes = 500
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
+        #expect((block != nil) == isKept)
+        small.end(ticket)
+    }
+
+    /// A load is wanted by a view, by a floor or by the newest plan.
+    @Test func aLoadIsUnwantedIfNobodyWantsIt() throws {
+        for wants in 0..<8 {
+            let small = TilePool(tiles: 8)
+            small.install([small.demand(key(0))])
+            let ticket = try #require(small.beginLoad())
+            var needs = ViewNeeds()
+            if wants & 1 > 0 { small.need([0], &needs) }
+            if wants & 2 > 0 { _ = small.pool.pin(key(0)) }
+            small.install(wants & 4 > 0 ? [small.demand(key(0))] : [])
+            let isUnwanted = small.pool.isUnwanted(load: ticket.load)
+            #expect(isUnwanted == (wants == 0), "\(wants)")
+            small.end(ticket)
+        }
+    }
+
+    /// No more payloads go than there is need of their pages.
+    @Test func onlySoManyPayloadsMakeWay() throws {
+        let small = TilePool(tiles: 5) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.need([0, 1, 2, 3], &needs)
+        for column in 0..<2 {
+            small.install([small.demand(key(column))])
+            let ticket = try #require(small.beginLoad())
+            let block = small.pool.reserveEncoded(ticket, bytes: 2600, checksum: 1, now: small.now)
+            #expect(block != nil)
+            small.end(ticket)
+        }
+        small.load(2)
+        #expect(small.usedSlots == 3 && small.usedPages == 2)
+        small.load(3)
+        #expect(small.usedSlots == 4 && small.usedPages == 1)
+    }
+
+    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or for a
+    /// coarser one, as an invalidation comes.
+    @Test(arguments: [true, false])
+    func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        var needs = ViewNeeds()
+        small.need([0], &needs)
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
+        small.end(ticket)
+        small.pool.layers[0].meanBlockBytes = 4096
+        let number = small.pool.find(key(0))
+        let isDemoted = small.pool.demoteToEncoded(number)
+        #expect(isDemoted)
+        var begun: CodecTicket?
+        if isPromoted {
+            if case .ticket(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
+                begun = ticket
+            }
+        } else {
+            begun = small.pool.beginPeek(number)
+        }
+        let decoding = try #require(begun)
+        small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
+        if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPeek(decoding, .damaged) }
+        #expect(small.counters.damagedBlocks == 0)
+        #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
+    }
+
     /// One source that says it holds more than there is leaves the tiles of others alone.
     @Test func whatCannotBeHeldGivesNothingUp() throws {
         let small = TilePool(tiles: 4)

@@ -25,10 +25,13 @@ extension PoolModel {
         let charged = views.reduce(0) { $0 + $1.charged }
         try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
+        let lost = (pool.counters.damagedBlocks, pool.counters.undecodable)
+        try require(lost == (damaged, undecodable), "\(lost) damaged or undecodable, not \((damaged, undecodable))")
+        try require(pool.counters.prefetchLate == late.count, "\(pool.counters.prefetchLate) late, not \(late.count)")
         var figures = Statistics(of: pool)
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
-        let codecJobs = works.count
+        let codecJobs = busyCodecs
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
         try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
         try require(pool.oldestLoadStart == flights.values.map(\.started).min(), "the oldest load")
@@ -41,6 +44,8 @@ extension PoolModel {
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
     }
+
+    var busyCodecs: Int { works.count { !$0.isDecoding } }
 
     /// Each layer's account is what its tiles take, and none grows beyond its share.
     private func checkShares() throws {
@@ -183,6 +188,10 @@ extension PoolModel {
                     throw Problem(description: "after \(step): the list \(name) is torn")
                 }
                 members.formUnion(numbers)
+                guard name.isEvictable else { continue }
+                let stamps = numbers.map { pool.table[$0].stamp }
+                let isOrdered = zip(stamps, stamps.dropFirst()).allSatisfy { $0 > $1 }
+                try require(isOrdered && stamps.first ?? 0 <= pool.lastStamp, "the order of \(name): \(stamps)")
             }
             try require(members == expected[name] ?? [], "the list \(name)")
         }
@@ -278,6 +287,7 @@ extension PoolModel {
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
+        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.blockBytes : 0) }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

@@ -21,12 +21,43 @@ extension PoolModel {
         case 956..<963: try changeFloor()
         case 963..<985: try touch()
         case 985..<989: try settle()
-        case 989..<993: try peek()
+        case 989..<992: try peek()
+        case 992: try hangDecoders()
         case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
         default:
             let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
-            try perform("trimming to \(bytes)", removing: .trimmed) { pool.trim(toBytes: bytes, now: now) }
+            try trim(to: bytes, steps: random.oneIn(3) ? .max : random.below(6))
         }
+    }
+
+    /// Trims in steps; whether more of them would get further.
+    @discardableResult
+    private func trim(to bytes: Int, steps: Int) throws -> Bool {
+        var goesOn = false
+        try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
+            let before = pool.committedBytes - pool.leavingBytes
+            // The last step may free a slot more than it has to, or the whole plan.
+            let least = min(before, bytes) - 32_768 - 4096 - pool.planBytes
+            goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
+            let left = pool.committedBytes - pool.leavingBytes
+            try require(left >= least, "\(left) bytes are left, less than \(least)")
+            guard !goesOn else { return }
+            let done = pool.counters.removals
+            try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
+            try require(pool.counters.removals == done, "a trim had ended too early")
+        }
+        return goesOn
+    }
+
+    /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
+    private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
+        func spent() -> Int {
+            pool.counters.removals.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+        }
+        let before = spent()
+        let goesOn = body(&pool)
+        try require(spent() - before <= steps, "\(spent() - before) steps in the place of \(steps)")
+        return goesOn
     }
 
     private func installPlan() throws {
@@ -100,8 +131,10 @@ extension PoolModel {
             throw Problem(description: "after \(step): \(kind) of a tile that is not resident")
         }
         try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
-        try require(works.count < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
+        try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
         let range = slot(ticket.slotClass, ticket.slot)
+        let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
+        try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
             try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
             try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
@@ -110,6 +143,11 @@ extension PoolModel {
         }
         works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
         currentWork[ticket.key] = lastStamp
+        if kind == .promotion, works.count < 12, pool.reserveForDecode(ticket) {
+            try require(ticket.encodedChecksum != nil, "a copy of what no source decodes")
+            pool.beginDecode()
+            works[works.count - 1].isDecoding = true
+        }
     }
 
     /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
@@ -120,7 +158,7 @@ extension PoolModel {
         // Needed tiles go ahead of a prefetch that waits.
         if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
         guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
-            flights.count < pool.configuration.workers, works.count < pool.configuration.maximumCodecJobs,
+            flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }
         try checkNothingToSpare()
@@ -142,7 +180,7 @@ extension PoolModel {
         let result = random.element(of: results)
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
-            let isNeeded = views.contains { $0.tiles.contains(flight.key) }
+            let isNeeded = needed.contains(flight.key)
             let isLate = pool.loads[Int(id)]?.isWrittenOff == true
             let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
@@ -182,7 +220,7 @@ extension PoolModel {
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
             case .none:
-                let isBusy = works.count >= pool.configuration.maximumCodecJobs
+                let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
                 if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
                     try checkNothingToSpare()
                 }
@@ -271,12 +309,17 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
+                if work.isDecoding { pool.finishDecode(work.ticket) }
                 let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
-                pool.finishPromotion(work.ticket, isIntact ? .pixels : isDecoded ? .undecodable : .damaged)
+                let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
+                if isCurrent { count(result) }
+                pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
             }
         case .peek:
-            let result: PromotionResult = random.oneIn(6) ? .damaged : .pixels
+            let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+            let result: PromotionResult = !random.oneIn(6) ? .pixels : isDecoded ? .undecodable : .damaged
+            if isCurrent { count(result) }
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
@@ -288,10 +331,18 @@ extension PoolModel {
         }
     }
 
+    private func count(_ result: PromotionResult) {
+        switch result {
+        case .pixels: break
+        case .damaged: damaged += 1
+        case .undecodable: undecodable += 1
+        }
+    }
+
     /// A look at a compressed tile, which stays as it is.
     private func peek() throws {
         let compressed = content.keys.filter { pool.residency(of: $0) == .compressed }.sorted(by: order)
-        guard works.count < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
+        guard busyCodecs < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
             let stamp = content[key]
         else { return }
         try perform("looking at \(key.layer):\(key.coordinate)") {
@@ -299,6 +350,14 @@ extension PoolModel {
             works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
             currentWork[key] = lastStamp
         }
+    }
+
+    /// So many decoders of a layer do not return: no other of its payloads is decoded where they are as many as the
+    /// workers.
+    private func hangDecoders() throws {
+        let layer = random.below(pool.layers.count)
+        let count = random.oneIn(2) ? 0 : pool.configuration.workers - random.below(2)
+        try perform("\(count) decoders of \(layer) that hang") { pool.layers[layer].stuckDecodes = count }
     }
 
     private func lease() throws {
@@ -347,10 +406,18 @@ extension PoolModel {
             var (pan, zoom) = demands
             let isPan = views[index].level == level
             let hadBegun = views[index].hasBegun
+            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 >= 0 }.map(\.0))
+            let missing = flights.values.filter {
+                !$0.ticket.isDemand && content[$0.key] == nil
+                    && !pool.table[pool.find($0.key)].flags.contains(.absent)
+            }
             pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
+            let new = Set(views[index].tiles).subtracting(known)
+            late.formUnion(missing.filter { new.contains($0.key) }.map(\.stamp))
             if !hadBegun || !isPan { try require(pan == demands.pan, "pan demands") }
             if !hadBegun || isPan { try require(zoom == demands.zoom, "zoom demands") }
             demands = (pan, zoom)
+            try require(views[index].hasBegun, "a view that has looked has begun")
         }
     }
 
@@ -395,7 +462,7 @@ extension PoolModel {
         let limit = pool.committedBytes * (2 + random.below(6)) / 8
         let steps = random.below(3)
         try perform("lowering the limit to \(limit) in steps of \(steps)", removing: .unheld) {
-            pool.setByteLimit(limit, now: now, steps: steps)
+            _ = try inSteps(steps) { $0.setByteLimit(limit, now: now, steps: steps) }
         }
     }
 
@@ -449,7 +516,7 @@ extension PoolModel {
                 floors.remove(tile)
             }
         }
-        try perform("trimming to nothing") { pool.trim(toBytes: 0, now: now) }
+        while try trim(to: 0, steps: 1 + random.below(6)) {}
         try perform("forgetting absences") { while pool.forgetAbsences() > 0 {} }
         try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
         try perform("the end of what is leaving") { while !leaving.isEmpty { try letGo(0) } }

@@ -31,6 +31,8 @@ final class PoolModel {
         var ticket: CodecTicket
         /// What stands where the work reads.
         var stamp: Int
+        /// The source decodes a copy; the codec is another's.
+        var isDecoding = false
     }
 
     struct Lease: Hashable {
@@ -66,6 +68,11 @@ final class PoolModel {
     var views: [ViewNeeds] = []
     /// Of all views.
     var demands = (pan: DemandCounts(), zoom: DemandCounts())
+    /// Prefetches that a demand met in flight, by their stamps.
+    var late: Set<Int> = []
+    /// Blocks and payloads that were damaged or could not be decoded.
+    var damaged = 0
+    var undecodable = 0
     /// What the model allows for after an operation.
     var committedBefore = 0
     var isOverAllowed = false

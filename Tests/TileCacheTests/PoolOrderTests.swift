@@ -4,6 +4,35 @@ import Testing
 
 /// In which order loads start, and what never does.
 @Suite struct PoolOrderTests {
+    /// A tile that comes back after a few demands was there all the time.
+    @Test func visitsAreCountedWithSomeDemandsInBetween() {
+        let small = TilePool(tiles: 40)
+        var needs = ViewNeeds()
+        func visits(after demands: Int) -> Int {
+            for column in 0..<demands { small.need([100 + column], &needs) }
+            small.need([0], &needs)
+            return Int(small.entry(0)?.visits ?? 0)
+        }
+        small.load(0)
+        #expect(visits(after: 0) == 1)
+        #expect(visits(after: 2) == 1)
+        #expect(visits(after: VisitClass.demandsOfAVisit + 2) == 2)
+        #expect(needs.hasBegun)
+    }
+
+    /// A policy remembers visits of tiles that are gone, and when the last one was; of others the pool knows that itself.
+    @Test func aPlanTellsTheHistoryOfTilesThatWereGone() {
+        let small = TilePool(tiles: 8)
+        var needs = ViewNeeds()
+        small.need([1, 2, 3, 4, 5, 6, 7, 8], &needs)
+        let known = small.entry(1)?.lastDemand
+        small.install([0, 1].map { PlanEntry(key: key($0), value: 1, reason: .prefetch, visits: 3, age: 5) })
+        for _ in 0..<2 { _ = small.beginLoad() }
+        let clock = small.pool.demandClock
+        #expect(small.entry(0)?.visits == 3 && small.entry(0)?.lastDemand == clock - 5)
+        #expect(small.entry(1)?.visits == 3 && small.entry(1)?.lastDemand == known)
+    }
+
     /// MapLibre's order, coarser tiles first, with a worker kept for what is needed: it must not wait for theirs.
     @Test func neededTilesPassAPrefetchThatWaitsForItsWorker() {
         let small = TilePool(tiles: 32) {

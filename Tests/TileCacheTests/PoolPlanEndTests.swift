@@ -52,7 +52,30 @@ import Testing
             let charged = small.pool.planBytes
             // An allocator rounds each list to its pages.
             #expect(charged >= taken - 2 * 4096 && charged <= 4 * (3 * taken + 4096))
+            #expect(charged >= small.pool.plan.entries.count * MemoryLayout<PlanEntry>.stride)
         }
+    }
+
+    /// A plan that there is no room for loads nothing, and room that comes is a reason for the next one.
+    @Test func aPlanWithoutRoomWaitsForIt() {
+        let small = TilePool(tiles: 30) { $0.grantsBookkeeping = false }
+        small.install((0..<20_000).map { small.wish($0, 1) })
+        let (entries, lacksRoom) = (small.pool.plan.entries.count, small.pool.lacksRoomForNeeds)
+        #expect(entries == 0 && lacksRoom)
+        small.install([])
+        let lacksRoomAfter = small.pool.lacksRoomForNeeds
+        #expect(!lacksRoomAfter)
+    }
+
+    /// A prefetch that nothing may be evicted for does not end the plan for what is needed behind it.
+    @Test func neededTilesPassPrefetchesWithoutRoom() {
+        let small = TilePool(tiles: 2) { $0.eviction = .value }
+        small.load(0, 1)
+        small.install([small.wish(0, 3), small.wish(1, 4), small.wish(9, 0.5), small.demand(key(8))])
+        small.runPlan()
+        #expect(small.resident == [1, 8])
+        let isShort = small.pool.isShortOfRoom
+        #expect(isShort)
     }
 
     /// More pins than a plan takes are all loaded, and all loaded anew when they are outdated.
@@ -62,6 +85,8 @@ import Testing
         for pin in pins { _ = small.pool.pin(pin) }
         for _ in 0..<2 {
             var plans = 0
+            let ofAPlan = small.pool.pinsToLoad.count
+            #expect(ofAPlan == PoolState.pinsOfAPlan)
             repeat {
                 small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .floor, wantsDecoded: true) })
                 small.runPlan()

@@ -36,6 +36,16 @@ import Testing
         #expect(wait(small) == 100)
     }
 
+    /// The same for a tile that a view needs, whose entry stays.
+    @Test func anInvalidationForgetsTheFailuresOfNeededTiles() {
+        let small = pool()
+        var needs = ViewNeeds()
+        small.need([0], &needs)
+        #expect((0..<3).map { _ in wait(small) } == [100, 200, 400])
+        small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
+        #expect(wait(small) == 100)
+    }
+
     @Test func aSourceMayAskForMoreTimeAndNotForLess() {
         let small = pool()
         #expect(wait(small, retryAfter: 5000) == 5000)

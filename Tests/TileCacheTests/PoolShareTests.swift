@@ -72,6 +72,19 @@ import Testing
         #expect(compressed.count >= 4)
     }
 
+    /// A payload counts for its layer's share, to the byte.
+    @Test(arguments: [(512, true), (513, false)])
+    func payloadsStayWithinTheShare(bytes: Int, fits: Bool) throws {
+        let small = pool(tiles: 8, LayerShare(maximum: (3 * 4096 + 512) / (8 * 4096.0))) { $0.compressedTier = true }
+        small.load(key(0, layer: 1))
+        small.load(key(1, layer: 1))
+        small.install([small.demand(key(2, layer: 1))])
+        let ticket = try #require(small.beginLoad())
+        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
+        #expect((block != nil) == fits)
+        small.end(ticket)
+    }
+
     /// Scratch memory that was given back, and a block that an invalidation took from its reader, are on no account.
     @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
         let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }

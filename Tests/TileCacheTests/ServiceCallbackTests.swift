@@ -136,10 +136,12 @@ import Testing
         view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         // While it is still running, and afterwards.
         #expect(eventually { cache.statistics.slowCallbacks == 1 })
+        #expect(cache.statistics.longestCallbackNanoseconds < 900_000_000_000)
         gate.signal()
         #expect(cache.shutdown(timeout: 20_000_000_000))
         #expect(cache.statistics.slowCallbacks == 1)
-        #expect(cache.statistics.longestCallbackNanoseconds > 1_000_000)
+        let longest = cache.statistics.longestCallbackNanoseconds
+        #expect(longest > 1_000_000 && longest < 900_000_000_000)
     }
 
     @Test func callbacksThatOwnFramesAndViewsGoOutsideOfTheLock() throws {

@@ -73,6 +73,7 @@ import Testing
         let few = try cost(held: 384)
         let many = try cost(held: 3072)
         #expect(few.evictions > 50 && many.evictions > 50, "\(few); \(many)")
+        #expect(few.eviction >= 2 && many.eviction >= 2, "\(few); \(many)")
         #expect(many.eviction < 2 * few.eviction, "\(few); \(many)")
         #expect(many.frame < 1.5 * few.frame, "\(few); \(many)")
         // Thresholds for what a change may add.

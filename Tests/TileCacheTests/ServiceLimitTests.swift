@@ -19,6 +19,26 @@ import Testing
         #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
     }
 
+    @Test(arguments: [(1, 4), (4, 16), (63, 252), (64, 255), (200, 255)])
+    func workersHaveThreeSparesEachUpTo255InAll(workers: Int, all: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: workers)
+        #expect(cache.core.workerQueues.count == all)
+    }
+
+    /// Without room for a codec nothing is compressed, and tiles are evicted as they are.
+    @Test func aLimitWithoutRoomForACodecStillDraws() throws {
+        let scratch = try TileCodec(maximumTileBytes: 16_384).scratchByteCount
+        let cache = try TileCache(byteLimit: .bytes(4 * scratch - 1), workers: 1)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        #expect(cache.core.read { $0.codecs.count } == 0)
+        let view = ServiceSetup.quiet(cache, [layer])
+        for column in 0..<30 {
+            view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: column, row: 0))])
+            #expect(eventually { view.frame().missingTileCount == 0 }, "\(column): \(cache.statistics)")
+        }
+        #expect(cache.statistics.removals[.capacity] ?? 0 > 0 && cache.statistics.demotions == 0)
+    }
+
     /// Single-colour tiles of 16 x 16 pixels: they take a slot of 4 KiB while they are decoded.
     private func smallTiles(limit: ByteCount, workers: Int = 2) throws -> (TileCache, LayerID) {
         var configuration = TileCache.Configuration(byteLimit: limit)
@@ -173,6 +193,9 @@ import Testing
         // 32 x 32 tiles: more than one plan takes.
         #expect(eventually { cache.statistics.floorTiles == 1024 }, "\(cache.statistics.floorTiles)")
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
+        // Together with the first they would take more than half of the limit.
+        let part = Rectangle(minX: 0, minY: 0, maxX: 40_960, maxY: 28_672)
+        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6, region: part) }
         cache.unpin(layer)
         #expect(cache.statistics.floorTiles == 0)
         #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })

@@ -60,6 +60,25 @@ import Testing
         #expect(asked == [6, 4, 2, 5, 3, 7, 1])
     }
 
+    /// The ledger counts at least what a view's lists hold: its needs, what it draws and a frame's hold.
+    @Test func viewsAreChargedForTheirLists() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(16))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(Viewport(center: WorldPoint(x: 2000, y: 2000), width: 1000, height: 800))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let lists = cache.core.read { state -> (charged: Int, held: Int)? in
+            guard let view = state.views[0], let contents = view.contents else { return nil }
+            func bytes<Element>(_ list: [Element]) -> Int { list.count * MemoryLayout<Element>.stride }
+            let layer = view.model.layers[0]
+            let needs = bytes(layer.needs.tiles) + bytes(layer.needs.entries) + bytes(layer.needs.missingSince)
+            let drawn = bytes(contents.tiles) + bytes(contents.tokens) + bytes(contents.identities)
+            return (state.pool.viewBytes, needs + bytes(layer.visible) + drawn)
+        }
+        let (charged, held) = try #require(lists)
+        #expect(charged >= held && charged <= 3 * held)
+    }
+
     @Test func aListOfNothingIsAListAndTheViewportComesBack() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -71,6 +90,8 @@ import Testing
         #expect(view.frame().isEmpty)
         view.update(place)
         #expect(view.frame().count == 20)
+        // Policies see the view again.
+        #expect(cache.core.read { $0.views[0]?.model.layers[0].hasOwnList } == false)
     }
 
     @Test func aDeclaredDestinationIsThereBeforeTheViewIs() throws {

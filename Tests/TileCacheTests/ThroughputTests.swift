@@ -81,6 +81,13 @@ import Testing
         #expect(report.tiles == 40)
     }
 
+    /// Counts depend on no machine and on no run. Benchmarks has tighter thresholds for them.
+    @Test func countsAreTheSameInEachRun() throws {
+        let figures = try CostBenchmark().run()
+        #expect(try CostBenchmark().run() == figures)
+        #expect(figures.frames < 3000 && figures.framesAtRest < 500 && figures.evictions < 75_000, "\(figures)")
+    }
+
     @Test(arguments: [Throughput.Part.codec, .pool])
     func everyFigureHasItsName(part: Throughput.Part) throws {
         let figures = try Throughput(directory: nil, rounds: 1).figures(of: part)

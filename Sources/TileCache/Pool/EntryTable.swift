@@ -203,7 +203,7 @@ struct EntryTable: ~Copyable {
 
     /// Bytes of memory that the table has.
     var byteCount: Int {
-        (committedPages + committedChainPages) * Self.pageBytes + (Int(pageCount) + 63) / 64 * 40
+        (committedPages + committedChainPages) * Self.pageBytes + NumberSet.bytesOfTwo(below: Int(pageCount))
     }
 
     /// The bytes that the next insertion would add.
@@ -211,7 +211,10 @@ struct EntryTable: ~Copyable {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? Self.pageBytes : 0
         if firstPartial < 0, firstEmpty < 0 {
             bytes += Self.pageBytes
-            if takeable.count == 0, pageCount % 64 == 0 { bytes += 40 }
+            if takeable.count == 0 {
+                let pages = Int(pageCount)
+                bytes += NumberSet.bytesOfTwo(below: pages + 1) - NumberSet.bytesOfTwo(below: pages)
+            }
         }
         return bytes
     }

@@ -4,6 +4,10 @@ struct NumberSet: Sendable {
     private var levels: [[UInt64]] = [[]]
     private(set) var count = 0
 
+    /// Bytes of two sets of numbers below a bound: a bit for each number, and the words above them. By the bound, not by
+    /// the arrays' capacity: the same operations must always fit the same limit.
+    static func bytesOfTwo(below bound: Int) -> Int { (bound + 63) / 64 * 40 }
+
     func contains(_ number: Int32) -> Bool {
         let word = Int(number) >> 6
         return word < levels[0].count && levels[0][word] & Self.bit(Int(number)) != 0

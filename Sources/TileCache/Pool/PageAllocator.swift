@@ -2,7 +2,7 @@
 ///
 /// A block takes whole pages of 4 KiB and, for what is left over, one run of 512-byte units in a page that it shares
 /// with the ends of others. Pages of one block are chained by number; the end's unit is in the block's first page word.
-struct PageAllocator {
+struct PageAllocator: ~Copyable {
     static let pageBytes = 4096
     static let unitBytes = 512
     private static let unitsPerPage = pageBytes / unitBytes
@@ -17,14 +17,23 @@ struct PageAllocator {
         var endUnit: UInt8 = 0
     }
 
+    /// What is known of a page.
+    private struct Page {
+        /// The next page of the same block, or of the same list of shared pages; -1 ends either.
+        var next: Int32 = -1
+        /// The previous page of the same list of shared pages.
+        var previous: Int32 = -1
+        /// For shared pages the units in use, a bit each; 0 for others.
+        var unitsInUse: UInt8 = 0
+    }
+
     /// The most pages that the address range holds.
     let capacity: Int
-    /// The next page of the same block, or of the same list of shared pages; -1 ends either.
-    private var nextPage: [Int32] = []
-    /// The previous page of the same list of shared pages.
-    private var previousPage: [Int32] = []
-    /// For shared pages the units in use, a bit each; 0 for others.
-    private var unitsInUse: [UInt8] = []
+    /// Where the table of pages lies. Memory comes with the first touch and is let go from the end: nothing is copied.
+    private let tableRegion: MemoryRegion
+    private let table: UnsafeMutablePointer<Page>
+    /// Pages in the table.
+    private var tableCount = 0
     /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
     private var sharedHeads = [Int32](repeating: -1, count: 8)
     /// Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables shrink.
@@ -34,19 +43,33 @@ struct PageAllocator {
     /// Pages that hold something.
     private(set) var usedCount = 0
 
-    init(capacity: Int) { self.capacity = capacity }
+    /// - Parameter capacity: fewer pages if the system denies the addresses for the table of so many.
+    init(capacity: Int) {
+        var granted = capacity
+        while true {
+            if let region = MemoryRegion(byteCount: granted * MemoryLayout<Page>.stride) {
+                tableRegion = region
+                break
+            }
+            precondition(granted > 0, "there is no memory for a single page")
+            granted /= 2
+        }
+        self.capacity = granted
+        table = tableRegion.base.assumingMemoryBound(to: Page.self)
+    }
 
     var unusedCount: Int { unused.count }
     /// Pages without memory that may be taken; those on their way to the system are not among them.
-    var freshCount: Int { capacity - nextPage.count + decommitted.count }
+    var freshCount: Int { capacity - tableCount + decommitted.count }
     var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
-    /// Pages that the tables have room for; they grow only where the ledger was asked before.
-    private var tableCapacity = 0
-    /// What a page takes in all tables together: two numbers, its units, and a bit in each of two sets.
-    private static let tableBytesPerPage = 10
     /// Bytes of the tables themselves.
-    var bookkeepingBytes: Int { tableCapacity * Self.tableBytesPerPage }
+    var bookkeepingBytes: Int { Self.pagedBytes(ofTable: tableCount) + NumberSet.bytesOfTwo(below: tableCount) }
+
+    /// Bytes of memory behind so many pages' entries.
+    private static func pagedBytes(ofTable count: Int) -> Int {
+        (count * MemoryLayout<Page>.stride + pageBytes - 1) / pageBytes * pageBytes
+    }
 
     /// Whole pages and units of the end for a block of a size.
     static func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
@@ -64,50 +87,17 @@ struct PageAllocator {
 
     /// The bytes that the tables grow by when this many pages are taken.
     func tableGrowth(taking count: Int) -> Int {
-        (grownCapacity(taking: count) - tableCapacity) * Self.tableBytesPerPage
-    }
-
-    /// By a quarter at a time: doubling would take from the tiles what the tables may never need.
-    private func grownCapacity(taking count: Int) -> Int {
-        let most = nextPage.count + max(count - unused.count - decommitted.count, 0)
-        guard most > tableCapacity else { return tableCapacity }
-        return max(most, min(tableCapacity + tableCapacity / 4 + 64, capacity))
-    }
-
-    private mutating func growTables(taking count: Int) {
-        let grown = grownCapacity(taking: count)
-        guard grown > tableCapacity else { return }
-        tableCapacity = grown
-        nextPage.reserveCapacity(grown)
-        previousPage.reserveCapacity(grown)
-        unitsInUse.reserveCapacity(grown)
-    }
-
-    /// Returns the memory of tables for pages that are gone, once most of them are.
-    private mutating func shrinkTables() {
-        let grown = nextPage.count + nextPage.count / 4 + 64
-        guard tableCapacity > 4 * grown else { return }
-        tableCapacity = grown
-        nextPage = Self.copy(of: nextPage, capacity: grown)
-        previousPage = Self.copy(of: previousPage, capacity: grown)
-        unitsInUse = Self.copy(of: unitsInUse, capacity: grown)
-    }
-
-    private static func copy<Element>(of old: [Element], capacity: Int) -> [Element] {
-        var new: [Element] = []
-        new.reserveCapacity(capacity)
-        new.append(contentsOf: old)
-        return new
+        let grown = tableCount + max(count - unused.count - decommitted.count, 0)
+        return Self.pagedBytes(ofTable: grown) + NumberSet.bytesOfTwo(below: grown) - bookkeepingBytes
     }
 
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
     mutating func allocate(bytes: Int) -> Block {
-        growTables(taking: pagesNeeded(for: bytes))
         let shape = Self.shape(of: bytes)
         var block = Block()
         for _ in 0..<shape.pages {
             let page = takePage()
-            nextPage[Int(page)] = block.firstPage
+            table[Int(page)].next = block.firstPage
             block.firstPage = page
         }
         if shape.endUnits > 0 { (block.endPage, block.endUnit) = takeUnits(shape.endUnits) }
@@ -120,14 +110,14 @@ struct PageAllocator {
         while page >= 0 {
             unused.insert(page)
             usedCount -= 1
-            page = nextPage[Int(page)]
+            page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
         let mask = Self.runMask(from: block.endUnit, count: Self.shape(of: bytes).endUnits)
         let shared = Int(block.endPage)
         unlinkShared(block.endPage)
-        unitsInUse[shared] &= ~mask
-        if unitsInUse[shared] == 0 {
+        table[shared].unitsInUse &= ~mask
+        if table[shared].unitsInUse == 0 {
             unused.insert(block.endPage)
             usedCount -= 1
         } else {
@@ -143,7 +133,7 @@ struct PageAllocator {
             let count = min(left, Self.pageBytes)
             body(Int(page) * Self.pageBytes, count)
             left -= count
-            page = nextPage[Int(page)]
+            page = table[Int(page)].next
         }
         if block.endPage >= 0 {
             body(Int(block.endPage) * Self.pageBytes + Int(block.endUnit) * Self.unitBytes, left)
@@ -166,14 +156,14 @@ struct PageAllocator {
     @discardableResult
     mutating func shrink(steps: Int) -> Int {
         var count = 0
-        while count < steps, let last = nextPage.indices.last, decommitted.contains(Int32(last)) {
-            decommitted.remove(Int32(last))
-            nextPage.removeLast()
-            previousPage.removeLast()
-            unitsInUse.removeLast()
+        let before = Self.pagedBytes(ofTable: tableCount)
+        while count < steps, tableCount > 0, decommitted.contains(Int32(tableCount - 1)) {
+            tableCount -= 1
+            decommitted.remove(Int32(tableCount))
             count += 1
         }
-        shrinkTables()
+        let after = Self.pagedBytes(ofTable: tableCount)
+        if after < before { tableRegion.letGo(offset: after, byteCount: before - after) }
         return count
     }
 
@@ -181,12 +171,10 @@ struct PageAllocator {
         usedCount += 1
         if unused.count > 0 { return unused.popFirst() }
         if decommitted.count > 0 { return decommitted.popFirst() }
-        let page = Int32(nextPage.count)
-        precondition(nextPage.count < capacity, "the ledger admitted more pages than the address range holds")
-        nextPage.append(-1)
-        unitsInUse.append(0)
-        previousPage.append(-1)
-        return page
+        precondition(tableCount < capacity, "the ledger admitted more pages than the address range holds")
+        (table + tableCount).initialize(to: Page())
+        tableCount += 1
+        return Int32(tableCount - 1)
     }
 
     private mutating func takeUnits(_ count: Int) -> (Int32, UInt8) {
@@ -196,10 +184,10 @@ struct PageAllocator {
             break
         }
         if page >= 0 { unlinkShared(page) } else { page = takePage() }
-        let inUse = unitsInUse[Int(page)]
+        let inUse = table[Int(page)].unitsInUse
         var unit = 0
         while inUse & Self.runMask(from: UInt8(unit), count: count) != 0 { unit += 1 }
-        unitsInUse[Int(page)] = inUse | Self.runMask(from: UInt8(unit), count: count)
+        table[Int(page)].unitsInUse = inUse | Self.runMask(from: UInt8(unit), count: count)
         linkShared(page)
         return (page, UInt8(unit))
     }
@@ -220,21 +208,21 @@ struct PageAllocator {
     }
 
     private mutating func linkShared(_ page: Int32) {
-        let run = Self.longestFreeRun(unitsInUse[Int(page)])
+        let run = Self.longestFreeRun(table[Int(page)].unitsInUse)
         guard run > 0 else { return }
         let head = sharedHeads[run]
-        previousPage[Int(page)] = -1
-        nextPage[Int(page)] = head
-        if head >= 0 { previousPage[Int(head)] = page }
+        table[Int(page)].previous = -1
+        table[Int(page)].next = head
+        if head >= 0 { table[Int(head)].previous = page }
         sharedHeads[run] = page
     }
 
     private mutating func unlinkShared(_ page: Int32) {
-        let run = Self.longestFreeRun(unitsInUse[Int(page)])
+        let run = Self.longestFreeRun(table[Int(page)].unitsInUse)
         guard run > 0 else { return }
-        let previous = previousPage[Int(page)]
-        let next = nextPage[Int(page)]
-        if previous >= 0 { nextPage[Int(previous)] = next } else { sharedHeads[run] = next }
-        if next >= 0 { previousPage[Int(next)] = previous }
+        let previous = table[Int(page)].previous
+        let next = table[Int(page)].next
+        if previous >= 0 { table[Int(previous)].next = next } else { sharedHeads[run] = next }
+        if next >= 0 { table[Int(next)].previous = previous }
     }
 }

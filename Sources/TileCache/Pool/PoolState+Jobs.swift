@@ -240,8 +240,9 @@ extension PoolState {
 
         let isOutdated = load.generation == 0
         if isOutdated { counters.loadsOutdated += 1 }
-        // The plan passed over a needed tile because it was on its way.
-        if isOutdated || (answer == .cancelled && table[number].needCount > 0) { effects.plans = true }
+        // The plan passed over a needed or pinned tile because it was on its way.
+        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
+        if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {

@@ -36,7 +36,8 @@ extension PoolState {
         if reused >= 0 { return .slot(reused) }
         while true {
             let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
-            if availableBytes >= bytes + growth {
+            let missing = bytes + growth - availableBytes
+            if missing <= 0 {
                 let fresh = slots[slotClass].takeFresh()
                 if fresh >= 0 {
                     coverTaken()
@@ -46,7 +47,7 @@ extension PoolState {
                 }
                 return .none
             }
-            if letUnusedGo(bytes + growth - availableBytes, sparing: slotClass) { continue }
+            if letUnusedGo(missing, sparing: slotClass) { continue }
             switch giveUp(worth: worth, now: now, for: layer) {
             case .freed:
                 let reused = slots[slotClass].takeCommitted()

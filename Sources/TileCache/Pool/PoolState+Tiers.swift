@@ -204,7 +204,6 @@ extension PoolState {
             return
         }
         counters.promotions += 1
-        if table[number].needCount > 0 { drawVersion &+= 1 }
         // What the source delivered stays: the way back down costs nothing then.
         let keepsBlock = ticket.encodedChecksum != nil
         if !keepsBlock, ticket.blockBytes > 0 {

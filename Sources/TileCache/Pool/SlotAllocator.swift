@@ -27,9 +27,8 @@ struct SlotAllocator {
     }
 
     var unusedCount: Int { unused.count }
-    /// Bytes of the tables: a bit for each slot in each of two sets, and the words above them. By count, not by the
-    /// arrays' capacity: the same operations must always fit the same limit.
-    var bookkeepingBytes: Int { (Int(highWater) + 63) / 64 * 40 }
+    /// Bytes of the tables.
+    var bookkeepingBytes: Int { NumberSet.bytesOfTwo(below: Int(highWater)) }
     /// Bytes with memory behind them, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 
@@ -41,7 +40,9 @@ struct SlotAllocator {
     }
 
     /// Bytes that the tables grow by if a fresh slot is taken.
-    var nextGrowth: Int { decommitted.count > 0 || highWater % 64 != 0 ? 0 : 40 }
+    var nextGrowth: Int {
+        decommitted.count > 0 ? 0 : NumberSet.bytesOfTwo(below: Int(highWater) + 1) - bookkeepingBytes
+    }
 
     /// A slot whose memory is yet to be touched, or -1 if the address range is used up.
     mutating func takeFresh() -> Int32 {

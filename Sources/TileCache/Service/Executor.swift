@@ -1,12 +1,12 @@
-import Dispatch
+package import Dispatch
 
 /// Runs the steps of a cache: those of one queue in order, one at a time. Tests inject one that runs them all on a
 /// single thread, in an order of its own.
-struct Executor: Sendable {
-    typealias Step = @Sendable () -> Void
+package struct Executor: Sendable {
+    package typealias Step = @Sendable () -> Void
 
     /// Runs a step on a queue, after those that the queue already has.
-    var run: @Sendable (DispatchQueue, @escaping Step) -> Void = { $0.async(execute: $1) }
+    package var run: @Sendable (DispatchQueue, @escaping Step) -> Void = { $0.async(execute: $1) }
     /// Makes a timer that runs its steps on a queue.
     var makeTimer: @Sendable (DispatchQueue) -> any StepTimer = { DispatchStepTimer(on: $0) }
     /// Waits for a signal, for so many nanoseconds at most.

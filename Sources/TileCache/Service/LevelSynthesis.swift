@@ -44,7 +44,6 @@ struct SynthesisState: Sendable {
     var holes = 0
 
     mutating func noteEnd(of load: Int32) {
-        guard !waiters.isEmpty else { return }
         for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
     }
 }

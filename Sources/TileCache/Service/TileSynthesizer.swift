@@ -21,7 +21,8 @@ struct TileSynthesizer {
     private let target: UnsafeMutableRawPointer
     private let tile: TileCoordinate
     private let bytesPerRow: Int
-    private var scratch: CacheCore.TakenSlot?
+    /// Scratch memory: a slot of the pool, or without one the layer's spare tile.
+    private var scratch: (slot: Int32?, address: UInt)?
 
     init?(
         core: CacheCore,
@@ -65,10 +66,10 @@ struct TileSynthesizer {
         self.scratch = nil
         let layer = ticket.key.layer
         core.perform { state in
-            if scratch.slot < 0 {
-                state.synthesis.sparesInUse.remove(layer)
+            if let slot = scratch.slot {
+                state.pool.returnScratch(slot, layer: layer, now: core.clock())
             } else {
-                state.pool.returnScratch(scratch.slot, layer: layer, now: core.clock())
+                state.synthesis.sparesInUse.remove(layer)
             }
         }
     }
@@ -175,10 +176,11 @@ struct TileSynthesizer {
         let layer = ticket.key.layer
         let load = ticket.load
         let isSpare = core.perform { $0.synthesis.sparesInUse.insert(layer).inserted }
-        scratch =
-            isSpare
-            ? CacheCore.TakenSlot(slot: -1, address: UInt(bitPattern: synthesis.spare.base))
-            : core.takeSlot(of: ticket.slotClass) { $0.pool.takeScratch(for: load, now: $1) }
+        if isSpare {
+            scratch = (nil, UInt(bitPattern: synthesis.spare.base))
+        } else if let taken = core.takeSlot(of: ticket.slotClass, { $0.pool.takeScratch(for: load, now: $1) }) {
+            scratch = (taken.slot, taken.address)
+        }
         guard let scratch else { throw .result(.refused) }
         return scratch.address
     }

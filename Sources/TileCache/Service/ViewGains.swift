@@ -23,8 +23,11 @@ extension ViewLayer {
             let missing = tile.coordinate
             let depth = own.level - missing.level
             guard depth != 0, depth <= FrameComposer.descendantDepth else { continue }
-            if depth > 0, pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty { continue }
-            if depth < 0, pyramid.ancestor(of: missing, at: own.level) != own { continue }
+            let standsIn =
+                depth > 0
+                ? !pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty
+                : pyramid.ancestor(of: missing, at: own.level) == own
+            guard standsIn else { continue }
             if !hasAncestor(of: missing, finerThan: depth < 0 ? own.level : -1, pool: pool) { return true }
         }
         return false

@@ -34,6 +34,8 @@ final class ExploredRun: @unchecked Sendable {
         var stale = 0
         /// World pixels that current pixels are drawn on.
         var current = 0.0
+        /// Pixels of tiles that are drawn, before they are scaled.
+        var detail = 0.0
 
         init() {}
         init(_ frame: TileFrame) {
@@ -41,13 +43,15 @@ final class ExploredRun: @unchecked Sendable {
             blank = frame.coverage.blank
             stale = frame.count { $0.tile.isStale }
             current = frame.reduce(0) { $0 + ($1.tile.isStale ? 0 : $1.worldRectangle.area) }
+            detail = frame.reduce(0) { $0 + $1.tileRectangle.area }
         }
 
         func isWorse(than other: Lack) -> Bool {
             if missing > other.missing || blank > other.blank + 1e-6 { return true }
-            // An invalidation that drops a stale fallback of an absent tile improves nothing: there are fewer stale pixels,
-            // but no more current ones.
+            // A stale fallback of an absent tile that is given up improves nothing: there are fewer stale pixels, but no more
+            // current ones, or coarser ones.
             return missing == other.missing && stale > other.stale && current < other.current - 1e-6
+                && detail <= other.detail + 1e-6
         }
     }
 
@@ -106,7 +110,7 @@ final class ExploredRun: @unchecked Sendable {
             for _ in 0..<[0, 1, 3, 12, 40][scheduler.below(5)] { scheduler.runOne() }
             checkLedger()
             // Whatever is to be told at rest would be forgotten with the next frame.
-            if !isOver, scheduler.chance(60), scheduler.settle(atMost: 400) { checkCalls() }
+            if !isOver, scheduler.chance(60), scheduler.settle(atMost: 400) { checkRest() }
             if !problems.isEmpty { return problems }
         }
         finish()
@@ -175,13 +179,12 @@ final class ExploredRun: @unchecked Sendable {
             scheduler.nestsWorkers = false
         }
         script.append("layer \(isBlocking) \(options.synthesizedLevels)")
+        let blocking = ExploredBlockingSource(layer: number, faults: faults)
+        let source: any BlockingTileSource =
+            scheduler.chance(50) ? blocking : ExploredEncodedSource(plain: blocking)
         let id =
             isBlocking
-            ? try cache.addLayer(
-                ExploredBlockingSource(layer: number, faults: faults),
-                pyramid: pyramid,
-                options: options
-            )
+            ? try cache.addLayer(source, pyramid: pyramid, options: options)
             : try cache.addLayer(
                 ExploredAsyncSource(layer: number, faults: faults),
                 pyramid: pyramid,
@@ -311,12 +314,18 @@ final class ExploredRun: @unchecked Sendable {
             for layer in layers { cache.unpin(layer.id) }
             cache.byteLimit = .bytes(fullLimit)
         }
+        let isPinned = cache?.core.read { state in
+            var isPinned = !state.pins.isEmpty
+            state.pool.table.forEach { isPinned = isPinned || state.pool.table[$0].flags.contains(.floor) }
+            return isPinned
+        }
+        if !isOver, isPinned == true { problems.append("tiles are pinned without a floor") }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
         // What there is no room for is asked for again and again.
         if !isAtRest, !isTight { return problems.append("it does not come to rest") }
         if !isOver, isAtRest {
-            checkCalls()
             checkNeeds()
+            checkRest()
         }
         if !isOver { shutDown() }
         for renderer in renderers { renderer.close() }
@@ -345,11 +354,49 @@ final class ExploredRun: @unchecked Sendable {
         }
     }
 
+    /// What must hold when nothing is left to do.
+    private func checkRest() {
+        checkCalls()
+        if scheduler.chance(50) { checkPlans() }
+    }
+
+    /// A plan that nobody has asked for brings nothing that is needed or pinned: whatever makes it possible has asked.
+    private func checkPlans() {
+        guard let cache, !isOver, problems.isEmpty else { return }
+        func lacking() -> Set<TileKey> {
+            cache.core.lock.withLock { state in
+                let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
+                return Set(needs).union(state.pool.pinsToLoad).filter {
+                    let number = state.pool.find($0)
+                    guard number >= 0 else { return true }
+                    let entry = state.pool.table[number]
+                    return !entry.residency.isDecoded && !entry.flags.contains(.absent)
+                }
+            }
+        }
+        let before = lacking()
+        guard !before.isEmpty else { return }
+        cache.core.perform { $0.effects.plans = true }
+        guard scheduler.settle(atMost: 400) else { return }
+        let gained = before.subtracting(lacking())
+        if !gained.isEmpty { problems.append("nobody asked for the plan that brings \(gained.map(\.coordinate))") }
+    }
+
     /// Every wanted tile has been answered.
     private func checkNeeds() {
         guard let cache else { return }
         let loads = cache.statistics.loadsInFlight
         if loads > 0 { problems.append("\(loads) loads are in flight at rest") }
+        let (workers, stuck) = cache.core.read { ($0.workers, $0.pool.layers.map(\.stuckDecodes)) }
+        let isWhole =
+            workers.idle.count == cache.core.configuration.workers && workers.surplus == 0
+            && workers.blocked(before: .max) == 0
+        let isMaking = cache.core.read { !$0.synthesis.sparesInUse.isEmpty || !$0.synthesis.waiters.isEmpty }
+        if isMaking { problems.append("scratch memory is in use at rest") }
+        if !cache.core.read({ $0.requests.isEmpty }) { problems.append("requests are kept at rest") }
+        if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
+            problems.append("at rest, with stuck decoders \(stuck): \(workers)")
+        }
         let isShort = cache.core.lock.withLock { $0.pool.isShortOfRoom } || isTight
         for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
             problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")

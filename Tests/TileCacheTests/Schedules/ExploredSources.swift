@@ -53,6 +53,27 @@ struct ExploredBlockingSource: BlockingTileSource {
     }
 }
 
+/// The same, with payloads.
+struct ExploredEncodedSource: BlockingTileSource, TileDecoder {
+    let plain: ExploredBlockingSource
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let outcome = try plain.load(tile, into: &pixels)
+        if outcome == .pixels { NamePayload.keep(tile, in: &pixels) }
+        return outcome
+    }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        for _ in 0..<plain.faults.scheduler.below(4) { plain.faults.scheduler.interleave() }
+        if plain.faults.isFault() || NamePayload.name(in: encoded) != tile { throw .permanent }
+        fill(&pixels, with: expectedPixel(layer: plain.layer, tile))
+    }
+}
+
 /// Answers at once, later, at the end, or never.
 struct ExploredAsyncSource: TileSource {
     let layer: Int

@@ -20,6 +20,7 @@ import Testing
     /// A view that may decompress nothing itself has to hear of what another view's frame decompresses.
     @Test func viewsAreToldOfWhatAnotherFrameDecompresses() throws {
         let scheduler = StepScheduler(seed: 1)
+        scheduler.interrupts = false
         let cache = try cache(on: scheduler)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let tile = TileCoordinate(level: 6, column: 3, row: 3)
@@ -34,15 +35,28 @@ import Testing
         #expect(cache.demote(tile, of: layer))
         calls.withLock { $0 = [0, 0] }
         views[1].promotionBudget = PromotionBudget(maximumTiles: 0)
-        scheduler.interleaves = false
+        scheduler.interrupts = false
         for view in views { view.update(needing: [NeededTile(layer: layer, tile: tile)]) }
         #expect(views[1].frame().missingTileCount == 1)
         // No worker has run yet.
         #expect(views[0].frame().missingTileCount == 0)
-        scheduler.interleaves = true
+        scheduler.interrupts = true
         try #require(scheduler.settle(atMost: 1000))
         #expect(calls.withLock { $0 } == [0, 1])
         #expect(views[1].frame().missingTileCount == 0)
+    }
+
+    @Test func manyReasonsForAPlanAreOne() throws {
+        let scheduler = StepScheduler(seed: 1)
+        scheduler.interrupts = false
+        let cache = try cache(on: scheduler)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        for step in 0..<10 { view.update(ServiceSetup.viewport(Double(200 + step * 90), 900)) }
+        #expect(scheduler.pendingSteps == 1)
+        try #require(scheduler.settle(atMost: 1000))
+        #expect(view.frame().missingTileCount == 0)
+        cache.shutdown(timeout: 0)
     }
 
     /// However many tiles fail, and whatever their sources ask for, one timer is pending at most, and none after the end.
@@ -81,6 +95,9 @@ import Testing
         while source.loads < 2 { try #require(scheduler.runOne() || scheduler.passTime()) }
         let waited = scheduler.now - start
         #expect(waited >= 86_400_000_000_000 && waited < 86_401_000_000_000)
+        while source.loads < 3 { try #require(scheduler.runOne() || scheduler.passTime()) }
+        // A wait for a worker is counted once, however often the tile is tried.
+        #expect(cache.statistics.demandWaits.count == 1)
         cache.shutdown(timeout: 0)
     }
 }

@@ -88,15 +88,25 @@ struct RandomBlockingSource: BlockingTileSource {
     }
 }
 
-/// Hands its payload over: the tile's name.
+/// A payload that is the tile's name.
+enum NamePayload {
+    static func keep(_ tile: TileCoordinate, in pixels: inout TilePixels) {
+        [tile.level, tile.column, tile.row].withUnsafeBytes { _ = pixels.keepEncoded($0) }
+    }
+
+    static func name(in encoded: UnsafeRawBufferPointer) -> TileCoordinate {
+        let name = (0..<3).map { encoded.loadUnaligned(fromByteOffset: $0 * 8, as: Int.self) }
+        return TileCoordinate(level: name[0], column: name[1], row: name[2])
+    }
+}
+
+/// Hands its payload over.
 struct RandomEncodedSource: BlockingTileSource, TileDecoder {
     let content: RandomContent
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         let outcome = try content.load(tile, into: &pixels)
-        if outcome == .pixels {
-            [tile.level, tile.column, tile.row].withUnsafeBytes { _ = pixels.keepEncoded($0) }
-        }
+        if outcome == .pixels { NamePayload.keep(tile, in: &pixels) }
         return outcome
     }
 
@@ -105,8 +115,8 @@ struct RandomEncodedSource: BlockingTileSource, TileDecoder {
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        let name = (0..<3).map { encoded.loadUnaligned(fromByteOffset: $0 * 8, as: Int.self) }
-        if name != [tile.level, tile.column, tile.row] { content.note("\(tile) is decoded of \(name)") }
+        let name = NamePayload.name(in: encoded)
+        if name != tile { content.note("\(tile) is decoded of \(name)") }
         content.write(tile, into: &pixels)
     }
 }

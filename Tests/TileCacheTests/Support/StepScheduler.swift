@@ -44,8 +44,8 @@ final class StepScheduler: @unchecked Sendable {
     private(set) var count = 0
     /// Whether workers may interrupt other steps. Not if they wait for what these have to do.
     var nestsWorkers = true
-    /// Whether a step may be interrupted at all.
-    var interleaves = true
+    /// Whether steps may be interrupted at all.
+    var interrupts = true
     /// Called now and then while a step waits in vain.
     var whenWaiting: Executor.Step?
     var random: SplitMix64
@@ -115,7 +115,7 @@ final class StepScheduler: @unchecked Sendable {
 
     /// Other steps may run here.
     func interleave() {
-        while interleaves, depth < 5, chance(30), runOne() {}
+        while interrupts, depth < 5, chance(30), runOne() {}
     }
 
     private func run(_ step: Executor.Step, on lane: Lane) {

@@ -1,0 +1,69 @@
+import Dispatch
+import TileCache
+
+/// What frames and evictions cost, in counts that are the same on every machine: the cache's steps run on the calling
+/// thread, one after the other, under a clock of their own.
+struct CostBenchmark {
+    struct Figures: Equatable {
+        /// How often 100 frames of a view that pans over a full cache take the lock, their plans and loads included.
+        var frames = 0
+        /// How often 100 updates and frames of a view at rest take it.
+        var framesAtRest = 0
+        /// Tiles that 100 evictions look at.
+        var evictions = 0
+    }
+
+    // Of one thread only.
+    private final class Steps: @unchecked Sendable {
+        var now: Int64 = 1_000_000_000
+        private var steps: [Executor.Step] = []
+
+        func add(_ step: @escaping Executor.Step) { steps.append(step) }
+
+        func run() { while !steps.isEmpty { steps.removeFirst()() } }
+    }
+
+    private struct Source: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            return .pixels
+        }
+    }
+
+    func run() throws -> Figures {
+        let steps = Steps()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(8))
+        configuration.usesCompressedTier = false
+        configuration.clock = { steps.now }
+        configuration.executor.run = { steps.add($1) }
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 16, worldHeight: 1 << 16, tileSize: 64)
+        let view = cache.makeView(layers: [try cache.addLayer(Source(), pyramid: pyramid)])
+        func draw(_ frames: Range<Int>) {
+            for frame in frames {
+                let center = WorldPoint(x: 400 + 20 * Double(frame), y: 3600)
+                view.update(Viewport(center: center, width: 256, height: 192))
+                _ = view.frame()
+                steps.run()
+                steps.now += 8_333_333
+            }
+        }
+        func counts() -> (acquisitions: Int, steps: Int, evictions: Int) {
+            let costs = cache.costs
+            return (costs.acquisitions, costs.evictionSteps, cache.counters.removals.reduce(0, +))
+        }
+        draw(0..<400)
+        let before = counts()
+        draw(400..<500)
+        let after = counts()
+        for _ in 0..<500 { draw(499..<500) }
+        let rest = counts()
+        for _ in 0..<100 { draw(499..<500) }
+        var figures = Figures()
+        figures.frames = after.acquisitions - before.acquisitions
+        figures.framesAtRest = counts().acquisitions - rest.acquisitions
+        figures.evictions = 100 * (after.steps - before.steps) / max(after.evictions - before.evictions, 1)
+        cache.shutdown(timeout: 0)
+        return figures
+    }
+}
