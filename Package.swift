@@ -15,7 +15,8 @@ let package = Package(
         .library(name: "TileScroll", targets: ["TileScroll"]),
         .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
-        .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
+        // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
+        .library(name: "_CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],

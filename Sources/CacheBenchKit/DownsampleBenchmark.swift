@@ -9,15 +9,15 @@ import TileCache
 #endif
 
 /// How fast tiles are halved, against copying them; source bytes on both sides.
-public struct DownsampleReport: Codable, Sendable, Hashable {
+package struct DownsampleReport: Codable, Sendable, Hashable {
     /// Millions of source pixels a second, rgba8 averaged as stored.
-    public var megapixelsPerSecond: Double
+    package var megapixelsPerSecond: Double
     /// Its speed over that of `memcpy`.
-    public var toMemcpy: Double
+    package var toMemcpy: Double
     /// The same without this processor's vector instructions.
-    public var portableToMemcpy: Double
+    package var portableToMemcpy: Double
     /// The same averaged as light (sRGB).
-    public var lightToMemcpy: Double
+    package var lightToMemcpy: Double
 }
 
 /// Halves tiles and copies them, in turns.

@@ -3,23 +3,23 @@ import Synchronization
 import TileCache
 
 /// What calls cost, and how long other threads wait for them, by how many tiles the cache holds.
-public struct HeldTilesBenchmark: Sendable {
+package struct HeldTilesBenchmark: Sendable {
     /// Figures of one number of tiles, in milliseconds.
-    public struct Row: Codable, Sendable, Hashable {
+    package struct Row: Codable, Sendable, Hashable {
         /// Tiles held.
-        public var tiles: Int
+        package var tiles: Int
         /// By call: how long the call took.
-        public var calls: [String: Double] = [:]
+        package var calls: [String: Double] = [:]
         /// By call: the p99.9 of another thread's look-ups meanwhile.
-        public var waits: [String: Double] = [:]
+        package var waits: [String: Double] = [:]
         /// By call: the p99.9 of the same thread's look-ups in an idle cache.
-        public var idleWaits: [String: Double] = [:]
+        package var idleWaits: [String: Double] = [:]
         /// By call: the longest look-up of another thread meanwhile.
-        public var longestWaits: [String: Double] = [:]
+        package var longestWaits: [String: Double] = [:]
         /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
-        public var frame = 0.0
+        package var frame = 0.0
         /// The longest of these.
-        public var longestFrame = 0.0
+        package var longestFrame = 0.0
     }
 
     /// Tiles of 16 x 16 gray pixels.
@@ -82,7 +82,7 @@ public struct HeldTilesBenchmark: Sendable {
     private static let side = 4096
 
     /// Fills a cache with so many tiles and measures.
-    public static func run(tiles: Int) throws -> Row {
+    package static func run(tiles: Int) throws -> Row {
         var row = Row(tiles: tiles)
         // A slot is a page of the system, and the table takes an entry for each.
         var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
@@ -143,7 +143,7 @@ public struct HeldTilesBenchmark: Sendable {
     }
 
     /// A table for people, 80 columns.
-    public static func text(_ rows: [Row]) -> String {
+    package static func text(_ rows: [Row]) -> String {
         func cell(_ value: Double?) -> String { String(format: "%9.3f", value ?? .nan) }
         var lines = ["by tiles held    " + rows.map { String(format: "%9d", $0.tiles) }.joined() + "   (ms)"]
         for name in ["load", "statistics", "invalidate", "pin half", "limit to a tenth", "trim to 0"] {

@@ -2,27 +2,27 @@ import Foundation
 import TileCache
 
 /// What finding and leasing resident tiles costs.
-public struct LookupReport: Codable, Sendable, Hashable {
+package struct LookupReport: Codable, Sendable, Hashable {
     /// Nanoseconds for one lookup of a resident tile, held for the time of an empty call, in one thread.
-    public var nanoseconds: Double
+    package var nanoseconds: Double
     /// The same from an `NSCache` that holds as many objects.
-    public var nsCacheNanoseconds: Double
+    package var nsCacheNanoseconds: Double
     /// Throughput of two threads over that of one, with 2 us of other work between lookups.
-    public var twoThreads: Double
+    package var twoThreads: Double
 }
 
 /// What a frame costs the renderer's thread.
-public struct FrameReport: Codable, Sendable, Hashable {
+package struct FrameReport: Codable, Sendable, Hashable {
     /// Visible resident tiles.
-    public var tiles: Int
+    package var tiles: Int
     /// Microseconds for `frame()` with leases, and letting the leases go.
-    public var microseconds: Double
+    package var microseconds: Double
     /// Microseconds for `update(_:at:)` of a viewport that has moved by a pixel.
-    public var updateMicroseconds: Double
+    package var updateMicroseconds: Double
 }
 
 /// Measures lookups and frames on the real cache.
-public struct LookupBenchmark: Sendable {
+package struct LookupBenchmark: Sendable {
     private struct EmptySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
@@ -37,7 +37,7 @@ public struct LookupBenchmark: Sendable {
     private let viewport = Viewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
 
     /// Makes a cache whose view has 40 tiles in sight, all of them resident.
-    public init() throws {
+    package init() throws {
         cache = try TileCache(byteLimit: .mebibytes(64))
         layer = try cache.addLayer(
             EmptySource(),
@@ -53,7 +53,7 @@ public struct LookupBenchmark: Sendable {
     }
 
     /// Medians of some rounds.
-    public func lookup(rounds: Int = 7) -> LookupReport {
+    package func lookup(rounds: Int = 7) -> LookupReport {
         let tiles = view.frame().map(\.tile.identity.tile)
         let keys = tiles.indices.map { NSNumber(value: $0) }
         let reference = NSCache<NSNumber, NSNumber>()
@@ -83,7 +83,7 @@ public struct LookupBenchmark: Sendable {
     }
 
     /// Medians of some rounds.
-    public func frame(rounds: Int = 7) -> FrameReport {
+    package func frame(rounds: Int = 7) -> FrameReport {
         var frames: [Double] = []
         var updates: [Double] = []
         for round in 0..<rounds {

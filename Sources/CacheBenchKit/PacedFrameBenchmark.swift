@@ -5,27 +5,27 @@ import TileCache
 /// Measures `update` and `frame()` at 120 Hz.
 ///
 /// The view has 1920 x 1080 pixels, pans and zooms. Four workers load; three other views move beside it.
-public struct PacedFrameBenchmark: Sendable {
+package struct PacedFrameBenchmark: Sendable {
     /// The figures of one run, in milliseconds.
-    public struct Figures: Codable, Sendable, Hashable {
+    package struct Figures: Codable, Sendable, Hashable {
         /// Frames drawn.
-        public var frames: Int
+        package var frames: Int
         /// Wall time of both calls and of the end of the last frame's leases: what a renderer waits.
-        public var wall: Spread
+        package var wall: Spread
         /// Processor time of the same, which other programs hardly change.
-        public var processor: Spread
+        package var processor: Spread
     }
 
     /// A distribution.
-    public struct Spread: Codable, Sendable, Hashable {
+    package struct Spread: Codable, Sendable, Hashable {
         /// The median.
-        public var p50: Double
+        package var p50: Double
         /// What 99 of 100 stay below.
-        public var p99: Double
+        package var p99: Double
         /// What 999 of 1000 stay below.
-        public var p999: Double
+        package var p999: Double
         /// The largest.
-        public var maximum: Double
+        package var maximum: Double
 
         init(_ nanoseconds: [Int64]) {
             let sorted = nanoseconds.sorted()
@@ -53,13 +53,13 @@ public struct PacedFrameBenchmark: Sendable {
     /// Makes a benchmark.
     ///
     /// - Parameter frames: at 120 Hz, 0 or more. Default: 1200.
-    public init(frames: Int = 1200) { self.frames = max(frames, 0) }
+    package init(frames: Int = 1200) { self.frames = max(frames, 0) }
 
     /// Runs it.
     ///
     /// - Returns: `nil` if it was stopped before the first frame.
     /// - Throws: `TileCacheError` if there is no memory for the cache.
-    public func run(shouldStop: () -> Bool = { false }) throws -> Figures? {
+    package func run(shouldStop: () -> Bool = { false }) throws -> Figures? {
         let cache = try TileCache(byteLimit: .mebibytes(192), workers: 4)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20)
         let layer = try cache.addLayer(Source(), pyramid: pyramid)

@@ -1,30 +1,30 @@
-public import TileCache
+package import TileCache
 
 /// What the default policy's plans cost: a view that pans, turns back and zooms, planned for at each frame.
-public struct PlanBenchmark: Sendable {
+package struct PlanBenchmark: Sendable {
     /// The figures of one run.
-    public struct Figures: Codable, Sendable, Hashable {
+    package struct Figures: Codable, Sendable, Hashable {
         /// Plans made.
-        public var plans: Int
+        package var plans: Int
         /// The mean cost of a plan, what is learned from the frame included, in microseconds.
-        public var meanMicroseconds: Double
+        package var meanMicroseconds: Double
         /// The cost that 99 of 100 plans stay below, in microseconds.
-        public var p99Microseconds: Double
+        package var p99Microseconds: Double
         /// The most expensive plan, in microseconds.
-        public var maximumMicroseconds: Double
+        package var maximumMicroseconds: Double
         /// The most tiles that one frame needed.
-        public var maximumNeededTiles: Int
+        package var maximumNeededTiles: Int
     }
 
     /// The view in screen pixels.
-    public var viewport: PanTraceHeader.Size
+    package var viewport: PanTraceHeader.Size
     /// Frames at 120 Hz.
-    public var frames: Int
+    package var frames: Int
     /// Pixels a side of a tile.
-    public var tileSize: Int
+    package var tileSize: Int
 
     /// Makes a benchmark; a 4K view at 256-pixel tiles over 20 s unless given.
-    public init(
+    package init(
         viewport: PanTraceHeader.Size = PanTraceHeader.Size(width: 3840, height: 2160),
         frames: Int = 2400,
         tileSize: Int = 256
@@ -37,7 +37,7 @@ public struct PlanBenchmark: Sendable {
     /// Runs it.
     ///
     /// - Throws: `TileCacheError` where no pyramid has such tiles.
-    public func run() throws -> Figures {
+    package func run() throws -> Figures {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: tileSize)
         var options = VirtualCache.Options()
         options.byteLimit = 1 << 30

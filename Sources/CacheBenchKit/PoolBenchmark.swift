@@ -1,11 +1,11 @@
 import TileCache
 
 /// What the pool adds to the codec: reserving, storing and finding pages, locks and leases.
-public struct PoolReport: Codable, Sendable, Hashable {
+package struct PoolReport: Codable, Sendable, Hashable {
     /// Speed of compressing a tile into the pool over that of compressing it alone.
-    public var storeToCodec: Double
+    package var storeToCodec: Double
     /// Speed of decompressing a tile out of the pool over that of decompressing it alone.
-    public var fetchToCodec: Double
+    package var fetchToCodec: Double
 }
 
 /// Measures the whole path of the compressed tier against the codec alone, in turns.

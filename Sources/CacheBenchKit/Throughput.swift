@@ -4,29 +4,29 @@ import TileCache
 
 /// How fast the parts are, each against what it stands on, in one run. Parts that an interrupted run did not reach are
 /// `null`.
-public struct ThroughputReport: Codable, Sendable {
+package struct ThroughputReport: Codable, Sendable {
     /// The version of these fields.
-    public var schema = 1
+    package var schema = 1
     /// By class of tiles.
     package var codec: [CodecBenchmark.Row] = []
     /// Over all picture classes.
     package var codecTotal = CodecBenchmark.Total()
     /// The compressed tier against the codec alone; `null` without pictures.
-    @Nullable public var pool: PoolReport? = nil
+    @Nullable package var pool: PoolReport? = nil
     /// Finding a resident tile.
-    @Nullable public var lookup: LookupReport? = nil
+    @Nullable package var lookup: LookupReport? = nil
     /// A frame of resident tiles.
-    @Nullable public var frame: FrameReport? = nil
+    @Nullable package var frame: FrameReport? = nil
     /// Frames at 120 Hz beside other views.
-    @Nullable public var pacedFrames: PacedFrameBenchmark.Figures? = nil
+    @Nullable package var pacedFrames: PacedFrameBenchmark.Figures? = nil
     /// A plan of the default policy for a 4K view.
-    @Nullable public var plan: PlanBenchmark.Figures? = nil
+    @Nullable package var plan: PlanBenchmark.Figures? = nil
     /// Hits on a tile trace.
-    @Nullable public var trace: TraceHits? = nil
+    @Nullable package var trace: TraceHits? = nil
     /// Halving a tile for the next coarser level.
-    @Nullable public var downsample: DownsampleReport? = nil
+    @Nullable package var downsample: DownsampleReport? = nil
     /// Whether the run was stopped before its end: medians of the last part are then of fewer rounds.
-    public var interrupted = false
+    package var interrupted = false
 }
 
 /// Measures the codec, the pool, look-ups and frames.
@@ -49,7 +49,7 @@ public struct Throughput: Sendable {
     /// - Parameters:
     ///   - shouldStop: asked between rounds and parts; the report then has what was measured so far.
     ///   - progress: called before each part with its name, its number from 1 and how many there are.
-    public func run(
+    package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ part: String, _ number: Int, _ of: Int) -> Void = { _, _, _ in }
     ) throws -> ThroughputReport {
@@ -121,7 +121,7 @@ public struct Throughput: Sendable {
 
 extension ThroughputReport {
     /// A table for people, 80 columns.
-    public var text: String {
+    package var text: String {
         func percent(_ rate: Double?) -> Double? { rate.map { $0 * 100 } }
         func cell(_ value: Double?, _ digits: Int = 0, width: Int = 9) -> String {
             guard let value else { return String(repeating: " ", count: width - 1) + "-" }

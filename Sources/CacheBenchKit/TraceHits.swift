@@ -10,25 +10,25 @@ import TileCache
 ///
 /// On Linux an `NSCache` gives up what costs least and, of what costs the same, what came last: once it is full it takes no
 /// other tile, and hits only where a session comes back to where it began. Apple's does better.
-public struct TraceHits: Codable, Sendable, Hashable {
+package struct TraceHits: Codable, Sendable, Hashable {
     /// Demands counted.
-    public var demands: Int
+    package var demands: Int
     /// The limit of each, in bytes: for the `NSCache` the sum of the tiles' bytes.
-    public var byteLimit: Int
+    package var byteLimit: Int
     /// How much smaller compressed tiles are taken to be.
-    public var compressionRatio: Double
+    package var compressionRatio: Double
     /// Demands that found their tile decoded or compressed.
-    public var hits: Int
+    package var hits: Int
     /// Hits over demands; `null` where there was none.
-    @Nullable public var hitRate: Double?
+    @Nullable package var hitRate: Double?
     /// The same without the compressed tier.
-    public var decodedOnlyHits: Int
+    package var decodedOnlyHits: Int
     /// Hits without the compressed tier over demands.
-    @Nullable public var decodedOnlyHitRate: Double?
+    @Nullable package var decodedOnlyHitRate: Double?
     /// Demands that found their tile in the `NSCache`.
-    public var nsCacheHits: Int
+    package var nsCacheHits: Int
     /// Hits of the `NSCache` over demands.
-    @Nullable public var nsCacheHitRate: Double?
+    @Nullable package var nsCacheHitRate: Double?
 
     /// Plays the session through all three.
     ///
@@ -36,7 +36,7 @@ public struct TraceHits: Codable, Sendable, Hashable {
     ///   - byteLimit: of each; 32 MiB unless given.
     ///   - compressionRatio: 1 to 1000; what was measured on tiles like the renderer's.
     /// - Throws: `TileCacheError`, ``PanTraceError`` or ``ReplayError``.
-    public static func measure(byteLimit: Int = 32 << 20, compressionRatio: Double) throws -> TraceHits {
+    package static func measure(byteLimit: Int = 32 << 20, compressionRatio: Double) throws -> TraceHits {
         var options = ReplayOptions()
         options.memoryLimit = .bytes(byteLimit)
         options.prefetch = .none

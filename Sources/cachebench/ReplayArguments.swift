@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import CacheBenchKit
+import ArgumentParser
+import CacheBenchKit
 import PanTraces
 import TileCache
 

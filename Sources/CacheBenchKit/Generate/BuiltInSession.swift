@@ -1,5 +1,5 @@
-public import PanTraces
-public import TileCache
+package import PanTraces
+package import TileCache
 
 /// A map session that is there without any file: somebody looks around the demo world for a bit more than a minute.
 ///
@@ -8,27 +8,27 @@ public import TileCache
 /// seed, so that there are as many sessions as seeds, each the same on every machine. The movements are shaped like the
 /// recorded ones of people (short drags that start and stop softly, flings whose speed decays), but they are
 /// nobody's: figures from it show that things work, not how they work for people.
-public struct BuiltInSession: Sendable {
+package struct BuiltInSession: Sendable {
     /// The width and the height of the world in world pixels; it wraps horizontally.
-    public static let worldSize = 131_072
+    package static let worldSize = 131_072
     /// The size of the view in screen pixels.
-    public static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
+    package static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
 
     /// Where the view was, every 8 ms while it moved.
-    public let samples: [PanTraceSample]
+    package let samples: [PanTraceSample]
 
     /// Plays the session that belongs to a seed.
-    public init(seed: UInt64 = 1) {
+    package init(seed: UInt64 = 1) {
         var actor = SessionActor(seed: seed)
         actor.play()
         samples = actor.samples
     }
 
     /// The samples as a stream for a replay.
-    public var stream: PanSampleList { PanSampleList(samples) }
+    package var stream: PanSampleList { PanSampleList(samples) }
 
     /// What the session's trace says about itself.
-    public var header: PanTraceHeader {
+    package var header: PanTraceHeader {
         let world = Double(Self.worldSize)
         return PanTraceHeader(
             viewport: Self.viewport,
@@ -39,7 +39,7 @@ public struct BuiltInSession: Sendable {
     }
 
     /// The session as a pan trace.
-    public var text: String {
+    package var text: String {
         samples.reduce(into: PanTraceFormat.headerText(header, includesRotation: false)) {
             $0 += PanTraceFormat.line($1, includesRotation: false)
         }

@@ -1,5 +1,5 @@
 import PanTraces
-public import TileCache
+package import TileCache
 
 extension ReplayOptions {
     /// Bytes of one decoded tile of a scene.
@@ -93,16 +93,16 @@ extension ReplayOptions {
 }
 
 /// What a figure was made with.
-public enum BenchVersion {
+package enum BenchVersion {
     /// The version of the program.
-    public static let program = "0.1.0"
+    package static let program = "0.1.0"
     /// The version of what the figures mean; raised when a definition changes.
-    public static let definitions = 1
+    package static let definitions = 1
 }
 
 extension PixelFormat {
     /// The name on the command line; opaque payloads have none.
-    public var name: String {
+    package var name: String {
         switch self {
         case .rgba8: "rgba8"
         case .bgra8: "bgra8"
@@ -115,7 +115,7 @@ extension PixelFormat {
     }
 
     /// Reads a name.
-    public init?(name: String) {
+    package init?(name: String) {
         let known: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
         guard let format = known.first(where: { $0.name == name }) else { return nil }
         self = format

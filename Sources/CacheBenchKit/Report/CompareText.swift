@@ -1,10 +1,10 @@
 /// A comparison for people and for programs.
-public enum CompareText {
+package enum CompareText {
     /// A line for each source, budget and policy, source by source, traces of a source pooled; no line is longer than 80
     /// columns. A second table where the codec was charged.
     ///
     /// - Parameter style: how headings are set off.
-    public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
+    package static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.lines(report).flatMap { line in
             wrapped(line.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2).map(style.alarm)
         }

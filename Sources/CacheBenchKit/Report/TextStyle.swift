@@ -1,5 +1,5 @@
 /// How text for a terminal is set off; plain text says the same without it.
-public enum TextStyle: Sendable, Hashable {
+package enum TextStyle: Sendable, Hashable {
     /// Nothing but the text.
     case plain
     /// Bold, dim and coloured by ANSI escape sequences.

@@ -1,11 +1,11 @@
 /// A search for a memory limit for people: what was tried, then the answer, then one line to paste.
-public struct TuneText: Sendable {
+package struct TuneText: Sendable {
     let style: TextStyle
 
     /// Makes a writer.
     ///
     /// - Parameter style: how headings and the answer are set off.
-    public init(style: TextStyle = .plain) { self.style = style }
+    package init(style: TextStyle = .plain) { self.style = style }
 
     /// Why this limit, in a sentence.
     static func reason(_ report: TuneReport) -> String {
@@ -32,7 +32,7 @@ public struct TuneText: Sendable {
     }
 
     /// The text, with a line feed at its end.
-    public func text(_ report: TuneReport) -> String {
+    package func text(_ report: TuneReport) -> String {
         var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
         lines += table(report)
         if let knee = report.knee {

@@ -1,7 +1,7 @@
 import TileCache
 
 /// What threads of a stress run do.
-public enum StressOperation: String, CaseIterable, Sendable, Hashable {
+package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     /// Move a view a little and draw.
     case pan
     /// Move a view anywhere and draw.

@@ -1,7 +1,7 @@
 /// A zoom-out for people and for programs.
-public enum ZoomoutText {
+package enum ZoomoutText {
     /// A line for each factor, and what was checked.
-    public static func text(_ report: ZoomoutReport) -> String {
+    package static func text(_ report: ZoomoutReport) -> String {
         var lines = [
             ["factor", "one bitmap", "finest tiles", "needed", "tiles", "peak held", "hits", "sharp", "blank"]
         ]

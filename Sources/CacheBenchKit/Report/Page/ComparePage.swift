@@ -1,12 +1,12 @@
 /// A comparison as a page to look at.
-public enum ComparePage {
+package enum ComparePage {
     /// The same policy looks the same in every picture, and as on the page of `tune`.
     private static let looks = [
         "tilecache", "none", "oracle", "ring", "velocity", "skewport", "gaussian", "zoom4",
     ]
 
     /// The page, whole.
-    public static func text(_ report: CompareReport) throws -> String {
+    package static func text(_ report: CompareReport) throws -> String {
         let sources = report.totals.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
         var page = Page(
