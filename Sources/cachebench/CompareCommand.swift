@@ -19,6 +19,7 @@ struct CompareCommand: ParsableCommand {
               cachebench compare --equal-loads smallest --policies ring,skewport,tilecache traces/
               cachebench compare --policies tilecache --efforts 0.1,0.3,0.5,0.7,0.9 traces/
               cachebench compare --cost measured traces/
+              cachebench compare --policies none,skewport,tilecache --budgets 64MiB --picture blank.svg map.csv
             """
     )
 
@@ -71,6 +72,17 @@ struct CompareCommand: ParsableCommand {
     )
     var equalLoads: Compare.LoadTarget?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Draw instead, as SVG, what is missing on the screen over time: a strip for each policy, of one trace with \
+            the first budget.
+            """,
+            valueName: "file"
+        )
+    )
+    var picture: String?
+
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
@@ -82,6 +94,7 @@ struct CompareCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            if let picture { return try draw(to: picture) }
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
             let progress = Progress()
@@ -112,6 +125,18 @@ struct CompareCommand: ParsableCommand {
             }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
+    }
+}
+
+extension CompareCommand {
+    private func draw(to path: String) throws {
+        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture")
+        let paths = try TraceList.paths(traces)
+        guard let trace = paths.first, paths.count == 1, let budget = budgets.first else {
+            throw Failure("--picture draws one trace with one budget, and there are \(paths.count) traces")
+        }
+        let picture = try BlankPicture(path: trace, policies: policies, budget: budget, options: replay.options())
+        try writer.write(picture.text)
     }
 }
 

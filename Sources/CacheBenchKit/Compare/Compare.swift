@@ -13,7 +13,6 @@ package struct Compare: Sendable {
     package var options: ReplayOptions
     /// The policies; `none` and `oracle` are replayed too, for the gap.
     package var policies: [PrefetchKind]
-    /// The budgets.
     package var budgets: [MemoryLimit]
     /// Each policy is replayed with each of these efforts; with that of the options where there is none.
     package var efforts: [Double] = []

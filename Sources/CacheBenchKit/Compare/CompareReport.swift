@@ -16,7 +16,6 @@ package struct CompareRow: Codable, Sendable, Hashable {
     package var loadLatency: Double
     /// How eagerly the policy prefetched; of no account for `none` and `oracle`.
     package var effort: Double
-    /// Demands.
     package var demands: Int
     /// Hits over demands.
     @Nullable package var hitRate: Double?
@@ -62,7 +61,6 @@ package struct CompareReport: Codable, Sendable, Hashable {
     @Nullable package var cost: String?
     /// The same once more with the codec's time charged: a compressed tile can be drawn when it is decompressed.
     @Nullable package var chargedRows: [CompareRow]?
-    /// The charged rows pooled.
     @Nullable package var chargedTotals: [CompareRow]?
     /// Whether it was told to stop before all was replayed; then rows are missing, and those that are there are whole.
     package var interrupted = false

@@ -2,7 +2,6 @@ import PanTraces
 package import TileCache
 
 extension ReplayOptions {
-    /// Bytes of one decoded tile of a scene.
     func tileBytes(in scene: PanTraceScene) throws(ReplayError) -> Int {
         guard let bytes = pixelFormat.byteCount(width: scene.tileSize, height: scene.tileSize), bytes <= 1 << 31 else {
             throw ReplayError("a tile of \(scene.tileSize) pixels a side is too large")

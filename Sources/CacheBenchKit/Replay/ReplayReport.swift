@@ -106,13 +106,11 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// Loads from the source.
     package struct Loads: Codable, Sendable, Hashable {
-        /// Started.
         package var started: Int
         /// Ended with pixels.
         package var finished: Int
         /// Ended with the word that the tile does not exist.
         package var absent: Int
-        /// Failed.
         package var failed: Int
         /// Given up because nobody wanted the tile any more.
         package var cancelled: Int
@@ -126,7 +124,6 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// Loads that began before anybody needed the tile.
     package struct Prefetch: Codable, Sendable, Hashable {
-        /// Started.
         package var started: Int
         /// Drawn later on.
         package var useful: Int
@@ -196,11 +193,9 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// The version of these fields.
     package var schema = 2
-    /// Which trace.
     package var trace: Trace
     /// Every option as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
-    /// Demands.
     package var demands: Demands
     /// Area.
     package var coverage: CoverageShares
@@ -208,11 +203,9 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     @Nullable package var framesWithGap: Double?
     /// Waits.
     package var timeToSharp: Percentiles
-    /// Loads.
     package var loads: Loads
     /// Loads ahead of need.
     package var prefetch: Prefetch
-    /// Memory.
     package var memory: Memory
     /// The compressed tier.
     package var compression: Compression
@@ -224,13 +217,11 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     @Nullable package var tileSource: ReplaySourceCounts? = nil
 }
 
-/// A value of the configuration in a report.
 package enum ConfigurationValue: Codable, Sendable, Hashable {
     /// A whole number.
     case integer(Int)
     /// A whole number larger than the largest `Int`; seeds may be.
     case unsigned(UInt64)
-    /// A number.
     case number(Double)
     /// A word.
     case text(String)

@@ -135,7 +135,6 @@ package struct ReplaySourceCounts: Codable, Hashable, Sendable {
     /// Makes counts of nothing.
     package init() {}
 
-    /// What has come since `earlier`.
     func since(_ earlier: ReplaySourceCounts) -> ReplaySourceCounts {
         var counts = self
         counts.add(earlier, sign: -1)
@@ -144,7 +143,6 @@ package struct ReplaySourceCounts: Codable, Hashable, Sendable {
         return counts
     }
 
-    /// Adds what another replay with the same source counted.
     mutating func add(_ other: ReplaySourceCounts, sign: Int = 1) {
         loads += sign * other.loads
         absent += sign * other.absent

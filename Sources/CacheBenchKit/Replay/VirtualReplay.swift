@@ -303,7 +303,6 @@ private struct RestingFrames {
     /// The last frame that was left out, once.
     mutating func takeSkipped() -> PanFrame? { skipped.take() }
 
-    /// A frame has been drawn.
     mutating func note(_ drawn: PanFrame, _ view: Int, _ cache: VirtualCache) {
         guard isPossible else { return }
         let after = cache.counters

@@ -12,7 +12,6 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         package var missed = 0
         /// Bytes ready to draw, at the frame of the stretch that used the most, as all that follow.
         package var decodedBytes = 0
-        /// Bytes of compressed blocks.
         package var compressedBytes = 0
         /// Bytes that loads were writing into.
         package var inFlightBytes = 0
@@ -34,9 +33,7 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
             return all > 0 ? pixels / all : 0
         }
 
-        /// All demands.
         var demands: Int { decodedHits + compressedHits + late + missed }
-        /// All bytes.
         var bytes: Int { decodedBytes + compressedBytes + inFlightBytes + bookkeepingBytes + unusedBytes }
     }
 
@@ -58,7 +55,6 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         package var column: Int
         /// The row, from the top.
         package var row: Int
-        /// Its use.
         package var use: Use
     }
 
@@ -90,7 +86,6 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         case jump
         /// The view zoomed in.
         case zoomIn
-        /// The view zoomed out.
         case zoomOut
         /// Most of the tiles were being loaded already.
         case late

@@ -15,9 +15,7 @@ package struct ReplayText: Sendable {
     /// The text, with a line feed at its end.
     package func text(_ result: ReplayResult) -> String {
         let warning = LimitWarning.text(result).map { warning in
-            wrapped(warning.split(separator: " ").map(String.init), width: Self.width, indent: 2).map(style.alarm) + [
-                ""
-            ]
+            wrapped(warning).map(style.alarm) + [""]
         }
         let lines =
             (warning ?? [])

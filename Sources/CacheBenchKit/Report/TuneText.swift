@@ -61,10 +61,6 @@ package struct TuneText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func wrapped(_ text: String) -> [String] {
-        CacheBenchKit.wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2)
-    }
-
     private func table(_ report: TuneReport) -> [String] {
         let rows = report.rows + report.policies
         let unit = max(.mebibytes, ByteUnit.fitting((rows.map(\.byteLimit).max() ?? 0) / 10))
@@ -88,11 +84,7 @@ package struct TuneText: Sendable {
             }
             table.append(cells)
         }
-        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.enumerated().map { index, cells in
-            let line = zip(cells, widths).enumerated().map { column, cell in
-                column == 0 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
-            }.joined(separator: hasVariants ? " " : "  ")
+        return columns(table, gap: hasVariants ? " " : "  ").enumerated().map { index, line in
             let isAnswer = index > 0 && index <= report.rows.count && report.isSuggested(rows[index - 1])
             return isAnswer ? style.bold(line + " <") : line
         } + [""]

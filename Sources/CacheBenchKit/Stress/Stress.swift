@@ -1,14 +1,6 @@
-import Dispatch
+import Foundation
 import Synchronization
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Uses one cache from many threads at once, with sources that misbehave, and proves every tile seen legal.
 package struct Stress {

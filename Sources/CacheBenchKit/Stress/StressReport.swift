@@ -4,7 +4,6 @@ import TileCache
 package struct StressReport: Encodable, Sendable {
     /// Something that must not have happened.
     package struct Violation: Encodable, Sendable {
-        /// Which rule.
         package let rule: String
         /// What was seen.
         package let explanation: String
@@ -13,7 +12,6 @@ package struct StressReport: Encodable, Sendable {
     /// The process's resident memory without files and shared memory, sampled twice a second after the allocator has
     /// given back what is free in its arenas; under a sanitizer the bytes of its heap.
     package struct Resident: Encodable, Sendable {
-        /// One sample.
         package struct Sample: Encodable, Sendable {
             /// Since the start.
             package let seconds: Double
@@ -50,7 +48,6 @@ package struct StressReport: Encodable, Sendable {
 
     /// The version of this form.
     package let schema = 1
-    /// The program's version.
     package let program = BenchVersion.program
     /// `PASS` or `FAIL`.
     package let verdict: String
@@ -86,7 +83,6 @@ package struct StressReport: Encodable, Sendable {
     package let residentGrowth: Int?
     /// Resident memory.
     package let resident: Resident
-    /// The longest call of `update`, in nanoseconds.
     package let longestUpdateNanoseconds: Int64
     /// How long `shutdown` took, which was given two seconds.
     package let shutdownNanoseconds: Int64

@@ -58,7 +58,6 @@ package struct TuneReport: Codable, Sendable, Hashable {
     package struct Knee: Codable, Sendable, Hashable {
         /// The memory limit.
         package var byteLimit: Int
-        /// Its hit rate.
         @Nullable package var hitRate: Double?
     }
 
@@ -66,7 +65,6 @@ package struct TuneReport: Codable, Sendable, Hashable {
     package struct Suggestion: Codable, Sendable, Hashable {
         /// The memory limit.
         package var byteLimit: Int
-        /// Its hit rate.
         @Nullable package var hitRate: Double?
         /// Its blank share.
         @Nullable package var blank: Double?
@@ -119,12 +117,10 @@ package struct TuneReport: Codable, Sendable, Hashable {
     package var interrupted: Bool
     /// Every option as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
-    /// The traces.
     package var traces: [ReplayReport.Trace]
 }
 
 extension TuneReport {
-    /// Whether a row is what was suggested.
     func isSuggested(_ row: Row) -> Bool {
         row.byteLimit == suggested?.byteLimit && row.variant == suggested?.variant
     }

@@ -16,12 +16,7 @@ package enum ZoomoutText {
                 ]
             )
         }
-        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        var text = lines.map { line in
-            line.enumerated().map { column, word in
-                String(repeating: " ", count: widths[column] - word.count) + word
-            }.joined(separator: " ")
-        }
+        var text = columns(lines, leading: 0)
         let checks = report.checks
         text += [
             "",

@@ -1,18 +1,5 @@
+import Foundation
 import PanTraces
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A report as the fields of its JSON, whatever kind of report it is.
 package indirect enum JSONTree: Sendable, Hashable {
@@ -20,9 +7,7 @@ package indirect enum JSONTree: Sendable, Hashable {
     case object([String: JSONTree])
     /// Elements in their order.
     case array([JSONTree])
-    /// A number.
     case number(Double)
-    /// A text.
     case text(String)
     /// A truth value.
     case flag(Bool)

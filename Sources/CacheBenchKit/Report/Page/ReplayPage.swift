@@ -1,4 +1,3 @@
-/// A replay as a page to look at.
 package enum ReplayPage {
     /// Traces whose pictures are drawn; more would be a page that nobody reads to its end.
     private static let shownTraces = 8

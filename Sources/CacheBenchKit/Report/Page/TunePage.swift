@@ -87,7 +87,7 @@ package enum TunePage {
             }
         }
         var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
-        let others = beside.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let others = beside.map(\.policy).unique
         for (index, policy) in others.enumerated() {
             let name = policy == "none" ? "no prefetch" : policy
             series.append(

@@ -1,4 +1,3 @@
-/// Zooming out as a page to look at.
 package enum ZoomOutPage {
     /// The page, whole.
     package static func text(_ report: ZoomoutReport) throws -> String {
