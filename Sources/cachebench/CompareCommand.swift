@@ -46,11 +46,7 @@ struct CompareCommand: ParsableCommand {
             "Efforts to replay each policy with, separated by commas, 0 to 1; --effort unless given.",
             valueName: "efforts"
         ),
-        transform: { text in
-            try list(text, "numbers from 0 to 1 separated by commas") { word in
-                Double(word).flatMap { (0...1).contains($0) ? $0 : nil }
-            }
-        }
+        transform: { try list($0, "numbers from 0 to 1 separated by commas") { number($0, 0...1) } }
     )
     var efforts: [Double] = []
 
@@ -119,10 +115,7 @@ struct CompareCommand: ParsableCommand {
             case .json: try writer.write(JSONText.of(report))
             case .html: try writer.write(ComparePage.text(report))
             }
-            if report.interrupted {
-                writeToStandardError("cachebench: interrupted: these are the rows that were done\n")
-                throw ExitCode(Interruption.exitCode)
-            }
+            if report.interrupted { throw Interruption.end("these are the rows that were done") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
     }
@@ -147,6 +140,12 @@ func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?
             throw ValidationError("Expected \(expected), not '\(word)'.")
         }
         return value
+    }
+}
+
+@Sendable func wholes(_ text: String, _ range: ClosedRange<Int>) throws -> [Int] {
+    try list(text, "whole numbers from \(range.lowerBound) to \(range.upperBound) separated by commas") {
+        whole($0, range)
     }
 }
 

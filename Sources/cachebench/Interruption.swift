@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Synchronization
 
@@ -10,6 +11,12 @@ enum Interruption {
 
     /// Whether Ctrl-C has been pressed.
     static var hasCome: Bool { flag.load(ordering: .relaxed) }
+
+    /// Says what an interrupted run has done; the error that ends the program.
+    static func end(_ done: String) -> ExitCode {
+        writeToStandardError("cachebench: interrupted: \(done)\n")
+        return ExitCode(exitCode)
+    }
 
     /// From now on the first Ctrl-C raises the flag; a second one ends the program as ever.
     static func watch() {

@@ -117,9 +117,9 @@ struct RealReplay {
         let waits = cache.loadWaits
         tally.service.demandWaits = waits.demand
         tally.service.prefetchWaits = waits.prefetch
-        tally.memory.bookkeeping = figures.bookkeepingBytes
+        tally.memory.bookkeepingBytes = figures.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
-        tally.memory.residentGrowth = memory.growth
+        tally.memory.peakResidentGrowth = memory.growth
     }
 }
 

@@ -167,18 +167,18 @@ extension ReplayTally {
         loads.cancelled = counters.loadsCancelled
         loads.bytes = counters.loadedBytes
         loads.unseen = counters.loadsUnseen + unseen
-        loads.prefetchStarted = counters.prefetchStarted
-        loads.prefetchUseful = counters.prefetchUseful
-        loads.prefetchLate = counters.prefetchLate
-        loads.prefetchWasted = counters.prefetchWasted + unseenPrefetched
-        loads.prefetchCancelled = counters.prefetchCancelled
-        loads.demotedRawBytes = counters.demotedRawBytes
-        loads.demotedBlockBytes = counters.demotedBlockBytes
-        loads.storedRaw = counters.storedRaw
-        memory.peak = counters.peakBytes
-        memory.peakDecoded = counters.peakDecodedBytes
-        memory.peakCompressed = counters.peakCompressedBytes
-        memory.peakInFlight = counters.peakInFlightBytes
+        prefetch.started = counters.prefetchStarted
+        prefetch.useful = counters.prefetchUseful
+        prefetch.late = counters.prefetchLate
+        prefetch.wasted = counters.prefetchWasted + unseenPrefetched
+        prefetch.cancelled = counters.prefetchCancelled
+        demotedRawBytes = counters.demotedRawBytes
+        demotedBlockBytes = counters.demotedBlockBytes
+        storedRaw = counters.storedRaw
+        memory.peakBytes = counters.peakBytes
+        memory.peakDecodedBytes = counters.peakDecodedBytes
+        memory.peakCompressedBytes = counters.peakCompressedBytes
+        memory.peakInFlightBytes = counters.peakInFlightBytes
         evictions = counters.removals
     }
 }

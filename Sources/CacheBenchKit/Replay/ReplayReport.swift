@@ -106,51 +106,51 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// Loads from the source.
     package struct Loads: Codable, Sendable, Hashable {
-        package var started: Int
+        package var started = 0
         /// Ended with pixels.
-        package var finished: Int
+        package var finished = 0
         /// Ended with the word that the tile does not exist.
-        package var absent: Int
-        package var failed: Int
+        package var absent = 0
+        package var failed = 0
         /// Given up because nobody wanted the tile any more.
-        package var cancelled: Int
+        package var cancelled = 0
         /// Decoded bytes that landed.
-        package var bytes: Int
+        package var bytes = 0
         /// Loads never drawn as the exact tile.
-        package var unseen: Int
+        package var unseen = 0
         /// Unseen over started.
-        @Nullable package var waste: Double?
+        @Nullable package var waste: Double? = nil
     }
 
     /// Loads that began before anybody needed the tile.
     package struct Prefetch: Codable, Sendable, Hashable {
-        package var started: Int
+        package var started = 0
         /// Drawn later on.
-        package var useful: Int
+        package var useful = 0
         /// Demanded while in flight.
-        package var late: Int
+        package var late = 0
         /// Never drawn.
-        package var wasted: Int
+        package var wasted = 0
         /// Given up while in flight.
-        package var cancelled: Int
+        package var cancelled = 0
     }
 
     /// Bytes at their largest.
     package struct Memory: Codable, Sendable, Hashable {
         /// The limit, with tables where those were granted on top.
-        package var byteLimit: Int
+        package var byteLimit = 0
         /// Everything together.
-        package var peakBytes: Int
+        package var peakBytes = 0
         /// Pixels ready to draw.
-        package var peakDecodedBytes: Int
+        package var peakDecodedBytes = 0
         /// Compressed blocks in their pages.
-        package var peakCompressedBytes: Int
+        package var peakCompressedBytes = 0
         /// Slots that loads were writing into.
-        package var peakInFlightBytes: Int
+        package var peakInFlightBytes = 0
         /// Tables and scratch memory at the end.
-        package var bookkeepingBytes: Int
+        package var bookkeepingBytes = 0
         /// Growth of the process's resident memory; `null` under the virtual clock, which has no pixels.
-        @Nullable package var peakResidentGrowth: Int?
+        @Nullable package var peakResidentGrowth: Int? = nil
         /// Tiles that the fullest frame needed; of several traces, the most.
         package var screenTiles = 0
         /// The bytes of those, decoded, and of the tables: what a limit must hold.

@@ -253,7 +253,7 @@ struct VirtualReplay {
             unseen: unseen.all + cache.loadsInFlight,
             unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
         )
-        tally.memory.bookkeeping = cache.bookkeepingBytes
+        tally.memory.bookkeepingBytes = cache.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
     }
 

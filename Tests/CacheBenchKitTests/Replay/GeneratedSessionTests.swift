@@ -56,7 +56,7 @@ import TileCache
                 session.kind,
                 width: session.width,
                 height: session.height,
-                seconds: 12,
+                seconds: 9,
                 seed: 1
             )
             return try Replay(options).run([

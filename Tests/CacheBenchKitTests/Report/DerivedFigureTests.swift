@@ -31,8 +31,8 @@ import Testing
         for _ in 0..<count(40) { tally.waits[Int64(dice.below(5000)), default: 0] += 1 + dice.below(3) }
         tally.loads.started = count()
         tally.loads.unseen = dice.below(tally.loads.started + 1)
-        (tally.loads.demotedRawBytes, tally.loads.demotedBlockBytes) = (count(), count())
-        (tally.memory.byteLimit, tally.memory.bookkeeping) = (count(10_000_000), count())
+        (tally.demotedRawBytes, tally.demotedBlockBytes) = (count(), count())
+        (tally.memory.byteLimit, tally.memory.bookkeepingBytes) = (count(10_000_000), count())
         tally.memory.takeScreen(tiles: count(40), tileBytes: 1 + dice.below(300_000))
         return tally
     }
@@ -63,7 +63,7 @@ import Testing
         #expect(report.coverage.blank == (area == 0 ? nil : pixels(\.blankPixels) / area))
         #expect(report.framesWithGap == share(all(\.gapFrames), all(\.countedFrames)))
         #expect(report.loads.waste == share(all(\.loads.unseen), all(\.loads.started)))
-        #expect(report.compression.ratio == share(all(\.loads.demotedRawBytes), all(\.loads.demotedBlockBytes)))
+        #expect(report.compression.ratio == share(all(\.demotedRawBytes), all(\.demotedBlockBytes)))
         let waits = parts.flatMap { $0.waits.flatMap { Array(repeating: Double($0.key) / 10, count: $0.value) } }
             .sorted()
         func percentile(_ percent: Int) -> Double? {

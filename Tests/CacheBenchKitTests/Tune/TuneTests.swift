@@ -73,7 +73,7 @@ import TileCache
 
     @Test func aSuggestionHoldsWhenItIsReplayedByItself() throws {
         var options = ReplayOptions()
-        options.duration = 8_000_000_000
+        options.duration = 4_000_000_000
         var tuning = TuneOptions(replay: options, target: .hitRate(0.5))
         tuning.budgets = [.bytes(8 << 20), .bytes(16 << 20), .bytes(96 << 20)]
         tuning.policies = [.none]
@@ -81,7 +81,7 @@ import TileCache
         let report = try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run()
         let suggested = try #require(report.suggested)
         #expect(suggested.reason == "target" && report.target?.value == 0.5)
-        #expect(suggested.flags == "--memory-limit \(MemoryLimit.bytes(suggested.byteLimit)) --duration 8s")
+        #expect(suggested.flags == "--memory-limit \(MemoryLimit.bytes(suggested.byteLimit)) --duration 4s")
         func rate(_ bytes: Int) throws -> Double? {
             var alone = options
             alone.memoryLimit = .bytes(bytes)

@@ -22,7 +22,7 @@ import Testing
     func bothPathsEqualTheModelAtRandomSizesAndStrides(filter: TileFilter) throws {
         var random = TileRandom(100 + UInt64(filter.rawValue))
         for contents in TileContents.allCases {
-            for _ in 0..<12 {
+            for _ in 0..<6 {
                 let width = Int.random(in: 1...300, using: &random)
                 let height = Int.random(in: 1...40, using: &random)
                 // Odd paddings put rows at odd addresses.
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Wider than the strips that the kernels work in, so that gradients are carried from one strip into the next.
-    @Test(arguments: filters, [1023, 1024, 1025, 2051, 16384])
+    @Test(arguments: filters, [1023, 1024, 1025, 2051])
     func wideRows(filter: TileFilter, width: Int) throws {
         var random = TileRandom(UInt64(width))
         try check(filter, width: width, height: 3, padding: 1, .slopes, &random)

@@ -199,7 +199,7 @@ import Testing
     @Test func memoryIsBoundedOverALongSession() throws {
         var session = try Session()
         var random = SplitMix64(seed: 3)
-        for _ in 0..<3000 {
+        for _ in 0..<1500 {
             let scale = PortableMath.exp2(-6 * random.nextUnit())
             _ = session.show(Self.view(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
             #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
