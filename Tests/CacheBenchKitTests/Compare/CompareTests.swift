@@ -16,7 +16,7 @@ import Testing
                 "# pan-trace: 1", "# viewport: 400x300", "# world: 16384x16384", "# wraps_x: false",
                 "time_s,center_x,center_y,scale",
             ]
-            for step in 0..<120 {
+            for step in 0..<80 {
                 let x = 4000 + 3000 * sin(Double(step) / 9 + Double(number))
                 lines.append("\(Double(step) / 10),\(x),\(5000 + 40 * step),1")
             }

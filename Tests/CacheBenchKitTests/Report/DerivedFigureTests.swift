@@ -77,7 +77,7 @@ import Testing
     }
 
     /// The counts of a replay belong together, whatever is replayed.
-    @Test(arguments: 0..<12)
+    @Test(arguments: 0..<8)
     func ofRandomReplays(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) + 500)
         var options = ReplayOptions()
@@ -163,7 +163,7 @@ import Testing
     private func tune(_ seed: Int, policies: [PrefetchKind]) throws -> (TuneOptions, TuneReport) {
         var dice = SplitMix64(seed: UInt64(seed) + 40)
         var replay = ReplayOptions()
-        replay.duration = 2_000_000_000
+        replay.duration = 1_500_000_000
         replay.seed = UInt64(seed)
         let targets: [TuneTarget?] = [
             .hitRate(0.2 + 0.1 * Double(dice.below(7))), .blank(0.002 * Double(1 + dice.below(20))), nil,

@@ -56,7 +56,7 @@ import Testing
 
     /// Whatever the limit, the sources, the layers and what the renderer names: within two seconds of rest nothing is asked
     /// for any more, and a second later nothing is planned. What there was no room for comes when there is.
-    @Test(arguments: [138] + (1...20) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws {
+    @Test(arguments: [138] + (1...12) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let service = VirtualService()
         // A screen has up to 24 tiles of 16 KiB.

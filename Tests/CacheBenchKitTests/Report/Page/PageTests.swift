@@ -6,13 +6,22 @@ import TileCache
 
 /// Pages with pictures: whole, closed in themselves, and true to their figures.
 @Suite struct PageTests {
-    private func replay(name: String = "lively") throws -> ReplayResult {
+    private static let options: ReplayOptions = {
         var options = ReplayOptions()
-        options.duration = 12_000_000_000
+        options.duration = 8_000_000_000
         options.memoryLimit = .bytes(24 << 20)
-        var input = try ReplayInput(lively: options)
-        input.name = name
-        return try Replay(options).run(input, hooks: ReplayHooks(keepsSeries: true))
+        return options
+    }()
+
+    /// Replayed once for all tests.
+    private static let replayed = Result {
+        try Replay(options).run(ReplayInput(lively: options), hooks: ReplayHooks(keepsSeries: true))
+    }
+
+    private func replay(name: String = "lively") throws -> ReplayResult {
+        var result = try Self.replayed.get()
+        result.traces[0].trace.name = name
+        return result
     }
 
     /// Every element that is opened is closed, in order; the script is no markup.
@@ -70,11 +79,7 @@ import TileCache
     }
 
     @Test func picturesChangeNoFigure() throws {
-        var options = ReplayOptions()
-        options.duration = 12_000_000_000
-        options.memoryLimit = .bytes(24 << 20)
-        let plain = options
-        let without = try Replay(options).run([{ try ReplayInput(lively: plain) }])
+        let without = try Replay(Self.options).run([{ try ReplayInput(lively: Self.options) }])
         #expect(without.traces == (try replay()).traces)
         #expect(without.series.isEmpty)
     }
@@ -83,11 +88,11 @@ import TileCache
         var options = ReplayOptions()
         options.prefetch = .none
         options.frameRate = 1
-        options.overrides.viewport = PanTraceHeader.Size(width: 900, height: 900)
+        options.overrides.viewport = PanTraceHeader.Size(width: 800, height: 800)
         options.overrides.world = PanTraceHeader.Size(width: 1_048_576, height: 1_048_576)
         let scene = try PanTraceScene(BuiltInSession().header, overrides: options.overrides, name: "long")
         var random = SplitMix64(seed: 4)
-        let samples = (0..<2500).map { index in
+        let samples = (0..<2100).map { index in
             PanTraceSample(
                 time: Int64(index) * 4_000_000_000,
                 center: WorldPoint(x: random.next(from: 0, to: 1_048_576), y: random.next(from: 0, to: 1_048_576)),
