@@ -16,7 +16,8 @@ let package = Package(
         .library(name: "TileScroll", targets: ["TileScroll"]),
         .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
-        .library(name: "CacheBenchKit", targets: ["CacheBenchKit"]),
+        // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
+        .library(name: "_CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],
@@ -90,9 +91,19 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What tests of several modules share.
+        .target(name: "TestSupport", dependencies: ["TileCache"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "TileCacheTests",
-            dependencies: ["TileCache", "CacheBenchKit", "PanTraces", "DemoWorld", "CTileKernels", "CLZ4"],
+            dependencies: ["TileCache", "TestSupport", "CTileKernels", "CLZ4"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "DemoWorldTests", dependencies: ["DemoWorld", "TileCache"], swiftSettings: settings),
+        .testTarget(
+            name: "CacheBenchKitTests",
+            dependencies: [
+                "CacheBenchKit", "DemoWorld", "PanTraces", "TileCache", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -148,3 +159,10 @@ let package = Package(
         ),
     ]
 #endif
+
+// .ci/run builds only what has threads or memory of its own with a sanitizer, and the tests of that.
+if Context.environment["TILECACHE_SANITIZED"] != nil {
+    let left = ["cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests"]
+    package.targets.removeAll { left.contains($0.name) }
+    package.products.removeAll { $0.name == "cachebench" }
+}

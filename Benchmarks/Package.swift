@@ -15,7 +15,7 @@ let package = Package(
             name: "TileCacheBenchmarks",
             dependencies: [
                 .product(name: "Benchmark", package: "benchmark"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "_CacheBenchKit", package: "TileCache"),
             ],
             path: "TileCacheBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]

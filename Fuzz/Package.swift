@@ -12,7 +12,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
-                .product(name: "CacheBenchKit", package: "TileCache"),
+                .product(name: "_CacheBenchKit", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
                 .product(name: "tilecache-static", package: "TileCache"),

@@ -19,6 +19,7 @@ struct CompareCommand: ParsableCommand {
               cachebench compare --equal-loads smallest --policies ring,skewport,tilecache traces/
               cachebench compare --policies tilecache --efforts 0.1,0.3,0.5,0.7,0.9 traces/
               cachebench compare --cost measured traces/
+              cachebench compare --policies none,skewport,tilecache --budgets 64MiB --picture blank.svg map.csv
             """
     )
 
@@ -45,11 +46,7 @@ struct CompareCommand: ParsableCommand {
             "Efforts to replay each policy with, separated by commas, 0 to 1; --effort unless given.",
             valueName: "efforts"
         ),
-        transform: { text in
-            try list(text, "numbers from 0 to 1 separated by commas") { word in
-                Double(word).flatMap { (0...1).contains($0) ? $0 : nil }
-            }
-        }
+        transform: { try list($0, "numbers from 0 to 1 separated by commas") { number($0, 0...1) } }
     )
     var efforts: [Double] = []
 
@@ -71,6 +68,17 @@ struct CompareCommand: ParsableCommand {
     )
     var equalLoads: Compare.LoadTarget?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Draw instead, as SVG, what is missing on the screen over time: a strip for each policy, of one trace with \
+            the first budget.
+            """,
+            valueName: "file"
+        )
+    )
+    var picture: String?
+
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
@@ -82,6 +90,7 @@ struct CompareCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            if let picture { return try draw(to: picture) }
             let writer = try ReportWriter(output)
             let baseline = try checks.readBaseline()
             let progress = Progress()
@@ -106,12 +115,21 @@ struct CompareCommand: ParsableCommand {
             case .json: try writer.write(JSONText.of(report))
             case .html: try writer.write(ComparePage.text(report))
             }
-            if report.interrupted {
-                writeToStandardError("cachebench: interrupted: these are the rows that were done\n")
-                throw ExitCode(Interruption.exitCode)
-            }
+            if report.interrupted { throw Interruption.end("these are the rows that were done") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
+    }
+}
+
+extension CompareCommand {
+    private func draw(to path: String) throws {
+        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture")
+        let paths = try TraceList.paths(traces)
+        guard let trace = paths.first, paths.count == 1, let budget = budgets.first else {
+            throw Failure("--picture draws one trace with one budget, and there are \(paths.count) traces")
+        }
+        let picture = try BlankPicture(path: trace, policies: policies, budget: budget, options: replay.options())
+        try writer.write(picture.text)
     }
 }
 
@@ -122,6 +140,12 @@ func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?
             throw ValidationError("Expected \(expected), not '\(word)'.")
         }
         return value
+    }
+}
+
+@Sendable func wholes(_ text: String, _ range: ClosedRange<Int>) throws -> [Int] {
+    try list(text, "whole numbers from \(range.lowerBound) to \(range.upperBound) separated by commas") {
+        whole($0, range)
     }
 }
 

@@ -1,16 +1,9 @@
 import ArgumentParser
 import CacheBenchKit
+import Foundation
 import PanTraces
 import TileCache
 import TileSources
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Something that the person at the terminal can mend, in one line.
 struct Failure: Error {

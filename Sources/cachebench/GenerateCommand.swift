@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import CacheBenchKit
+import ArgumentParser
+import CacheBenchKit
 import PanTraces
 import TileCache
 
@@ -83,8 +83,7 @@ struct GenerateCommand: ParsableCommand {
             })
             progress.end()
             if Interruption.hasCome, let last = text.lastTime {
-                writeToStandardError("cachebench: interrupted: the trace ends after \(last / 1_000_000_000) s\n")
-                throw ExitCode(Interruption.exitCode)
+                throw Interruption.end("the trace ends after \(last / 1_000_000_000) s")
             }
         }
     }

@@ -1,12 +1,6 @@
+import ArgumentParser
+import Foundation
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Ctrl-C as a flag that long work looks at, so that it can print what it has.
 enum Interruption {
@@ -17,6 +11,12 @@ enum Interruption {
 
     /// Whether Ctrl-C has been pressed.
     static var hasCome: Bool { flag.load(ordering: .relaxed) }
+
+    /// Says what an interrupted run has done; the error that ends the program.
+    static func end(_ done: String) -> ExitCode {
+        writeToStandardError("cachebench: interrupted: \(done)\n")
+        return ExitCode(exitCode)
+    }
 
     /// From now on the first Ctrl-C raises the flag; a second one ends the program as ever.
     static func watch() {

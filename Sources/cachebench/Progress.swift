@@ -1,14 +1,7 @@
 import CacheBenchKit
+import Foundation
 import Synchronization
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One line on standard error that says how far a long run is, how fast it goes and how long it will take; nothing
 /// where that is no terminal.
@@ -69,7 +62,6 @@ final class Progress: Sendable {
         show { _, elapsed in "\(what), \(Int(part * 100)) %" + Self.rest(part, elapsed) }
     }
 
-    /// Shows a line as it is.
     func show(_ line: String) { show { _, _ in line } }
 
     /// Clears the line, before anything else is written.

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import CacheBenchKit
+import ArgumentParser
+import CacheBenchKit
 import PanTraces
 import TileCache
 
@@ -39,7 +39,6 @@ struct ClockArguments: ParsableArguments {
     )
     var speed = usual.speed
 
-    /// The clock asked for, or the usual one.
     var clock: ReplayClock { clockAsked ?? usual.clock }
 }
 

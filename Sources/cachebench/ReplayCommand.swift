@@ -89,8 +89,7 @@ struct ReplayCommand: ParsableCommand {
                 }
                 if result.wasStopped {
                     let done = "\(result.traces.count) of \(inputs.count) \(inputs.count == 1 ? "trace" : "traces")"
-                    writeToStandardError("cachebench: interrupted: these are the figures so far, \(done) begun\n")
-                    throw ExitCode(Interruption.exitCode)
+                    throw Interruption.end("these are the figures so far, \(done) begun")
                 }
                 try checks.check(JSONTree(encoding: result), baseline: baseline)
             } catch let failure as TraceFailure {
@@ -116,8 +115,7 @@ struct ReplayCommand: ParsableCommand {
         try writer.write(blocks: { put in
             try KeyExport.run(inputs[0].open(), options: options) { keys in
                 if Interruption.hasCome {
-                    writeToStandardError("cachebench: interrupted: not all keys were written\n")
-                    throw ExitCode(Interruption.exitCode)
+                    throw Interruption.end("not all keys were written")
                 }
                 try put(keys)
             }

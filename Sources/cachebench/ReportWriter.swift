@@ -1,12 +1,5 @@
 import CacheBenchKit
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// Writes a finished report: to standard output, or to a file that is either whole or as it was before.
 struct ReportWriter {

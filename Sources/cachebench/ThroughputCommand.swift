@@ -66,10 +66,7 @@ struct ThroughputCommand: ParsableCommand {
             case .table: try writer.write(report.text)
             case .json: try writer.write(JSONText.of(report))
             }
-            if report.interrupted {
-                writeToStandardError("cachebench: interrupted: this is what was measured so far\n")
-                throw ExitCode(Interruption.exitCode)
-            }
+            if report.interrupted { throw Interruption.end("this is what was measured so far") }
         }
     }
 }

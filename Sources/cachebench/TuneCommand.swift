@@ -28,23 +28,13 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         help: "The least share of demands that must be hits, from 0 to 1.",
-        transform: { text in
-            guard let rate = Double(text), (0...1).contains(rate) else {
-                throw ValidationError("Expected a number from 0 to 1.")
-            }
-            return rate
-        }
+        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
     )
     var targetHitRate: Double?
 
     @Option(
         help: "The largest share of the area that may be blank, from 0 to 1.",
-        transform: { text in
-            guard let rate = Double(text), (0...1).contains(rate) else {
-                throw ValidationError("Expected a number from 0 to 1.")
-            }
-            return rate
-        }
+        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
     )
     var targetBlank: Double?
 
@@ -56,21 +46,13 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         help: "Numbers of workers to try, separated by commas.",
-        transform: { text in
-            try list(text, "whole numbers from 1 to 255 separated by commas") {
-                Int($0).flatMap { (1...255).contains($0) ? $0 : nil }
-            }
-        }
+        transform: { try wholes($0, 1...255) }
     )
     var workersList: [Int] = []
 
     @Option(
         help: "Tile sizes to try, in pixels a side, separated by commas.",
-        transform: { text in
-            try list(text, "whole numbers from 1 to 65536 separated by commas") {
-                Int($0).flatMap { (1...65_536).contains($0) ? $0 : nil }
-            }
-        }
+        transform: { try wholes($0, 1...65_536) }
     )
     var tileSizes: [Int] = []
 
@@ -78,8 +60,7 @@ struct TuneCommand: ParsableCommand {
         help: "Compressed shares to try, 0 to 1 or adaptive, separated by commas.",
         transform: { text in
             try list(text, "numbers from 0 to 1, or adaptive, separated by commas") { word -> Share? in
-                word == "adaptive"
-                    ? .adaptive : Double(word).flatMap { (0...1).contains($0) ? .fixed($0) : nil }
+                word == "adaptive" ? .adaptive : number(word, 0...1).map { .fixed($0) }
             }
         }
     )
@@ -96,11 +77,7 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Sizes of the LRU curve in tiles, separated by commas.", valueName: "tiles"),
-        transform: { text in
-            try list(text, "whole numbers from 1 to 1073741824 separated by commas") {
-                Int($0).flatMap { (1...1 << 30).contains($0) ? $0 : nil }
-            }
-        }
+        transform: { try wholes($0, 1...1 << 30) }
     )
     var lruSizes: [Int] = []
 
@@ -157,10 +134,7 @@ struct TuneCommand: ParsableCommand {
                 }
                 try writer.write(TunePage.text(report, shown: shown))
             }
-            if report.interrupted {
-                writeToStandardError("cachebench: interrupted: this is what has been found so far\n")
-                throw ExitCode(Interruption.exitCode)
-            }
+            if report.interrupted { throw Interruption.end("this is what has been found so far") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
             if report.suggested?.reason == "best" {
                 writeToStandardError("cachebench: no budget meets the target\n")

@@ -136,8 +136,7 @@ struct ZoomoutCommand: ParsableCommand {
             }
             if report.interrupted {
                 let done = "\(report.rows.count) of \(options.factors.count)"
-                writeToStandardError("cachebench: interrupted: \(done) factors were done\n")
-                throw ExitCode(Interruption.exitCode)
+                throw Interruption.end("\(done) factors were done")
             }
             if !report.checks.passed { throw ExitCode(1) }
         }

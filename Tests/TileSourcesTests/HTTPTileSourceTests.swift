@@ -121,7 +121,22 @@ struct HTTPTileSourceTests {
                 return counts
             }
         )
-        let result = try Replay(options, source: replaySource).run(ReplayInput(builtIn: options))
+        // A pan over the whole world, at a scale that needs the finest level.
+        options.fitsWorld = true
+        let samples = (0..<80).map { step in
+            PanTraceSample(
+                time: Int64(step) * 50_000_000,
+                center: WorldPoint(x: 10_000 + Double(step) * 1400, y: 65_536),
+                scale: 0.004
+            )
+        }
+        let input = ReplayInput(
+            name: "pan",
+            source: "tests",
+            scene: try PanTraceScene(BuiltInSession().header, overrides: options.overrides, name: "pan"),
+            samples: PanSampleList(samples)
+        )
+        let result = try Replay(options, source: replaySource).run(input)
         let counts = try #require(result.traces[0].tileSource)
         #expect(!result.wasStopped && result.traces[0].loads.finished > 0)
         #expect((counts.failures["status"] ?? 0) > 0 && counts.attempts > 0)

@@ -1,8 +1,8 @@
 /// Replays the same traces with several policies and budgets, each as it is meant: reference policies with LRU, the
 /// library's own with its own order, the oracle with Belady's.
-public struct Compare: Sendable {
+package struct Compare: Sendable {
     /// Whose number of loads all policies are held to.
-    public enum LoadTarget: Hashable, Sendable {
+    package enum LoadTarget: Hashable, Sendable {
         /// The policy that loads least, of those that load anything ahead of need.
         case smallest
         /// This one's.
@@ -10,19 +10,18 @@ public struct Compare: Sendable {
     }
 
     /// What all replays share; its policy, eviction and limit are replaced, its effort where others are named.
-    public var options: ReplayOptions
+    package var options: ReplayOptions
     /// The policies; `none` and `oracle` are replayed too, for the gap.
-    public var policies: [PrefetchKind]
-    /// The budgets.
-    public var budgets: [MemoryLimit]
+    package var policies: [PrefetchKind]
+    package var budgets: [MemoryLimit]
     /// Each policy is replayed with each of these efforts; with that of the options where there is none.
-    public var efforts: [Double] = []
+    package var efforts: [Double] = []
     /// Changes each policy's effort, source by source and budget by budget, until it loads as much as this one; `nil`
     /// leaves all as they are. Not together with `efforts`.
-    public var equalLoads: LoadTarget?
+    package var equalLoads: LoadTarget?
 
     /// Makes a comparison.
-    public init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
+    package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
         self.options = options
         self.policies = policies
         self.budgets = budgets
@@ -38,7 +37,7 @@ public struct Compare: Sendable {
     ///   - progress: called after each replay of a trace, with how many of how many are done; from any thread. There are
     ///     more to do once it is known which efforts have to be tried.
     /// - Throws: what a replay throws; ``ReplayError`` where options contradict each other.
-    public func run(
+    package func run(
         paths: [String],
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }

@@ -1,34 +1,39 @@
-public import PanTraces
-public import TileCache
+package import PanTraces
+package import TileCache
 
-/// A map session that is there without any file: somebody looks around the demo world for a bit more than a minute.
+/// A map session that needs no file: two minutes over the demo world, moved as recorded people move.
 ///
-/// Three places are visited one after the other: zoomed in on by steps, looked at with drags, flings and pauses, left
-/// by zooming out; then a link leads straight back to the first one. The lengths, directions and speeds come from a
-/// seed, so that there are as many sessions as seeds, each the same on every machine. The movements are shaped like the
-/// recorded ones of people (short drags that start and stop softly, flings whose speed decays), but they are
-/// nobody's: figures from it show that things work, not how they work for people.
-public struct BuiltInSession: Sendable {
+/// It is the trace of ``GesturePreset/map`` in a view of the demo's size. Each seed is another session, the same on
+/// every machine.
+package struct BuiltInSession: Sendable {
     /// The width and the height of the world in world pixels; it wraps horizontally.
-    public static let worldSize = 131_072
+    package static let worldSize = 131_072
     /// The size of the view in screen pixels.
-    public static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
+    package static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
+    /// In nanoseconds.
+    static let duration: Int64 = 120_000_000_000
 
-    /// Where the view was, every 8 ms while it moved.
-    public let samples: [PanTraceSample]
+    /// Where the view was, sixty times a second while it moved.
+    package let samples: [PanTraceSample]
 
     /// Plays the session that belongs to a seed.
-    public init(seed: UInt64 = 1) {
-        var actor = SessionActor(seed: seed)
-        actor.play()
-        samples = actor.samples
+    package init(seed: UInt64 = 1) {
+        var options = TraceGenerator.Options(preset: .map)
+        options.seed = seed
+        options.duration = Self.duration
+        options.viewport = Self.viewport
+        do {
+            var generator = try TraceGenerator(options)
+            samples = Array(AnyIterator { generator.nextSample() })
+        } catch {
+            preconditionFailure("the built-in session has a size and a duration that the generator takes: \(error)")
+        }
     }
 
-    /// The samples as a stream for a replay.
-    public var stream: PanSampleList { PanSampleList(samples) }
+    package var stream: PanSampleList { PanSampleList(samples) }
 
     /// What the session's trace says about itself.
-    public var header: PanTraceHeader {
+    package var header: PanTraceHeader {
         let world = Double(Self.worldSize)
         return PanTraceHeader(
             viewport: Self.viewport,
@@ -39,144 +44,9 @@ public struct BuiltInSession: Sendable {
     }
 
     /// The session as a pan trace.
-    public var text: String {
+    package var text: String {
         samples.reduce(into: PanTraceFormat.headerText(header, includesRotation: false)) {
             $0 += PanTraceFormat.line($1, includesRotation: false)
         }
-    }
-}
-
-/// The hand that moves the map of a ``BuiltInSession``.
-private struct SessionActor {
-    private(set) var samples: [PanTraceSample] = []
-    private var random: SplitMix64
-    private var time: Int64 = 0
-    private var center: WorldPoint
-    private var scale: Double
-
-    private static let step: Int64 = 8_000_000
-    private static let world = Double(BuiltInSession.worldSize)
-
-    init(seed: UInt64) {
-        random = SplitMix64(seed: seed)
-        // The whole world, a little smaller than the screen is wide.
-        center = WorldPoint(x: Self.world / 2, y: Self.world / 2)
-        scale = 0x1p-7
-        record()
-    }
-
-    mutating func play() {
-        pause(1)
-        var firstPlace = (center: center, scale: scale)
-        for visit in 0..<3 {
-            zoomIn()
-            lookAround()
-            if visit == 0 { firstPlace = (center, scale) }
-            zoomOut()
-        }
-        pause(1.2)
-        (center, scale) = firstPlace
-        time += Self.step
-        record()
-        pause(1.5)
-        lookAround()
-        pause(1)
-    }
-
-    private mutating func zoomIn() {
-        for _ in 0..<3 {
-            zoom(octaves: random.next(from: 1, to: 2.2), seconds: random.next(from: 0.5, to: 1.1))
-            pause(random.next(from: 0.3, to: 0.9))
-        }
-    }
-
-    private mutating func zoomOut() {
-        for _ in 0..<2 {
-            zoom(octaves: -random.next(from: 1.3, to: 2.3), seconds: random.next(from: 0.4, to: 0.9))
-            pause(random.next(from: 0.2, to: 0.6))
-        }
-    }
-
-    private mutating func lookAround() {
-        for _ in 0..<4 {
-            drag(right: random.next(from: -350, to: 350), down: random.next(from: -200, to: 200))
-            pause(random.next(from: 0.2, to: 1.1))
-        }
-        fling()
-        pause(random.next(from: 0.4, to: 1))
-        drag(right: random.next(from: -250, to: 250), down: random.next(from: -150, to: 150))
-        fling()
-        pause(random.next(from: 0.5, to: 1.3))
-    }
-
-    /// Nothing happens; the end of a pause is a sample, or the next movement would seem to begin with it.
-    private mutating func pause(_ seconds: Double) {
-        time += Self.nanoseconds(seconds)
-        record()
-    }
-
-    /// The map is pulled by some screen pixels, softly at both ends.
-    private mutating func drag(right: Double, down: Double) {
-        let start = center
-        move(seconds: random.next(from: 0.3, to: 0.7)) { actor, part in
-            actor.center.x = start.x - right * part / actor.scale
-            actor.center.y = start.y - down * part / actor.scale
-        }
-    }
-
-    /// The map is thrown, and comes to rest as its speed decays.
-    private mutating func fling() {
-        // Speeds in screen pixels a second; the decay of a touch screen, a third left after 0.33 s.
-        let right = random.next(from: 700, to: 2600) * (random.next() & 1 == 0 ? 1 : -1)
-        let down = random.next(from: -700, to: 700)
-        let decay = 0.325
-        let start = center
-        let seconds = 1.6
-        move(seconds: seconds, eased: false) { actor, part in
-            let way = decay * (1 - PortableMath.exp(-seconds * part / decay))
-            actor.center.x = start.x - right * way / actor.scale
-            actor.center.y = start.y - down * way / actor.scale
-        }
-    }
-
-    /// The map grows or shrinks about a point on the screen that stays where it is, between the whole world and 1.4:1.
-    private mutating func zoom(octaves wanted: Double, seconds: Double) {
-        let now = PortableMath.log2(scale)
-        let octaves = min(max(now + wanted, -7), 0.5) - now
-        let right = random.next(from: -0.3, to: 0.3) * BuiltInSession.viewport.width
-        let down = random.next(from: -0.3, to: 0.3) * BuiltInSession.viewport.height
-        let startScale = scale
-        let fixed = WorldPoint(x: center.x + right / scale, y: center.y + down / scale)
-        move(seconds: seconds) { actor, part in
-            actor.scale = startScale * PortableMath.exp2(octaves * part)
-            actor.center.x = fixed.x - right / actor.scale
-            actor.center.y = fixed.y - down / actor.scale
-        }
-    }
-
-    /// Makes samples while something moves; the part of the way that is done goes from 0 to 1.
-    private mutating func move(
-        seconds: Double,
-        eased: Bool = true,
-        _ change: (inout SessionActor, _ part: Double) -> Void
-    ) {
-        let steps = max(1, Self.nanoseconds(seconds) / Self.step)
-        for step in 1...steps {
-            let part = Double(step) / Double(steps)
-            // Starts and ends without a jerk: 10 p^3 - 15 p^4 + 6 p^5.
-            change(&self, eased ? part * part * part * (10 + part * (6 * part - 15)) : part)
-            let margin = min(Self.world / 2, BuiltInSession.viewport.height / scale / 2)
-            center.y = min(max(center.y, margin), Self.world - margin)
-            time += Self.step
-            record()
-        }
-    }
-
-    private mutating func record() {
-        samples.append(PanTraceSample(time: time, center: center, scale: scale))
-    }
-
-    private static func nanoseconds(_ seconds: Double) -> Int64 {
-        Int64((seconds * 1e9).rounded())
     }
 }

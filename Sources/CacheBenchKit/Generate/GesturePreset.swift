@@ -1,8 +1,8 @@
-public import TileCache
+package import TileCache
 import TileScroll
 
 /// What a generated trace is of: one of the five designs of a scroll view, or a session of a person.
-public enum GesturePreset: String, Sendable, CaseIterable {
+package enum GesturePreset: String, Sendable, CaseIterable {
     /// An infinite zoom over tiles, by touch.
     case infinite
     /// A plane that is panned with four tiles, by touch.
@@ -25,7 +25,7 @@ public enum GesturePreset: String, Sendable, CaseIterable {
     /// In the designs it is the gestures that follow them; what becomes of a gesture is for the design to say: a plane
     /// ends, a photo is in the middle, a row stops at each page. In the sessions there is room for all of it, and the
     /// trace's own figures are those of the recordings.
-    public var statistics: RecordedStatistics {
+    package var statistics: RecordedStatistics {
         switch self {
         case .map: .map
         case .slide: .mouse
@@ -34,10 +34,10 @@ public enum GesturePreset: String, Sendable, CaseIterable {
     }
 
     /// Whether it is one of the sessions.
-    public var isSession: Bool { self == .map || self == .photoSession || self == .slide }
+    package var isSession: Bool { self == .map || self == .photoSession || self == .slide }
 
     /// The size of the view in screen pixels unless another is given.
-    public var viewport: PanTraceHeader.Size {
+    package var viewport: PanTraceHeader.Size {
         switch self {
         case .infinite, .plane, .zoom, .photo, .pages: .init(width: 320, height: 460)
         case .map: .init(width: 1000, height: 470)
@@ -46,7 +46,7 @@ public enum GesturePreset: String, Sendable, CaseIterable {
     }
 
     /// The size of the world in world pixels unless another is given.
-    public var world: PanTraceHeader.Size {
+    package var world: PanTraceHeader.Size {
         switch self {
         case .plane: .init(width: 16_000, height: 11_500)
         case .photo: .init(width: 4000, height: 3000)

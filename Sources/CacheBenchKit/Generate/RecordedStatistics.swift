@@ -2,28 +2,28 @@
 ///
 /// A stroke is motion between pauses of at least 150 ms whose ends lie at least 30 px apart; see ``TraceStatistics`` for
 /// the other definitions. The recordings themselves are not part of this package.
-public struct RecordedStatistics: Hashable, Sendable {
+package struct RecordedStatistics: Hashable, Sendable {
     /// The median of the strokes' durations, in seconds.
-    public var strokeSeconds: Double
+    package var strokeSeconds: Double
     /// The median of the strokes' lengths from end to end, in screen pixels.
-    public var strokePixels: Double
+    package var strokePixels: Double
     /// The 90th percentile of the strokes' lengths, in screen pixels.
-    public var strokePixels90: Double
+    package var strokePixels90: Double
     /// The median of the speeds while something moves, in screen pixels per second.
-    public var speed: Double
+    package var speed: Double
     /// The 90th percentile of the speeds while something moves, in screen pixels per second.
-    public var speed90: Double
+    package var speed90: Double
     /// The share of the time in which something moves.
-    public var movingShare: Double
+    package var movingShare: Double
     /// The share of strokes that turn back: more than 120 degrees away from the one before.
-    public var reversedShare: Double
+    package var reversedShare: Double
     /// The share of strokes that go on in the direction of the one before, within 60 degrees.
-    public var sameShare: Double
+    package var sameShare: Double
     /// Zooms in a minute; `nil` where the recordings say nothing of use about them.
-    public var zoomsPerMinute: Double?
+    package var zoomsPerMinute: Double?
 
     /// Maps that are dragged with a mouse and zoomed with its wheel.
-    public static let map = RecordedStatistics(
+    package static let map = RecordedStatistics(
         strokeSeconds: 0.40,
         strokePixels: 166,
         strokePixels90: 362,
@@ -36,7 +36,7 @@ public struct RecordedStatistics: Hashable, Sendable {
     )
 
     /// Whatever is dragged with a mouse at work. Nothing was zoomed there; slides are zoomed as maps are.
-    public static let mouse = RecordedStatistics(
+    package static let mouse = RecordedStatistics(
         strokeSeconds: 0.40,
         strokePixels: 147,
         strokePixels90: 387,
@@ -49,7 +49,7 @@ public struct RecordedStatistics: Hashable, Sendable {
     )
 
     /// Touch screens. Strokes include what the content goes on by itself, and fingers that wander without a pause.
-    public static let touch = RecordedStatistics(
+    package static let touch = RecordedStatistics(
         strokeSeconds: 3.25,
         strokePixels: 486,
         strokePixels90: 1851,

@@ -1,35 +1,35 @@
-public import PanTraces
-public import TileCache
+package import PanTraces
+package import TileCache
 import TileScroll
 
 /// A pan trace that nobody recorded: seeded gestures drive a scroll view, and what it shows is the trace.
 ///
 /// It is a stream: a day takes no more memory than a second. The same options give the same trace on every machine.
-public struct TraceGenerator: PanSampleStream {
+package struct TraceGenerator: PanSampleStream {
     /// What to generate.
-    public struct Options: Hashable, Sendable {
+    package struct Options: Hashable, Sendable {
         /// Which design or session.
-        public var preset: GesturePreset
+        package var preset: GesturePreset
         /// How long, in nanoseconds, 1 s to 365 days; a minute unless given.
-        public var duration: Int64 = 60_000_000_000
+        package var duration: Int64 = 60_000_000_000
         /// Another seed is another person; 1 unless given.
-        public var seed: UInt64 = 1
+        package var seed: UInt64 = 1
         /// The size of the view in screen pixels; the preset's unless given.
-        public var viewport: PanTraceHeader.Size?
+        package var viewport: PanTraceHeader.Size?
         /// The size of the world in world pixels; the preset's unless given.
-        public var world: PanTraceHeader.Size?
+        package var world: PanTraceHeader.Size?
         /// How many samples a second there are while something moves; 60 unless given.
-        public var rate = FrameRate.sixty
+        package var rate = FrameRate.sixty
 
         /// Makes options of a preset and defaults.
-        public init(preset: GesturePreset) { self.preset = preset }
+        package init(preset: GesturePreset) { self.preset = preset }
     }
 
     /// The durations that there are, in nanoseconds: 1 s to a year.
-    public static let durations: ClosedRange<Int64> = 1_000_000_000...31_536_000_000_000_000
+    package static let durations: ClosedRange<Int64> = 1_000_000_000...31_536_000_000_000_000
 
     /// What the trace says about itself.
-    public let header: PanTraceHeader
+    package let header: PanTraceHeader
 
     private let options: Options
     private let world: ScrollSize
@@ -49,7 +49,7 @@ public struct TraceGenerator: PanSampleStream {
     /// Begins a trace.
     ///
     /// - Throws: ``ReplayError`` for durations and sizes that cannot be.
-    public init(_ options: Options) throws(ReplayError) {
+    package init(_ options: Options) throws(ReplayError) {
         guard Self.durations.contains(options.duration) else {
             throw ReplayError("--duration takes 1s to 8760h, not \(options.duration) ns")
         }
@@ -81,7 +81,7 @@ public struct TraceGenerator: PanSampleStream {
 
     /// The next sample, `nil` after the last one: the first is at 0, the last at the trace's duration or less than a
     /// frame before it.
-    public mutating func nextSample() -> PanTraceSample? {
+    package mutating func nextSample() -> PanTraceSample? {
         if let sample = pending {
             pending = nil
             return emit(sample)

@@ -3,7 +3,7 @@ import PanTraces
 import TileCache
 
 /// What the virtual clock charges for compressing and decompressing, by the word on the command line.
-public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
+package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     /// Nothing: the reference.
     case none
     /// What this machine's codec takes for tiles of the built-in world; measured anew for each program.
@@ -12,7 +12,7 @@ public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     case rates(compress: Double, decompress: Double)
 
     /// Reads `none`, `measured`, `compress=900MB,decompress=2.5GB` (a second, decoded bytes); `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         switch text {
         case "none": self = .none
         case "measured": self = .measured
@@ -32,7 +32,7 @@ public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As it is written on a command line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .none: "none"
         case .measured: "measured"
@@ -43,7 +43,7 @@ public enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     /// The charge with its rates known, so that a figure can be made again elsewhere.
     ///
     /// - Throws: ``ReplayError`` where the codec cannot be measured.
-    public func resolved() throws(ReplayError) -> CodecCharge {
+    package func resolved() throws(ReplayError) -> CodecCharge {
         guard self == .measured else { return self }
         do {
             return try Self.measure()

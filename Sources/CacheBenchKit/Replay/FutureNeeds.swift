@@ -28,7 +28,6 @@ package final class FutureNeeds: Sendable {
     let changes: [Change]
     private let numbers: [TileCoordinate: Int]
     private let tiles: [TileCoordinate]
-    /// By tile, the numbers of its needs.
     private let needsOfTile: [[Int]]
 
     /// Looks at every frame of a trace.
@@ -91,7 +90,6 @@ package final class FutureNeeds: Sendable {
     /// The number of a tile, `nil` where no frame needs it.
     func number(of tile: TileCoordinate) -> Int? { numbers[tile] }
 
-    /// The tile of a number.
     func tile(_ number: Int) -> TileCoordinate { tiles[number] }
 
     /// The need of a tile that is under way at a moment or comes next; `nil` where there is none.

@@ -2,7 +2,7 @@ import PanTraces
 import TileCache
 
 /// How the time that loads take is found, beside `ReplayOptions.loadLatency`.
-public enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
+package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     /// Each takes the latency.
     case constant
     /// A log-normal distribution with the latency as its median: a number for each tile, from the seed and the tile,
@@ -14,10 +14,10 @@ public enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     case file(String)
 
     /// With 1, one load in twenty takes more than five times the median, one in a hundred more than ten times.
-    public static let usualSigma = 1.0
+    package static let usualSigma = 1.0
 
     /// Reads `constant`, `longtail`, `longtail:0.5`, `bandwidth:10MB`, `file:PATH`; `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count > 1 ? parts[1] : nil) {
         case ("constant", nil): self = .constant
@@ -36,7 +36,7 @@ public enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As it is written on a command line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .constant: "constant"
         case .longTail(let sigma): sigma == Self.usualSigma ? "longtail" : "longtail:\(sigma)"

@@ -1,13 +1,6 @@
+import Foundation
 import PanTraces
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The real service on Dispatch workers, in real time or faster: the same decisions, real pixels, real waits.
 ///
@@ -124,9 +117,9 @@ struct RealReplay {
         let waits = cache.loadWaits
         tally.service.demandWaits = waits.demand
         tally.service.prefetchWaits = waits.prefetch
-        tally.memory.bookkeeping = figures.bookkeepingBytes
+        tally.memory.bookkeepingBytes = figures.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
-        tally.memory.residentGrowth = memory.growth
+        tally.memory.peakResidentGrowth = memory.growth
     }
 }
 
@@ -140,7 +133,6 @@ final class ReplayClockTime: @unchecked Sendable {
 
     func start() { origin = MonotonicTime.now.nanoseconds }
 
-    /// Nanoseconds of trace time.
     var now: Int64 { Int64(Double(MonotonicTime.now.nanoseconds - origin) * speed) }
 
     /// Waits until a moment of trace time; not at all where it has passed.

@@ -2,25 +2,25 @@ import PanTraces
 import Synchronization
 
 /// The reports of some traces, each for itself and pooled.
-public struct ReplayResult: Encodable, Sendable, Hashable {
+package struct ReplayResult: Encodable, Sendable, Hashable {
     /// The version of these fields. 1 was a report without `traces` and `total` if there was one trace.
-    public var schema = 2
+    package var schema = 2
     /// One report for each trace, in the order given.
-    public var traces: [ReplayReport]
+    package var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
-    public var total: ReplayReport
+    package var total: ReplayReport
     /// Traces pooled by the folder that they lie in, in the order of their first trace.
-    public var sources: [ReplayReport]
+    package var sources: [ReplayReport]
     /// What pictures are drawn of, one for each trace where ``ReplayHooks/keepsSeries`` asks for it; else empty. No part
     /// of the JSON report.
-    public var series: [ReplaySeries] = []
+    package var series: [ReplaySeries] = []
     /// Whether it was told to stop before the end.
-    public var wasStopped = false
+    package var wasStopped = false
 
     private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
 
     /// Writes the reports, each trace's with its name.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(schema, forKey: .schema)
         try container.encode(traces.map { NamedReport(report: $0) }, forKey: .traces)
@@ -42,17 +42,17 @@ public struct ReplayResult: Encodable, Sendable, Hashable {
 }
 
 /// What went wrong with one of several traces.
-public struct TraceFailure: Error {
+package struct TraceFailure: Error {
     /// Which of the inputs it was, from 0 on.
-    public var index: Int
+    package var index: Int
     /// ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
-    public var error: any Error
+    package var error: any Error
 }
 
 /// Replays traces through the cache.
-public struct Replay: Sendable {
+package struct Replay: Sendable {
     /// Everything that a replay can be told.
-    public let options: ReplayOptions
+    package let options: ReplayOptions
     private let loads: LoadClock
     private let source: ReplaySource?
 
@@ -62,7 +62,7 @@ public struct Replay: Sendable {
     ///   - options: everything that a replay can be told.
     ///   - source: what tiles come from under the real clock; the built-in world unless given.
     /// - Throws: ``ReplayError`` where options contradict each other, or a file of load times is wrong.
-    public init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
+    package init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
         try self.init(options, loads: LoadClock(options), source: source)
     }
 
@@ -126,7 +126,7 @@ public struct Replay: Sendable {
     ///   - progress: called at the end of each trace with its report, whatever the order and the thread.
     /// - Throws: ``TraceFailure`` for the first trace that cannot be replayed; ``ReplayError`` where the codec cannot be
     ///   measured.
-    public func run(
+    package func run(
         _ inputs: [@Sendable () throws -> ReplayInput],
         hooks: ReplayHooks = ReplayHooks(),
         progress: @escaping @Sendable (ReplayReport) -> Void = { _ in }
@@ -154,7 +154,7 @@ public struct Replay: Sendable {
     /// Replays one trace.
     ///
     /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
-    public func run(_ input: ReplayInput, hooks: ReplayHooks = ReplayHooks()) throws -> ReplayResult {
+    package func run(_ input: ReplayInput, hooks: ReplayHooks = ReplayHooks()) throws -> ReplayResult {
         let replay = try withMeasuredCost()
         return try replay.pooled([replay.finish(input, hooks)], of: 1)
     }

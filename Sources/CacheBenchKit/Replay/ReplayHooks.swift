@@ -1,15 +1,15 @@
 /// What looks over a replay's shoulder: none of it changes a figure.
-public struct ReplayHooks: Sendable {
+package struct ReplayHooks: Sendable {
     /// Asked at each frame; a replay that is told to stop reports what it has.
-    public var shouldStop: @Sendable () -> Bool
+    package var shouldStop: @Sendable () -> Bool
     /// Called now and then with the name of the trace, how much of it is done (0 to 1, `nil` where that is not known)
     /// and its seconds so far.
-    public var progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)?
+    package var progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)?
     /// Whether what pictures are drawn of is kept; see ``ReplayResult/series``.
-    public var keepsSeries: Bool
+    package var keepsSeries: Bool
 
     /// Makes hooks that do nothing unless given.
-    public init(
+    package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)? = nil

@@ -1,8 +1,7 @@
 import PanTraces
-public import TileCache
+package import TileCache
 
 extension ReplayOptions {
-    /// Bytes of one decoded tile of a scene.
     func tileBytes(in scene: PanTraceScene) throws(ReplayError) -> Int {
         guard let bytes = pixelFormat.byteCount(width: scene.tileSize, height: scene.tileSize), bytes <= 1 << 31 else {
             throw ReplayError("a tile of \(scene.tileSize) pixels a side is too large")
@@ -93,16 +92,16 @@ extension ReplayOptions {
 }
 
 /// What a figure was made with.
-public enum BenchVersion {
+package enum BenchVersion {
     /// The version of the program.
-    public static let program = "0.1.0"
+    package static let program = "0.1.0"
     /// The version of what the figures mean; raised when a definition changes.
-    public static let definitions = 1
+    package static let definitions = 1
 }
 
 extension PixelFormat {
     /// The name on the command line; opaque payloads have none.
-    public var name: String {
+    package var name: String {
         switch self {
         case .rgba8: "rgba8"
         case .bgra8: "bgra8"
@@ -115,7 +114,7 @@ extension PixelFormat {
     }
 
     /// Reads a name.
-    public init?(name: String) {
+    package init?(name: String) {
         let known: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
         guard let format = known.first(where: { $0.name == name }) else { return nil }
         self = format
@@ -168,18 +167,18 @@ extension ReplayTally {
         loads.cancelled = counters.loadsCancelled
         loads.bytes = counters.loadedBytes
         loads.unseen = counters.loadsUnseen + unseen
-        loads.prefetchStarted = counters.prefetchStarted
-        loads.prefetchUseful = counters.prefetchUseful
-        loads.prefetchLate = counters.prefetchLate
-        loads.prefetchWasted = counters.prefetchWasted + unseenPrefetched
-        loads.prefetchCancelled = counters.prefetchCancelled
-        loads.demotedRawBytes = counters.demotedRawBytes
-        loads.demotedBlockBytes = counters.demotedBlockBytes
-        loads.storedRaw = counters.storedRaw
-        memory.peak = counters.peakBytes
-        memory.peakDecoded = counters.peakDecodedBytes
-        memory.peakCompressed = counters.peakCompressedBytes
-        memory.peakInFlight = counters.peakInFlightBytes
+        prefetch.started = counters.prefetchStarted
+        prefetch.useful = counters.prefetchUseful
+        prefetch.late = counters.prefetchLate
+        prefetch.wasted = counters.prefetchWasted + unseenPrefetched
+        prefetch.cancelled = counters.prefetchCancelled
+        demotedRawBytes = counters.demotedRawBytes
+        demotedBlockBytes = counters.demotedBlockBytes
+        storedRaw = counters.storedRaw
+        memory.peakBytes = counters.peakBytes
+        memory.peakDecodedBytes = counters.peakDecodedBytes
+        memory.peakCompressedBytes = counters.peakCompressedBytes
+        memory.peakInFlightBytes = counters.peakInFlightBytes
         evictions = counters.removals
     }
 }

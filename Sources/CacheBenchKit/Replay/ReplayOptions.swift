@@ -1,8 +1,8 @@
-public import PanTraces
-public import TileCache
+package import PanTraces
+package import TileCache
 
 /// How much memory a replay may use.
-public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
+package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     /// Bytes of everything, tables included.
     case bytes(Int)
     /// This many decoded tiles; tables are granted on top.
@@ -11,7 +11,7 @@ public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     case screens(Double)
 
     /// Reads `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if let count = Quantity.number(text, suffix: "tiles") ?? Quantity.number(text, suffix: "tile") {
             guard count >= 1, count <= 1e12, count == count.rounded() else { return nil }
             self = .tiles(Int(count))
@@ -26,7 +26,7 @@ public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As it is written on a command line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .bytes(let bytes):
             for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where bytes % size == 0 {
@@ -58,7 +58,7 @@ public enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Where prefetches come from, by the name on the command line.
-public enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
+package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     /// Nothing is loaded before it is needed.
     case none
     /// One tile around the viewport.
@@ -87,7 +87,7 @@ public enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
 }
 
 /// Which tile is given up, by the name on the command line.
-public enum EvictionKind: String, CaseIterable, Sendable, Hashable {
+package enum EvictionKind: String, CaseIterable, Sendable, Hashable {
     /// The least recently used one.
     case lru
     /// The one that the plan values least.
@@ -97,7 +97,7 @@ public enum EvictionKind: String, CaseIterable, Sendable, Hashable {
 }
 
 /// Whose time a replay runs in.
-public enum ReplayClock: String, CaseIterable, Sendable, Hashable {
+package enum ReplayClock: String, CaseIterable, Sendable, Hashable {
     /// Discrete events, repeatable to the bit.
     case virtual
     /// The real service on Dispatch workers.
@@ -105,55 +105,55 @@ public enum ReplayClock: String, CaseIterable, Sendable, Hashable {
 }
 
 /// Everything that a replay can be told.
-public struct ReplayOptions: Sendable, Hashable {
+package struct ReplayOptions: Sendable, Hashable {
     /// How much memory; 64 MiB unless given.
-    public var memoryLimit = MemoryLimit.bytes(64 << 20)
+    package var memoryLimit = MemoryLimit.bytes(64 << 20)
     /// Whether cold tiles are kept compressed.
-    public var compressedTier = true
+    package var compressedTier = true
     /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil` moves it to
     /// where the traffic earns more.
-    public var compressedShare: Double?
+    package var compressedShare: Double?
     /// Where prefetches come from.
-    public var prefetch = PrefetchKind.tilecache
+    package var prefetch = PrefetchKind.tilecache
     /// Which tile is given up.
-    public var eviction = EvictionKind.tilecache
+    package var eviction = EvictionKind.tilecache
     /// The layout of a pixel.
-    public var pixelFormat = PixelFormat.rgba8
+    package var pixelFormat = PixelFormat.rgba8
     /// Loads at the same time, 1 to 64.
-    public var workers = 4
+    package var workers = 4
     /// Workers reserved for tiles that are needed now, 0 to `workers` - 1. Default: 0, as the library's.
-    public var reservedWorkers = 0
+    package var reservedWorkers = 0
     /// How long a load takes, in nanoseconds; under the real clock `nil` means that the source really draws.
-    public var loadLatency: Int64? = 40_000_000
+    package var loadLatency: Int64? = 40_000_000
     /// How the time of a single load is found.
-    public var loadTimes = LoadTimes.constant
+    package var loadTimes = LoadTimes.constant
     /// What the virtual clock charges for the codec.
-    public var cost = CodecCharge.none
+    package var cost = CodecCharge.none
     /// Whose time.
-    public var clock = ReplayClock.virtual
+    package var clock = ReplayClock.virtual
     /// How many times faster than real time the real clock goes; latencies are divided too.
-    public var speed = 1.0
+    package var speed = 1.0
     /// Frames a second.
-    public var frameRate = 60.0
+    package var frameRate = 60.0
     /// What counts more than the trace's header.
-    public var overrides = PanTraceOverrides()
+    package var overrides = PanTraceOverrides()
     /// Only so much of each trace, in nanoseconds.
-    public var duration: Int64?
+    package var duration: Int64?
     /// Seeds what is random: the built-in session, latencies that follow a distribution.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// Octaves that the scale may pass a level's bound before the level changes.
-    public var hysteresis = 0.0
+    package var hysteresis = 0.0
     /// Octaves coarser than 1:1 that are accepted.
-    public var levelBias = 0.0
+    package var levelBias = 0.0
     /// How much smaller compressed tiles are under the virtual clock.
-    public var compressionRatio = 2.0
+    package var compressionRatio = 2.0
     /// From 0, nothing but what is needed, to 1, whatever may be of use.
-    public var effort = 0.5
+    package var effort = 0.5
     /// Whether traces of another world than the source's are stretched over it; an error unless so.
-    public var fitsWorld = false
+    package var fitsWorld = false
     /// Effects of the library's own policy that are left out; none unless given.
     package var without: ForesightEffects = []
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }

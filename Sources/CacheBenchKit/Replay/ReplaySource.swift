@@ -1,25 +1,25 @@
 import PanTraces
-public import TileCache
+package import TileCache
 
 /// Tiles from elsewhere for a replay under the real clock, in place of the built-in world.
-public struct ReplaySource: Sendable {
+package struct ReplaySource: Sendable {
     /// Where the tiles come from, as it is written on the command line.
-    public var address: String
+    package var address: String
     /// The deepest zoom that a server was said to have; `nil` where the source knows it itself.
-    public var maximumZoom: Int?
+    package var maximumZoom: Int?
     /// What cutting an image was allowed to take, in bytes; `nil` for the usual.
-    public var imageMemoryLimit: Int?
+    package var imageMemoryLimit: Int?
     /// The source's own pyramid: its world is the one that is replayed in.
-    public var pyramid: TilePyramid
+    package var pyramid: TilePyramid
     /// The part of the world that has tiles: traces of another world are stretched over it.
-    public var contents: Rectangle
+    package var contents: Rectangle
     /// Adds the source to a cache with a pyramid that wraps as the trace does.
-    public var addLayer: @Sendable (TileCache, TilePyramid) throws -> LayerID
+    package var addLayer: @Sendable (TileCache, TilePyramid) throws -> LayerID
     /// What it has done so far, over all replays.
-    public var counts: @Sendable () -> ReplaySourceCounts
+    package var counts: @Sendable () -> ReplaySourceCounts
 
     /// Makes a source.
-    public init(
+    package init(
         address: String,
         maximumZoom: Int? = nil,
         imageMemoryLimit: Int? = nil,
@@ -112,30 +112,29 @@ struct FittedSamples: PanSampleStream {
 }
 
 /// What a replay's tiles came from, and what became of its loads.
-public struct ReplaySourceCounts: Codable, Hashable, Sendable {
+package struct ReplaySourceCounts: Codable, Hashable, Sendable {
     /// Where the tiles came from.
-    public var address = ""
+    package var address = ""
     /// Tiles that the source was asked for.
-    public var loads = 0
+    package var loads = 0
     /// Of those, the ones that do not exist.
-    public var absent = 0
+    package var absent = 0
     /// Failures by cause; of a server each failed attempt counts.
-    public var failures: [String: Int] = [:]
+    package var failures: [String: Int] = [:]
     /// What was wrong the last time, in words.
-    @Nullable public var lastFailure: String? = nil
+    @Nullable package var lastFailure: String? = nil
     /// Requests that were sent to a server.
-    public var attempts = 0
+    package var attempts = 0
     /// Of those, the ones that were sent again.
-    public var retries = 0
+    package var retries = 0
     /// Answers that what was kept is still good.
-    public var notModified = 0
+    package var notModified = 0
     /// Requests given up because nobody wanted the tile any more.
-    public var cancelled = 0
+    package var cancelled = 0
 
     /// Makes counts of nothing.
-    public init() {}
+    package init() {}
 
-    /// What has come since `earlier`.
     func since(_ earlier: ReplaySourceCounts) -> ReplaySourceCounts {
         var counts = self
         counts.add(earlier, sign: -1)
@@ -144,7 +143,6 @@ public struct ReplaySourceCounts: Codable, Hashable, Sendable {
         return counts
     }
 
-    /// Adds what another replay with the same source counted.
     mutating func add(_ other: ReplaySourceCounts, sign: Int = 1) {
         loads += sign * other.loads
         absent += sign * other.absent

@@ -16,8 +16,14 @@ struct ReplayTally: Sendable {
     var gapFrames = 0
     /// Waits in tenths of milliseconds, how often each.
     var waits: [Int64: Int] = [:]
-    var loads = LoadSums()
-    var memory = MemorySums()
+    var loads = ReplayReport.Loads()
+    var prefetch = ReplayReport.Prefetch()
+    /// Of tiles that were compressed: their bytes before and after.
+    var demotedRawBytes = 0
+    var demotedBlockBytes = 0
+    /// Tiles that would not become smaller.
+    var storedRaw = 0
+    var memory = ReplayReport.Memory()
     var evictions = [Int](repeating: 0, count: RemovalCause.allCases.count)
 
     var service = ServiceSums()
@@ -29,46 +35,6 @@ struct ReplayTally: Sendable {
         var demandWaits = DurationHistogram()
         var prefetchWaits = DurationHistogram()
         var frameCosts = DurationHistogram()
-    }
-
-    struct LoadSums: Sendable {
-        var started = 0
-        var finished = 0
-        var absent = 0
-        var failed = 0
-        var cancelled = 0
-        var bytes = 0
-        var unseen = 0
-        var prefetchStarted = 0
-        var prefetchUseful = 0
-        var prefetchLate = 0
-        var prefetchWasted = 0
-        var prefetchCancelled = 0
-        var demotedRawBytes = 0
-        var demotedBlockBytes = 0
-        var storedRaw = 0
-    }
-
-    struct MemorySums: Sendable {
-        var byteLimit = 0
-        var peak = 0
-        var peakDecoded = 0
-        var peakCompressed = 0
-        var peakInFlight = 0
-        var bookkeeping = 0
-        var residentGrowth: Int?
-        /// Of the fullest frame.
-        var screenTiles = 0
-        var screenBytes = 0
-        var shortfall = 0
-
-        /// Takes in what the fullest frame needed, once limit and tables are known.
-        mutating func takeScreen(tiles: Int, tileBytes: Int) {
-            screenTiles = tiles
-            let slotBytes = (tileBytes + 4095) & ~4095
-            screenBytes = tiles.multipliedReportingOverflow(by: slotBytes).partialValue + bookkeeping
-            shortfall = max(screenBytes - byteLimit, 0)
-        }
     }
 
     /// Takes a frame's coverage in, where the view moved or something was missing.
@@ -98,21 +64,30 @@ struct ReplayTally: Sendable {
 
     /// Pools another replay's sums; of memory, the largest.
     mutating func add(_ other: ReplayTally) {
-        frames += other.frames
-        seconds += other.seconds
+        let counts: [WritableKeyPath<ReplayTally, Int>] = [
+            \.frames, \.drawableHits, \.countedFrames, \.gapFrames, \.loads.started, \.loads.finished, \.loads.absent,
+            \.loads.failed, \.loads.cancelled, \.loads.bytes, \.loads.unseen, \.prefetch.started, \.prefetch.useful,
+            \.prefetch.late, \.prefetch.wasted, \.prefetch.cancelled, \.demotedRawBytes, \.demotedBlockBytes,
+            \.storedRaw,
+        ]
+        let peaks: [WritableKeyPath<ReplayTally, Int>] = [
+            \.memory.byteLimit, \.memory.peakBytes, \.memory.peakDecodedBytes, \.memory.peakCompressedBytes,
+            \.memory.peakInFlightBytes, \.memory.bookkeepingBytes, \.memory.screenTiles, \.memory.screenBytes,
+            \.memory.shortfallBytes,
+        ]
+        let sums: [WritableKeyPath<ReplayTally, Double>] = [
+            \.seconds, \.sharpPixels, \.fallbackPixels, \.blankPixels, \.fallbackPixelMilliseconds,
+            \.blankPixelMilliseconds,
+        ]
+        for field in counts { self[keyPath: field] += other[keyPath: field] }
+        for field in peaks { self[keyPath: field] = max(self[keyPath: field], other[keyPath: field]) }
+        for field in sums { self[keyPath: field] += other[keyPath: field] }
+        if let growth = other.memory.peakResidentGrowth {
+            memory.peakResidentGrowth = max(memory.peakResidentGrowth ?? 0, growth)
+        }
         pan = pan + other.pan
         zoom = zoom + other.zoom
-        drawableHits += other.drawableHits
-        sharpPixels += other.sharpPixels
-        fallbackPixels += other.fallbackPixels
-        blankPixels += other.blankPixels
-        fallbackPixelMilliseconds += other.fallbackPixelMilliseconds
-        blankPixelMilliseconds += other.blankPixelMilliseconds
-        countedFrames += other.countedFrames
-        gapFrames += other.gapFrames
         waits.merge(other.waits, uniquingKeysWith: +)
-        loads.add(other.loads)
-        memory.add(other.memory)
         service.demandWaits.merge(other.service.demandWaits)
         service.prefetchWaits.merge(other.service.prefetchWaits)
         service.frameCosts.merge(other.service.frameCosts)
@@ -122,38 +97,13 @@ struct ReplayTally: Sendable {
     }
 }
 
-extension ReplayTally.LoadSums {
-    mutating func add(_ other: Self) {
-        started += other.started
-        finished += other.finished
-        absent += other.absent
-        failed += other.failed
-        cancelled += other.cancelled
-        bytes += other.bytes
-        unseen += other.unseen
-        prefetchStarted += other.prefetchStarted
-        prefetchUseful += other.prefetchUseful
-        prefetchLate += other.prefetchLate
-        prefetchWasted += other.prefetchWasted
-        prefetchCancelled += other.prefetchCancelled
-        demotedRawBytes += other.demotedRawBytes
-        demotedBlockBytes += other.demotedBlockBytes
-        storedRaw += other.storedRaw
-    }
-}
-
-extension ReplayTally.MemorySums {
-    mutating func add(_ other: Self) {
-        byteLimit = max(byteLimit, other.byteLimit)
-        peak = max(peak, other.peak)
-        peakDecoded = max(peakDecoded, other.peakDecoded)
-        peakCompressed = max(peakCompressed, other.peakCompressed)
-        peakInFlight = max(peakInFlight, other.peakInFlight)
-        bookkeeping = max(bookkeeping, other.bookkeeping)
-        screenTiles = max(screenTiles, other.screenTiles)
-        screenBytes = max(screenBytes, other.screenBytes)
-        shortfall = max(shortfall, other.shortfall)
-        if let growth = other.residentGrowth { residentGrowth = max(residentGrowth ?? 0, growth) }
+extension ReplayReport.Memory {
+    /// Takes in what the fullest frame needed, once limit and tables are known.
+    mutating func takeScreen(tiles: Int, tileBytes: Int) {
+        screenTiles = tiles
+        let slotBytes = (tileBytes + 4095) & ~4095
+        screenBytes = tiles.multipliedReportingOverflow(by: slotBytes).partialValue + bookkeepingBytes
+        shortfallBytes = max(screenBytes - byteLimit, 0)
     }
 }
 
@@ -163,6 +113,8 @@ extension ReplayTally {
         let all = pan + zoom
         let pixels = sharpPixels + fallbackPixels + blankPixels
         func share(_ part: Double) -> Double? { pixels > 0 ? part / pixels : nil }
+        var loads = loads
+        loads.waste = loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)
         func demandShare(_ counts: DemandCounts) -> ReplayReport.DemandShare {
             .init(total: counts.total, hits: counts.hits, hitRate: counts.hitRate)
         }
@@ -192,39 +144,12 @@ extension ReplayTally {
             ),
             framesWithGap: countedFrames == 0 ? nil : Double(gapFrames) / Double(countedFrames),
             timeToSharp: .init(p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99)),
-            loads: .init(
-                started: loads.started,
-                finished: loads.finished,
-                absent: loads.absent,
-                failed: loads.failed,
-                cancelled: loads.cancelled,
-                bytes: loads.bytes,
-                unseen: loads.unseen,
-                waste: loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)
-            ),
-            prefetch: .init(
-                started: loads.prefetchStarted,
-                useful: loads.prefetchUseful,
-                late: loads.prefetchLate,
-                wasted: loads.prefetchWasted,
-                cancelled: loads.prefetchCancelled
-            ),
-            memory: .init(
-                byteLimit: memory.byteLimit,
-                peakBytes: memory.peak,
-                peakDecodedBytes: memory.peakDecoded,
-                peakCompressedBytes: memory.peakCompressed,
-                peakInFlightBytes: memory.peakInFlight,
-                bookkeepingBytes: memory.bookkeeping,
-                peakResidentGrowth: memory.residentGrowth,
-                screenTiles: memory.screenTiles,
-                screenBytes: memory.screenBytes,
-                shortfallBytes: memory.shortfall
-            ),
+            loads: loads,
+            prefetch: prefetch,
+            memory: memory,
             compression: .init(
-                ratio: loads.demotedBlockBytes == 0
-                    ? nil : Double(loads.demotedRawBytes) / Double(loads.demotedBlockBytes),
-                storedRaw: loads.storedRaw
+                ratio: demotedBlockBytes == 0 ? nil : Double(demotedRawBytes) / Double(demotedBlockBytes),
+                storedRaw: storedRaw
             ),
             evictions: Dictionary(
                 uniqueKeysWithValues: RemovalCause.allCases.map { ($0.name, evictions[$0.rawValue]) }

@@ -176,6 +176,5 @@ package struct SkewportPolicy: PrefetchPolicy {
 }
 
 extension Rectangle {
-    /// The rectangle grown by one tile of a level on each side.
     func grown(byTilesOf level: PyramidLevel) -> Rectangle { grown(x: level.tileSpanX, y: level.tileSpanY) }
 }

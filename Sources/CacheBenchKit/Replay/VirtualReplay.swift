@@ -1,13 +1,13 @@
-public import PanTraces
+package import PanTraces
 import TileCache
 
 /// Why a replay could not be made.
-public struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: what is wrong, and what was expected.
-    public var description: String
+    package var description: String
 
     /// Makes an error.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
     static let speedWithoutRealClock = ReplayError(
         "--speed needs --clock real: under the virtual clock no time passes"
@@ -15,17 +15,17 @@ public struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The samples of one trace, and where they come from.
-public struct ReplayInput {
+package struct ReplayInput {
     /// The file's name without its folder.
-    public var name: String
+    package var name: String
     /// The folder that the file lies in.
-    public var source: String
+    package var source: String
     /// The file as it was named; empty for others.
     var path = ""
     /// What the trace and the flags say about view and world.
-    public var scene: PanTraceScene
+    package var scene: PanTraceScene
     /// The samples, none of them read.
-    public var samples: any PanSampleStream
+    package var samples: any PanSampleStream
     /// How the samples are stretched over a source's world, which ``scene`` then is of.
     var fit = WorldFit.same
     /// Whether it is the session that is there without any file.
@@ -37,7 +37,7 @@ public struct ReplayInput {
     ///   - path: a file, or `-` for standard input.
     ///   - options: whose overrides count more than the header.
     /// - Throws: ``PanTraceError``.
-    public init(path: String, options: ReplayOptions) throws(PanTraceError) {
+    package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         name = parts.last.map(String.init) ?? path
@@ -51,7 +51,7 @@ public struct ReplayInput {
     ///
     /// - Parameter options: whose seed and overrides count.
     /// - Throws: ``PanTraceError``.
-    public init(builtIn options: ReplayOptions) throws(PanTraceError) {
+    package init(builtIn options: ReplayOptions) throws(PanTraceError) {
         let session = BuiltInSession(seed: options.seed)
         name = "built-in"
         source = "."
@@ -61,7 +61,7 @@ public struct ReplayInput {
     }
 
     /// Makes an input of samples that lie elsewhere.
-    public init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
+    package init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
         self.name = name
         self.source = source
         self.scene = scene
@@ -253,7 +253,7 @@ struct VirtualReplay {
             unseen: unseen.all + cache.loadsInFlight,
             unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
         )
-        tally.memory.bookkeeping = cache.bookkeepingBytes
+        tally.memory.bookkeepingBytes = cache.bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
     }
 
@@ -303,7 +303,6 @@ private struct RestingFrames {
     /// The last frame that was left out, once.
     mutating func takeSkipped() -> PanFrame? { skipped.take() }
 
-    /// A frame has been drawn.
     mutating func note(_ drawn: PanFrame, _ view: Int, _ cache: VirtualCache) {
         guard isPossible else { return }
         let after = cache.counters

@@ -1,12 +1,12 @@
 /// A comparison for people and for programs.
-public enum CompareText {
+package enum CompareText {
     /// A line for each source, budget and policy, source by source, traces of a source pooled; no line is longer than 80
     /// columns. A second table where the codec was charged.
     ///
     /// - Parameter style: how headings are set off.
-    public static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
+    package static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.lines(report).flatMap { line in
-            wrapped(line.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2).map(style.alarm)
+            wrapped(line).map(style.alarm)
         }
         if !lines.isEmpty { lines.append("") }
         lines += table(report.totals, isCharged: false, style)
@@ -37,7 +37,7 @@ public enum CompareText {
             ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
         let showsEffort = showsEffort(rows)
-        let sources = rows.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let sources = rows.map(\.source).unique
         let ordered = sources.flatMap { source in rows.filter { $0.source == source } }
         for row in ordered {
             let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
@@ -53,20 +53,15 @@ public enum CompareText {
                 ]
             )
         }
-        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        func line(_ cells: [String]) -> String {
-            zip(cells, widths).enumerated().map { column, cell in
-                column < 2 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
-            }.joined(separator: " ")
-        }
-        var lines = [line(table[0]), style.dim(line(table[1]))]
+        let set = columns(table, leading: 2)
+        var lines = [set[0], style.dim(set[1])]
         var source: String?
-        for (row, cells) in zip(ordered, table.dropFirst(2)) {
+        for (row, line) in zip(ordered, set.dropFirst(2)) {
             if row.source != source {
                 lines.append(style.bold(row.source.printable.shortened(to: ReplayText.width)))
                 source = row.source
             }
-            lines.append(line(cells))
+            lines.append(line)
         }
         return lines
     }

@@ -2,7 +2,6 @@ import TileCache
 
 /// Finds the moments of a replay in which most was missing: a state machine over its frames, in bounded memory.
 struct MomentRecorder {
-    /// Moments that are kept.
     static let keptMoments = 10
     /// A longer one is cut, so that one long stretch does not hide all others.
     private static let longest: Int64 = 2_000_000_000

@@ -1,7 +1,7 @@
 /// The figures of a replay for programs. The names of fields are a contract: they are added to, never renamed.
-public enum ReplayJSON {
+package enum ReplayJSON {
     /// The traces' reports and their pooled figures, also of a single trace.
     ///
     /// Keys are sorted, so that two runs can be compared line by line; it ends with one line feed.
-    public static func text(_ result: ReplayResult) throws -> String { try JSONText.of(result) }
+    package static func text(_ result: ReplayResult) throws -> String { try JSONText.of(result) }
 }

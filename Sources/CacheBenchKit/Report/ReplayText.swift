@@ -1,5 +1,5 @@
 /// The figures of a replay for people: a card for one trace, a table for several.
-public struct ReplayText: Sendable {
+package struct ReplayText: Sendable {
     /// Columns of the terminal that lines keep to.
     static let width = 80
 
@@ -8,16 +8,14 @@ public struct ReplayText: Sendable {
     /// Makes a writer.
     ///
     /// - Parameter style: how headings and warnings are set off.
-    public init(style: TextStyle = .plain) {
+    package init(style: TextStyle = .plain) {
         self.style = style
     }
 
     /// The text, with a line feed at its end.
-    public func text(_ result: ReplayResult) -> String {
+    package func text(_ result: ReplayResult) -> String {
         let warning = LimitWarning.text(result).map { warning in
-            wrapped(warning.split(separator: " ").map(String.init), width: Self.width, indent: 2).map(style.alarm) + [
-                ""
-            ]
+            wrapped(warning).map(style.alarm) + [""]
         }
         let lines =
             (warning ?? [])

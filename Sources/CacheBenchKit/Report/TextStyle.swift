@@ -1,5 +1,5 @@
 /// How text for a terminal is set off; plain text says the same without it.
-public enum TextStyle: Sendable, Hashable {
+package enum TextStyle: Sendable, Hashable {
     /// Nothing but the text.
     case plain
     /// Bold, dim and coloured by ANSI escape sequences.
@@ -13,6 +13,11 @@ public enum TextStyle: Sendable, Hashable {
     private func wrapped(_ text: String, _ code: String) -> String {
         self == .plain || text.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
+}
+
+extension [String] {
+    /// Each element once, in the order of its first place.
+    var unique: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension String {
@@ -44,6 +49,21 @@ extension String {
             )
         )
     }
+}
+
+/// Rows of cells in columns as wide as their widest cell: the first columns are aligned left, the others right.
+func columns(_ rows: [[String]], leading: Int = 1, gap: String = " ") -> [String] {
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { cells in
+        zip(cells, widths).enumerated().map { column, cell in
+            column < leading ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
+        }.joined(separator: gap)
+    }
+}
+
+/// A text in lines of the terminal's width, later lines indented.
+func wrapped(_ text: String, indent: Int = 2) -> [String] {
+    wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: indent)
 }
 
 /// Words in lines of a width, later lines indented.

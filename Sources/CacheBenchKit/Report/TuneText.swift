@@ -1,11 +1,11 @@
 /// A search for a memory limit for people: what was tried, then the answer, then one line to paste.
-public struct TuneText: Sendable {
+package struct TuneText: Sendable {
     let style: TextStyle
 
     /// Makes a writer.
     ///
     /// - Parameter style: how headings and the answer are set off.
-    public init(style: TextStyle = .plain) { self.style = style }
+    package init(style: TextStyle = .plain) { self.style = style }
 
     /// Why this limit, in a sentence.
     static func reason(_ report: TuneReport) -> String {
@@ -32,7 +32,7 @@ public struct TuneText: Sendable {
     }
 
     /// The text, with a line feed at its end.
-    public func text(_ report: TuneReport) -> String {
+    package func text(_ report: TuneReport) -> String {
         var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
         lines += table(report)
         if let knee = report.knee {
@@ -61,10 +61,6 @@ public struct TuneText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func wrapped(_ text: String) -> [String] {
-        CacheBenchKit.wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2)
-    }
-
     private func table(_ report: TuneReport) -> [String] {
         let rows = report.rows + report.policies
         let unit = max(.mebibytes, ByteUnit.fitting((rows.map(\.byteLimit).max() ?? 0) / 10))
@@ -88,11 +84,7 @@ public struct TuneText: Sendable {
             }
             table.append(cells)
         }
-        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.enumerated().map { index, cells in
-            let line = zip(cells, widths).enumerated().map { column, cell in
-                column == 0 ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
-            }.joined(separator: hasVariants ? " " : "  ")
+        return columns(table, gap: hasVariants ? " " : "  ").enumerated().map { index, line in
             let isAnswer = index > 0 && index <= report.rows.count && report.isSuggested(rows[index - 1])
             return isAnswer ? style.bold(line + " <") : line
         } + [""]

@@ -1,28 +1,20 @@
-import Dispatch
+import Foundation
 import Synchronization
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Uses one cache from many threads at once, with sources that misbehave, and proves every tile seen legal.
-public struct Stress {
+package struct Stress {
     let options: StressOptions
 
     /// Takes options that have no ``StressOptions/problem``.
-    public init(_ options: StressOptions) { self.options = options }
+    package init(_ options: StressOptions) { self.options = options }
 
     /// Runs until the time is over or `interruption` says so; what was found and counted.
     ///
     /// - Parameters:
     ///   - interruption: looked at all the time, from many threads.
     ///   - progress: called a few times a second with the seconds gone, operations and findings.
-    public func run(
+    package func run(
         interruption: @escaping @Sendable () -> Bool = { false },
         progress: (_ seconds: Double, _ operations: Int, _ findings: Int) -> Void = { _, _, _ in }
     ) throws -> StressReport {

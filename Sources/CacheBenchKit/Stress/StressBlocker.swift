@@ -49,7 +49,6 @@ final class StressBlocker: Sendable {
         if waits { gate.wait() }
     }
 
-    /// Keeps a request unanswered.
     func keep(_ request: TileRequest) { state.withLock { $0.requests.append(request) } }
 
     /// Whether a tile's load hangs.

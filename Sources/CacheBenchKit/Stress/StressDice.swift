@@ -1,7 +1,7 @@
 import TileCache
 
 /// What threads of a stress run do.
-public enum StressOperation: String, CaseIterable, Sendable, Hashable {
+package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     /// Move a view a little and draw.
     case pan
     /// Move a view anywhere and draw.
@@ -24,7 +24,6 @@ public enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case invalidateRegion
     /// Set the byte limit.
     case limit
-    /// Trim.
     case trim
     /// Say that memory is short, or no longer.
     case pressure
@@ -32,7 +31,6 @@ public enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case floor
     /// Unpin a layer's tiles.
     case unfloor
-    /// Make a view.
     case makeView
     /// Let a view go.
     case endView
@@ -104,6 +102,5 @@ struct StressDice: Sendable {
 extension UInt64 {
     /// These bits as a number in 0 ..< 1.
     var unit: Double { Double(self >> 11) * 0x1p-53 }
-    /// A number below a bound.
     func below(_ bound: Int) -> Int { Int(self % UInt64(Swift.max(bound, 1))) }
 }

@@ -1,14 +1,6 @@
-import Dispatch
+import Foundation
 import Synchronization
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// What must hold once all threads have stopped: every view gets its tiles and is told, nothing stays pinned, the cache
 /// ends in time although loads still hang.

@@ -1,9 +1,9 @@
 /// Names that the options of a stress run choose from.
-public protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
+package protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
 
 extension StressChoice {
     /// Reads `all`, `none` or names separated by commas; `nil` for anything else.
-    public static func list(_ text: String) -> Set<Self>? {
+    package static func list(_ text: String) -> Set<Self>? {
         switch text {
         case "all": return Set(allCases)
         case "none": return []
@@ -19,7 +19,7 @@ extension StressChoice {
 }
 
 /// What stress sources do wrong on purpose.
-public enum StressFault: String, StressChoice {
+package enum StressFault: String, StressChoice {
     /// Fail for the moment.
     case fail
     /// Fail for good, the same tiles always.

@@ -29,7 +29,6 @@ final class StressFindings: Sendable {
         case memory
     }
 
-    /// One finding.
     struct Finding: Sendable {
         var kind: Kind
         var text: String

@@ -1,14 +1,6 @@
-import Dispatch
+import Foundation
 import Synchronization
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// What all layers of a run share.
 struct StressShared: Sendable {
@@ -109,7 +101,6 @@ final class StressLayer: Sendable {
         return Rectangle(minX: x, minY: y, maxX: x + width, maxY: y + height)
     }
 
-    /// The first level that the source has.
     var firstLevel: Int { kind == .synthesized ? Self.synthesizedLevels : 0 }
 
     func style(of tile: TileCoordinate) -> StressTile.Style {

@@ -1,6 +1,5 @@
 /// A series of resident sizes in bounded memory, and whether it is flat.
 struct StressMemory: Sendable {
-    /// One sample.
     struct Sample: Sendable {
         var seconds: Double
         var bytes: Int

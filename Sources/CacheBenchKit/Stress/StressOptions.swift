@@ -1,29 +1,29 @@
 import TileCache
 
 /// How a stress run is set up.
-public struct StressOptions: Sendable, Hashable {
+package struct StressOptions: Sendable, Hashable {
     /// How long, in nanoseconds; 30 s unless set.
-    public var duration: Int64 = 30_000_000_000
+    package var duration: Int64 = 30_000_000_000
     /// Threads that use the cache at once, 1 to 64; 8 unless set.
-    public var threads = 8
+    package var threads = 8
     /// What goes wrong; everything unless set.
-    public var faults: Set<StressFault> = Set(StressFault.allCases)
+    package var faults: Set<StressFault> = Set(StressFault.allCases)
     /// Seeds the decisions of all threads and sources; 1 unless set.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// The highest limit that the run sets, 1 MiB or more; 8 MiB unless set. It begins with three quarters of it.
-    public var byteLimit = 8 << 20
+    package var byteLimit = 8 << 20
     /// The cache's workers, 1 to 64. Default: nil, 1 to 9 by the seed; 4 without ``StressFeature/workers``.
-    public var workers: Int?
+    package var workers: Int?
     /// What is uncommon about layers and cache, drawn from the seed. Default: everything.
-    public var features: Set<StressFeature> = Set(StressFeature.allCases)
+    package var features: Set<StressFeature> = Set(StressFeature.allCases)
     /// Ends each thread after so many decisions, for tests; no end unless set.
-    public var decisions: Int?
+    package var decisions: Int?
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// What is wrong with the options, in a sentence; `nil` where nothing is.
-    public var problem: String? {
+    package var problem: String? {
         if duration < 0 || duration > 1 << 53 { return "a duration of 0 to 104 days is expected" }
         if !(1...64).contains(threads) { return "1 to 64 threads are expected, not \(threads)" }
         if let workers, !(1...64).contains(workers) { return "1 to 64 workers are expected, not \(workers)" }

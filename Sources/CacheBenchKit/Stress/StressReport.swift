@@ -1,38 +1,36 @@
 import TileCache
 
 /// What a stress run did and found. The names of fields are a contract: they are added to, never renamed.
-public struct StressReport: Encodable, Sendable {
+package struct StressReport: Encodable, Sendable {
     /// Something that must not have happened.
-    public struct Violation: Encodable, Sendable {
-        /// Which rule.
-        public let rule: String
+    package struct Violation: Encodable, Sendable {
+        package let rule: String
         /// What was seen.
-        public let explanation: String
+        package let explanation: String
     }
 
     /// The process's resident memory without files and shared memory, sampled twice a second after the allocator has
     /// given back what is free in its arenas; under a sanitizer the bytes of its heap.
-    public struct Resident: Encodable, Sendable {
-        /// One sample.
-        public struct Sample: Encodable, Sendable {
+    package struct Resident: Encodable, Sendable {
+        package struct Sample: Encodable, Sendable {
             /// Since the start.
-            public let seconds: Double
+            package let seconds: Double
             /// Resident then.
-            public let bytes: Int
+            package let bytes: Int
         }
 
         /// Medians of the three thirds of the run; `nil` where it was too short.
-        public let medians: [Int]?
+        package let medians: [Int]?
         /// Whether the median of the last third is no more than that of the middle one and `tolerance`.
-        public let isFlat: Bool?
+        package let isFlat: Bool?
         /// In bytes.
-        public let tolerance: Int
+        package let tolerance: Int
         /// Some samples, evenly spread.
-        public let samples: [Sample]
+        package let samples: [Sample]
     }
 
     /// What the cache said of itself at the end.
-    public struct Cache: Encodable, Sendable {
+    package struct Cache: Encodable, Sendable {
         let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
         let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
         let encodedPayloads, undecodablePayloads, synthesizedTiles: Int
@@ -40,7 +38,7 @@ public struct StressReport: Encodable, Sendable {
     }
 
     /// How the run was set up.
-    public struct Configuration: Encodable, Sendable {
+    package struct Configuration: Encodable, Sendable {
         let threads, workers: Int
         let seed: UInt64
         let faults, features: [String]
@@ -49,49 +47,47 @@ public struct StressReport: Encodable, Sendable {
     }
 
     /// The version of this form.
-    public let schema = 1
-    /// The program's version.
-    public let program = BenchVersion.program
+    package let schema = 1
+    package let program = BenchVersion.program
     /// `PASS` or `FAIL`.
-    public let verdict: String
+    package let verdict: String
     /// How the run was set up.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// How long threads worked.
-    public let seconds: Double
+    package let seconds: Double
     /// Whether it was ended from outside before its time.
-    public let interrupted: Bool
+    package let interrupted: Bool
     /// Operations of all threads.
-    public let operations: Int
+    package let operations: Int
     /// The same by kind.
-    public let operationsByKind: [String: Int]
+    package let operationsByKind: [String: Int]
     /// Tiles looked at byte for byte.
-    public let tilesChecked: Int
+    package let tilesChecked: Int
     /// Calls of `onTilesReady`.
-    public let callbacks: Int
+    package let callbacks: Int
     /// Injected, by kind.
-    public let faults: [String: Int]
+    package let faults: [String: Int]
     /// How often something was found that must not happen.
-    public let violationCount: Int
+    package let violationCount: Int
     /// The first ones.
-    public let violations: [Violation]
+    package let violations: [Violation]
     /// The highest limit that was set.
-    public let byteLimit: Int
+    package let byteLimit: Int
     /// The most that was ever used.
-    public let peakBytes: Int
+    package let peakBytes: Int
     /// How often the ledger was looked at.
-    public let ledgerSamples: Int
+    package let ledgerSamples: Int
     /// Of those, the ones above a limit that had just been lowered, which is legal while tiles are held.
-    public let ledgerSamplesAboveLoweredLimit: Int
+    package let ledgerSamplesAboveLoweredLimit: Int
     /// The median resident memory of the last third less that of the middle one, in bytes.
-    public let residentGrowth: Int?
+    package let residentGrowth: Int?
     /// Resident memory.
-    public let resident: Resident
-    /// The longest call of `update`, in nanoseconds.
-    public let longestUpdateNanoseconds: Int64
+    package let resident: Resident
+    package let longestUpdateNanoseconds: Int64
     /// How long `shutdown` took, which was given two seconds.
-    public let shutdownNanoseconds: Int64
+    package let shutdownNanoseconds: Int64
     /// What the cache said of itself.
-    public let cache: Cache
+    package let cache: Cache
     /// A number for the decisions of each thread: equal for equal seeds and equally many decisions.
     let digests: [UInt64]
 
@@ -103,7 +99,7 @@ public struct StressReport: Encodable, Sendable {
     }
 
     /// Whether nothing was found.
-    public var passed: Bool { violationCount == 0 }
+    package var passed: Bool { violationCount == 0 }
 
     init(
         _ options: StressOptions,

@@ -167,7 +167,6 @@ final class StressRun: Sendable {
 
     // MARK: - Watching
 
-    /// What a sample of the ledger is judged by.
     func sampleLedger(_ ledger: inout StressLedger) {
         let before = changes.withLock { $0.takeSample() }
         let statistics = cache.statistics

@@ -1,7 +1,7 @@
 import TileCache
 
 /// What may be uncommon about the layers and the cache of a stress run.
-public enum StressFeature: String, StressChoice {
+package enum StressFeature: String, StressChoice {
     /// Tiles that are no squares, and of another size from level to level.
     case sizes
     /// Pixels around the tiles that are not drawn.

@@ -6,7 +6,7 @@ extension Stress {
     /// - Parameters:
     ///   - rule: of a violation of the run.
     ///   - duration: of each try, in nanoseconds.
-    public func shrunk(
+    package func shrunk(
         rule: String,
         duration: Int64,
         interruption: @escaping @Sendable () -> Bool = { false }

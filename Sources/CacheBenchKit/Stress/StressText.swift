@@ -1,7 +1,7 @@
 /// A stress run for people and for programs.
-public enum StressText {
+package enum StressText {
     /// The verdict first, then what was done.
-    public static func text(_ report: StressReport) -> String {
+    package static func text(_ report: StressReport) -> String {
         var lines = ["\(report.verdict)  \(verdictDetail(report))"]
         for violation in report.violations { lines.append("  \(violation.rule): \(violation.explanation)") }
         if report.violationCount > report.violations.count {

@@ -1,14 +1,6 @@
-import Dispatch
+import Foundation
 import Synchronization
 import TileCache
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One of the threads that use the cache: takes decisions from its dice and carries them out.
 struct StressThread {

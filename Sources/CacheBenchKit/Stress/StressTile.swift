@@ -58,7 +58,6 @@ struct StressTile: Hashable, Sendable {
         }
     }
 
-    /// The one pixel of a tile of one colour.
     var colour: UInt32 { UInt32(truncatingIfNeeded: Self.name(layer, tile)) ^ version &* Self.step }
 
     /// The version that a colour stands for; `nil` where it is no colour of this tile.

@@ -2,7 +2,7 @@ import TileCache
 
 /// Writes the keys of a trace for cache simulators: every needed tile of every frame, row by row, one to a line as
 /// `level/column/row`.
-public enum KeyExport {
+package enum KeyExport {
     /// Bytes that are collected before they are written.
     private static let blockBytes = 1 << 16
 
@@ -15,7 +15,7 @@ public enum KeyExport {
     /// - Returns: how many keys there were.
     /// - Throws: `PanTraceError`, `ReplayError`, `TileCacheError` or what `write` throws.
     @discardableResult
-    public static func run(
+    package static func run(
         _ input: ReplayInput,
         options: ReplayOptions,
         write: (UnsafeRawBufferPointer) throws -> Void

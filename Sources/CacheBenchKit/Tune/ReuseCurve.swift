@@ -11,7 +11,6 @@ struct ReuseCurve: Sendable, Hashable {
     private var demandsAt: [Int] = [0]
     /// All accesses, those of tiles never seen before included.
     private(set) var accesses = 0
-    /// All demands.
     private(set) var demands = 0
     /// The most distinct tiles of any of its traces: beyond this size nothing changes.
     private(set) var distinctTiles = 0

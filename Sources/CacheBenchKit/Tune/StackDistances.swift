@@ -70,7 +70,6 @@ struct StackDistances<Key: Hashable> {
         }
     }
 
-    /// Marks at earlier moments.
     private func marks(before moment: Int) -> Int {
         var index = moment
         var sum = 0

@@ -3,7 +3,7 @@ import Synchronization
 import TileCache
 
 /// Looks for the smallest memory limit that meets a target, replaying traces across budgets on all cores.
-public struct Tune: Sendable {
+package struct Tune: Sendable {
     /// Screens of the coarse sweep unless budgets are given.
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
@@ -19,7 +19,7 @@ public struct Tune: Sendable {
     ///   - inputs: open a trace each, as often as they are called, from any thread.
     ///   - hooks: ask whether to stop.
     ///   - progress: called after each replay with how many of how many known so far are done, from any thread.
-    public init(
+    package init(
         _ options: TuneOptions,
         inputs: [@Sendable () throws -> ReplayInput],
         hooks: ReplayHooks = ReplayHooks(),
@@ -46,7 +46,7 @@ public struct Tune: Sendable {
     /// Searches.
     ///
     /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
-    public func run() throws -> TuneReport {
+    package func run() throws -> TuneReport {
         // Once for all: a file of load times is long to read, and variants share them.
         let loads = try LoadClock(options.replay)
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
@@ -350,7 +350,7 @@ extension Tune {
     /// Replays the suggested limit by itself, to be looked at: the trace with the most to see.
     ///
     /// - Throws: as ``run()``; `nil` where there is no trace.
-    public static func shown(
+    package static func shown(
         _ suggested: TuneReport.Suggestion,
         options: TuneOptions,
         report: TuneReport,

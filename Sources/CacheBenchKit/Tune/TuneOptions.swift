@@ -1,7 +1,7 @@
 import PanTraces
 
 /// What a budget has to reach.
-public enum TuneTarget: Sendable, Hashable {
+package enum TuneTarget: Sendable, Hashable {
     /// At least this share of demands, 0 to 1.
     case hitRate(Double)
     /// At most this share of the area, 0 to 1.
@@ -25,27 +25,27 @@ public enum TuneTarget: Sendable, Hashable {
 }
 
 /// What a search for a memory limit may try.
-public struct TuneOptions: Sendable {
+package struct TuneOptions: Sendable {
     /// What all replays share; limits and whatever the lists below name are replaced.
-    public var replay: ReplayOptions
+    package var replay: ReplayOptions
     /// The target; `nil` suggests the knee of the curve.
-    public var target: TuneTarget?
+    package var target: TuneTarget?
     /// The budgets of the coarse sweep; empty for 1 to 14 screens.
-    public var budgets: [MemoryLimit] = []
+    package var budgets: [MemoryLimit] = []
     /// Numbers of workers to try; empty for the one of `replay`.
-    public var workers: [Int] = []
+    package var workers: [Int] = []
     /// Tile sizes to try; empty for those of the traces.
-    public var tileSizes: [Int] = []
+    package var tileSizes: [Int] = []
     /// Compressed shares to try, `nil` for the adaptive one; empty for the one of `replay`.
-    public var compressedShares: [Double?] = []
+    package var compressedShares: [Double?] = []
     /// Other policies to draw beside the one of `replay`, at every second budget of the sweep, each with the eviction that
     /// it is meant for.
-    public var policies: [PrefetchKind] = [.none, .oracle]
+    package var policies: [PrefetchKind] = [.none, .oracle]
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
-    public var lruSizes: [Int] = []
+    package var lruSizes: [Int] = []
 
     /// Makes options.
-    public init(replay: ReplayOptions, target: TuneTarget? = nil) {
+    package init(replay: ReplayOptions, target: TuneTarget? = nil) {
         self.replay = replay
         self.target = target
     }

@@ -2,7 +2,7 @@ import PanTraces
 import TileCache
 
 /// Zooms out and back in over the built-in world, once for each factor with a fresh cache.
-public struct Zoomout: Sendable {
+package struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene
     private let pyramid: TilePyramid
@@ -11,7 +11,7 @@ public struct Zoomout: Sendable {
     /// Prepares a run.
     ///
     /// - Throws: ``ReplayError`` where options contradict each other, `TileCacheError` where there can be no such world.
-    public init(_ options: ZoomoutOptions) throws {
+    package init(_ options: ZoomoutOptions) throws {
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
         }
@@ -39,7 +39,7 @@ public struct Zoomout: Sendable {
     /// - Parameters:
     ///   - shouldStop: asked at each frame; what is told to stop reports the factors that are done.
     ///   - progress: called before each factor with its number from 1 and how many there are.
-    public func run(
+    package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> ZoomoutReport {

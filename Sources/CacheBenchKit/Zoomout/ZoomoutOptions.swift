@@ -1,43 +1,43 @@
 import PanTraces
-public import TileCache
+package import TileCache
 
 /// Everything that a zoom-out can be told.
-public struct ZoomoutOptions: Sendable, Hashable {
+package struct ZoomoutOptions: Sendable, Hashable {
     /// The view in screen pixels.
-    public var viewport = BuiltInSession.viewport
+    package var viewport = BuiltInSession.viewport
     /// The layout of a pixel.
-    public var pixelFormat = PixelFormat.rgba8
+    package var pixelFormat = PixelFormat.rgba8
     /// Memory for everything, tables and scratch memory included, also where it is given in tiles or screens.
-    public var memoryLimit = MemoryLimit.screens(4)
+    package var memoryLimit = MemoryLimit.screens(4)
     /// How many times farther out than 1:1, each 1 or more, up to 2^20.
-    public var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
+    package var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
     /// Pixels a side of a tile.
-    public var tileSize = 256
+    package var tileSize = 256
     /// The world in world pixels; `nil` takes one in which the farthest view fits.
-    public var world: PanTraceHeader.Size?
+    package var world: PanTraceHeader.Size?
     /// Loads at the same time.
-    public var workers = 4
+    package var workers = 4
     /// Whether cold tiles are kept compressed.
-    public var compressedTier = true
+    package var compressedTier = true
     /// Whose time. Default: virtual.
-    public var clock = ReplayClock.virtual
+    package var clock = ReplayClock.virtual
     /// How long a load takes, in nanoseconds. `nil` means that the built-in world really draws each tile, which needs the
     /// real clock. Default: 40 ms.
-    public var loadLatency: Int64? = 40_000_000
+    package var loadLatency: Int64? = 40_000_000
     /// How many times faster than a person, under the real clock. Default: 1.
-    public var speed = 1.0
+    package var speed = 1.0
     /// The source has no level but the finest; the cache makes the others.
-    public var isFullResolutionOnly = false
+    package var isFullResolutionOnly = false
     /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
-    public var downsampling = Downsampling.linear
+    package var downsampling = Downsampling.linear
     /// Seeds the built-in world.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// 1, 2, 4 ... as far as a bound.
-    public static func powers(upTo bound: Double) -> [Double] {
+    package static func powers(upTo bound: Double) -> [Double] {
         var factors: [Double] = []
         var factor = 1.0
         while factor <= bound, factors.count < 64 {
@@ -48,7 +48,7 @@ public struct ZoomoutOptions: Sendable, Hashable {
     }
 
     /// Reads `1..1024` (powers of two) or `1,16,1024`; `nil` for anything else.
-    public static func factors(_ text: String) -> [Double]? {
+    package static func factors(_ text: String) -> [Double]? {
         func factor(_ text: Substring) -> Double? {
             Quantity.number(String(text), suffix: "").flatMap { $0 >= 1 && $0 <= 1_048_576 ? $0 : nil }
         }

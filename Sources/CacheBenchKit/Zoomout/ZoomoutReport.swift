@@ -1,60 +1,60 @@
 /// What a view needs that zooms out, drawn in three ways, and what the cache held.
-public struct ZoomoutReport: Codable, Sendable {
+package struct ZoomoutReport: Codable, Sendable {
     /// One zoom-out, there and back.
-    public struct Row: Codable, Sendable, Hashable {
+    package struct Row: Codable, Sendable, Hashable {
         /// How many times farther out than 1:1 the view came.
-        public var factor: Double
+        package var factor: Double
         /// Of one bitmap of all that is seen, drawn smaller.
-        public var bitmapBytes: Int
+        package var bitmapBytes: Int
         /// Of all tiles of the finest level under the farthest view.
-        public var fullResolutionBytes: Int
+        package var fullResolutionBytes: Int
         /// Tiles of the ideal level under the farthest view.
-        public var neededTiles: Int
+        package var neededTiles: Int
         /// Of those.
-        public var neededBytes: Int
+        package var neededBytes: Int
         /// The most that the cache held at any moment, tables and scratch memory included.
-        public var peakBytes: Int
+        package var peakBytes: Int
         /// Over the demands of the whole way.
-        @Nullable public var hitRate: Double?
+        @Nullable package var hitRate: Double?
         /// Share of the view drawn with exact tiles, over frames that moved or lacked a tile.
-        @Nullable public var sharp: Double?
+        @Nullable package var sharp: Double?
         /// Share of the view with nothing at all.
-        @Nullable public var blank: Double?
+        @Nullable package var blank: Double?
     }
 
     /// What must hold whatever the machine.
-    public struct Checks: Codable, Sendable, Hashable {
+    package struct Checks: Codable, Sendable, Hashable {
         /// The bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
-        public var tileBound: Int
+        package var tileBound: Int
         /// The most tiles that any frame needed.
-        public var mostNeededTiles: Int
+        package var mostNeededTiles: Int
         /// The limit of everything.
-        public var byteLimit: Int
+        package var byteLimit: Int
         /// The most that any row's cache held.
-        public var largestPeakBytes: Int
+        package var largestPeakBytes: Int
         /// The largest peak over the median of the rows' peaks. Must not exceed 1.1 where there are eight rows or more: the
         /// first ones may be over before the cache is full.
-        @Nullable public var largestToMedianPeak: Double?
+        @Nullable package var largestToMedianPeak: Double?
         /// Whether all of it held.
-        public var passed: Bool
+        package var passed: Bool
         /// Bytes of the most tiles that any frame needed, decoded. Tables come on top.
         ///
         /// Tiles count of the right level, also if the limit is too small for them and a coarser one is drawn.
-        public var screenBytes = 0
+        package var screenBytes = 0
         /// How many of those the limit lacks; 0 if it holds them.
-        public var shortfallBytes = 0
+        package var shortfallBytes = 0
     }
 
     /// The version of these fields.
-    public var schema = 1
+    package var schema = 1
     /// Every option as it counted.
-    public var configuration: [String: ConfigurationValue]
+    package var configuration: [String: ConfigurationValue]
     /// One for each factor.
-    public var rows: [Row]
+    package var rows: [Row]
     /// What was checked at every step.
-    public var checks: Checks
+    package var checks: Checks
     /// Whether it was stopped before its end: then rows are missing.
-    public var interrupted = false
+    package var interrupted = false
 
     init(
         configuration: [String: ConfigurationValue],

@@ -1,7 +1,7 @@
 /// A zoom-out for people and for programs.
-public enum ZoomoutText {
+package enum ZoomoutText {
     /// A line for each factor, and what was checked.
-    public static func text(_ report: ZoomoutReport) -> String {
+    package static func text(_ report: ZoomoutReport) -> String {
         var lines = [
             ["factor", "one bitmap", "finest tiles", "needed", "tiles", "peak held", "hits", "sharp", "blank"]
         ]
@@ -16,12 +16,7 @@ public enum ZoomoutText {
                 ]
             )
         }
-        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        var text = lines.map { line in
-            line.enumerated().map { column, word in
-                String(repeating: " ", count: widths[column] - word.count) + word
-            }.joined(separator: " ")
-        }
+        var text = columns(lines, leading: 0)
         let checks = report.checks
         text += [
             "",

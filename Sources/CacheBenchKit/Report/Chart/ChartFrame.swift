@@ -10,12 +10,10 @@ enum ChartSize: CaseIterable {
     static let letter = 6.3
 }
 
-/// An entry of a legend.
 struct LegendEntry {
     enum Mark {
         /// A line with its dashes and marker.
         case line(Int)
-        /// An area.
         case area(String)
         /// A line of another kind, by its class.
         case plain(String)

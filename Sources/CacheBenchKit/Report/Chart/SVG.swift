@@ -106,6 +106,12 @@ struct SVG {
             + " aria-label=\"\(escaped(label))\" xmlns=\"http://www.w3.org/2000/svg\">\(body)</svg>"
     }
 
+    /// A file of its own, with the rules that its classes need.
+    func file(label: String, rules: String) -> String {
+        "<svg viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" aria-label=\"\(escaped(label))\""
+            + " xmlns=\"http://www.w3.org/2000/svg\"><style>\(rules)</style>\(body)</svg>\n"
+    }
+
     /// A number to a tenth of a pixel, the same on every machine.
     static func number(_ value: Double) -> String {
         guard value.isFinite else { return "0" }

@@ -1,7 +1,7 @@
 import PanTraces
 
 /// How much worse a field may be than before.
-public struct Tolerance: Sendable, Hashable {
+package struct Tolerance: Sendable, Hashable {
     private let field: String?
     private let share: Double?
     private let amount: String
@@ -11,7 +11,7 @@ public struct Tolerance: Sendable, Hashable {
     /// - Parameter text: `1%` or `0.01` of what each field was; `demands.hitRate=0.005`, `memory.peakBytes=1MiB` or
     ///   `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
     /// - Throws: ``CheckError``.
-    public init(_ text: String) throws(CheckError) {
+    package init(_ text: String) throws(CheckError) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         let value = parts.last ?? ""
         let percent = Quantity.number(value, suffix: "%").map { $0 / 100 }
@@ -45,7 +45,7 @@ public struct Tolerance: Sendable, Hashable {
 }
 
 /// What has become better or worse since an earlier report.
-public struct Baseline: Sendable {
+package struct Baseline: Sendable {
     private let path: String
     private let report: JSONTree
     private let tolerances: [Tolerance]
@@ -66,25 +66,25 @@ public struct Baseline: Sendable {
     private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
 
     /// The result of a comparison.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// A line for each field that is better, the largest change first.
-        public var better: [String] = []
+        package var better: [String] = []
         /// A line for each field that is worse by more than is tolerated, the worst first.
-        public var worse: [String] = []
+        package var worse: [String] = []
         /// A line for each option that differs.
-        public var options: [String] = []
+        package var options: [String] = []
         /// Fields that are worse, but tolerated.
-        public var tolerated = 0
+        package var tolerated = 0
         /// Fields that are neither better nor worse, and differ.
-        public var changed = 0
+        package var changed = 0
         /// Fields that are equal, but for the last bits of a number.
-        public var equal = 0
+        package var equal = 0
 
         /// Lines of one kind that are written out.
         private static let shownLines = 40
 
         /// For people: the worst first, a summary at the end.
-        public var lines: [String] {
+        package var lines: [String] {
             func shown(_ lines: [String]) -> [String] {
                 let rest = lines.count - Self.shownLines
                 return Array(lines.prefix(Self.shownLines))
@@ -104,7 +104,7 @@ public struct Baseline: Sendable {
     /// - Parameters:
     ///   - path: a file as `--format json` writes it, of schema 1 or 2.
     ///   - tolerances: how much worse is accepted. Default: nothing.
-    public init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
+    package init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
     }
 
@@ -117,7 +117,7 @@ public struct Baseline: Sendable {
     /// Compares a report with the earlier one.
     ///
     /// - Throws: ``CheckError`` if they are reports of different traces or of different kinds.
-    public func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
+    package func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
         let pairs: [ReportPair]
         do { pairs = try ReportPair.pairs(report, now) } catch {
             throw CheckError("--baseline \(path): \(error.description)")

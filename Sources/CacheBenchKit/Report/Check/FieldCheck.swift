@@ -1,16 +1,16 @@
 import PanTraces
 
 /// Why a report could not be checked or compared.
-public struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: what is wrong, and what was expected.
-    public var description: String
+    package var description: String
 
     /// Makes an error.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// A condition on a field of a report: `demands.hitRate>=0.95`, `memory.peakBytes<=64MiB`.
-public struct FieldCheck: Sendable, Hashable {
+package struct FieldCheck: Sendable, Hashable {
     private enum Comparison: String, CaseIterable, Sendable {
         // Longer ones first: `<=` begins with `<`.
         case notLess = ">="
@@ -22,7 +22,7 @@ public struct FieldCheck: Sendable, Hashable {
     }
 
     /// As it was written.
-    public let text: String
+    package let text: String
     private let path: String
     private let comparison: Comparison
     private let wanted: String
@@ -34,7 +34,7 @@ public struct FieldCheck: Sendable, Hashable {
     ///   a number each of them must hold. Where there are several traces, a path that begins with `traces.` is for each
     ///   of them and one that begins with `total.`, or with neither, is for all together.
     /// - Throws: ``CheckError``.
-    public init(_ text: String) throws(CheckError) {
+    package init(_ text: String) throws(CheckError) {
         let first = Comparison.allCases.compactMap { comparison in
             Self.firstRange(of: comparison.rawValue, in: text).map { (comparison, $0) }
         }.min { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) }
@@ -53,7 +53,7 @@ public struct FieldCheck: Sendable, Hashable {
     /// What a report does not hold to, a line each; empty where all is well.
     ///
     /// - Throws: ``CheckError`` where the report has no such field, or the value does not fit it.
-    public func failures(in report: JSONTree) throws(CheckError) -> [String] {
+    package func failures(in report: JSONTree) throws(CheckError) -> [String] {
         var lines: [String] = []
         for (place, value) in try FieldPath.values(at: path, in: report, flag: "--check '\(text.printable)'") {
             if case .null = value, wanted != "null" {
@@ -66,7 +66,7 @@ public struct FieldCheck: Sendable, Hashable {
     }
 
     /// Looks the field up in a report of nothing, so that nobody waits for a long run only to hear of a typing error.
-    public func validate(against report: JSONTree) throws(CheckError) {
+    package func validate(against report: JSONTree) throws(CheckError) {
         let flag = "--check '\(text.printable)'"
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
             // A rate of nothing does not show its kind.

@@ -1,28 +1,13 @@
+import Foundation
 import PanTraces
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A report as the fields of its JSON, whatever kind of report it is.
-public indirect enum JSONTree: Sendable, Hashable {
+package indirect enum JSONTree: Sendable, Hashable {
     /// Fields by name.
     case object([String: JSONTree])
     /// Elements in their order.
     case array([JSONTree])
-    /// A number.
     case number(Double)
-    /// A text.
     case text(String)
     /// A truth value.
     case flag(Bool)
@@ -35,7 +20,7 @@ extension JSONTree {
     static let maximumFileBytes = 32 << 20
 
     /// The fields of a report.
-    public init(encoding report: some Encodable) throws {
+    package init(encoding report: some Encodable) throws {
         var parser = JSONParser(Array(try JSONEncoder().encode(report)))
         self = try parser.parse()
     }
@@ -75,7 +60,7 @@ extension JSONTree {
     }
 
     /// The fields of a replay of nothing, to look up which there are before a long run.
-    public static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
+    package static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
         let report = ReplayTally().report(
             trace: .init(name: "", source: "", hash: "", frames: 0, seconds: 0),
@@ -128,9 +113,9 @@ extension JSONTree {
 }
 
 /// Any report as JSON.
-public enum JSONText {
+package enum JSONText {
     /// One object with sorted keys, so that two runs can be compared line by line; it ends with one line feed.
-    public static func of(_ report: some Encodable) throws -> String {
+    package static func of(_ report: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"

@@ -1,5 +1,5 @@
 /// Words that a mistyped one may stand for.
-public enum Spelling {
+package enum Spelling {
     /// Letters to add, drop or change to make one word of another, whatever their case.
     static func distance(_ a: String, _ b: String) -> Int {
         let a = Array(a.prefix(100).lowercased())
@@ -18,7 +18,7 @@ public enum Spelling {
     }
 
     /// The nearest of some words, if at most a third of the letters differ, or two of them in words of four or more.
-    public static func nearest(to word: String, in words: [String]) -> String? {
+    package static func nearest(to word: String, in words: [String]) -> String? {
         let near = words.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
         guard let near, near.1 <= max(word.count / 3, word.count < 4 ? 1 : 2) else { return nil }
         return near.0

@@ -1,13 +1,13 @@
 /// A comparison as a page to look at.
-public enum ComparePage {
+package enum ComparePage {
     /// The same policy looks the same in every picture, and as on the page of `tune`.
     private static let looks = [
         "tilecache", "none", "oracle", "ring", "velocity", "skewport", "gaussian", "zoom4",
     ]
 
     /// The page, whole.
-    public static func text(_ report: CompareReport) throws -> String {
-        let sources = report.totals.map(\.source).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    package static func text(_ report: CompareReport) throws -> String {
+        let sources = report.totals.map(\.source).unique
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
         var page = Page(
             title: "Policies compared",
@@ -112,7 +112,7 @@ public enum ComparePage {
     }
 
     private static func add(_ rows: [CompareRow], _ name: String, to page: inout Page) {
-        let policies = rows.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let policies = rows.map(\.policy).unique
         let largest = Double(rows.map(\.byteLimit).max() ?? 1)
         func lines(_ value: (CompareRow) -> Double?) -> [ChartSeries] {
             policies.map { policy in

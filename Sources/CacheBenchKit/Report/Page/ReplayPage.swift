@@ -1,5 +1,4 @@
-/// A replay as a page to look at.
-public enum ReplayPage {
+package enum ReplayPage {
     /// Traces whose pictures are drawn; more would be a page that nobody reads to its end.
     private static let shownTraces = 8
 
@@ -11,7 +10,7 @@ public enum ReplayPage {
     /// The page, whole.
     ///
     /// - Parameter result: with series, as `ReplayHooks.keepsSeries` makes them.
-    public static func text(_ result: ReplayResult) throws -> String {
+    package static func text(_ result: ReplayResult) throws -> String {
         let total = result.traces.count == 1 ? result.traces[0] : result.total
         let name = result.traces.count == 1 ? total.trace.name : "\(Figures.count(result.traces.count)) traces"
         var page = Page(

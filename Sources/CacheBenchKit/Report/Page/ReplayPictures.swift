@@ -5,7 +5,6 @@ struct ReplayPictures {
     /// Tells ids of this replay from those of others on the page.
     var id = "replay"
 
-    /// Adds them to a page.
     func add(to page: inout Page) {
         moments(&page)
         area(&page, "Blank area over time", "blank", "a1", \.blankPixels, report.coverage.blank)

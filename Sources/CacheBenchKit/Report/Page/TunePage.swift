@@ -1,7 +1,7 @@
 /// A search for a memory limit as a page to look at: the answer first.
-public enum TunePage {
+package enum TunePage {
     /// The suggested limit, replayed by itself on one trace.
-    public struct Shown: Sendable {
+    package struct Shown: Sendable {
         var report: ReplayReport
         var series: ReplaySeries
     }
@@ -16,7 +16,7 @@ public enum TunePage {
     /// - Parameters:
     ///   - report: what was found.
     ///   - shown: pictures of the suggested limit; `nil` leaves them out.
-    public static func text(_ report: TuneReport, shown: Shown? = nil) throws -> String {
+    package static func text(_ report: TuneReport, shown: Shown? = nil) throws -> String {
         let seconds = report.traces.reduce(0) { $0 + $1.seconds }
         var page = Page(
             title: report.suggested.map { "Use a memory limit of \(MemoryLimit.bytes($0.byteLimit).shown)" }
@@ -87,7 +87,7 @@ public enum TunePage {
             }
         }
         var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
-        let others = beside.map(\.policy).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let others = beside.map(\.policy).unique
         for (index, policy) in others.enumerated() {
             let name = policy == "none" ? "no prefetch" : policy
             series.append(

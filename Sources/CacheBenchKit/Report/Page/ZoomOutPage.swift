@@ -1,7 +1,6 @@
-/// Zooming out as a page to look at.
-public enum ZoomOutPage {
+package enum ZoomOutPage {
     /// The page, whole.
-    public static func text(_ report: ZoomoutReport) throws -> String {
+    package static func text(_ report: ZoomoutReport) throws -> String {
         let rows = report.rows.sorted { $0.factor < $1.factor }
         var page = Page(
             title: "Zooming out",

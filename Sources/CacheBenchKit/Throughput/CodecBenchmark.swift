@@ -1,0 +1,192 @@
+import Foundation
+package import TileCache
+
+/// Measures the compressed tier's codec against LZ4 on the unfiltered pixels of the same tiles, and against copying them, in
+/// the same run.
+///
+/// Figures are sums of each tile's median over rounds in which both sides take turns: a slow spell of the machine hits
+/// both, a pause neither.
+/// Speeds are 10^6 bytes of pixels a second; filters, checks and the recognition of plain tiles are part of the time.
+package struct CodecBenchmark {
+    /// A tile to measure with; its class is what the figures are grouped by.
+    package struct Tile {
+        package var className: String
+        package var width: Int
+        package var height: Int
+        package var format: PixelFormat
+        package var pixels: [UInt8]
+
+        package init(className: String, width: Int, height: Int, format: PixelFormat, pixels: [UInt8]) {
+            self.className = className
+            self.width = width
+            self.height = height
+            self.format = format
+            self.pixels = pixels
+        }
+
+        /// Whether the tile counts for the totals: pictures do; noise, plain colours and elevation show extremes and
+        /// other formats, and have lines of their own.
+        var isPicture: Bool {
+            format.bytesPerPixel == 4 && format != .float32 && !className.hasPrefix("noise") && className != "flat"
+        }
+    }
+
+    /// The figures of one class of tiles.
+    package struct Row: Codable, Sendable {
+        package var `class`: String
+        package var ratio: Double
+        package var compress: Double
+        package var decompress: Double
+        package var rawRatio: Double
+        package var rawCompress: Double
+        package var rawDecompress: Double
+        /// Copying the pixels.
+        package var memcpy: Double
+    }
+
+    /// Over all picture classes together; speeds relative to raw LZ4.
+    package struct Total: Codable, Sendable {
+        package var ratio: Double?
+        package var compressToRaw: Double?
+        package var decompressToRaw: Double?
+        /// Speeds relative to copying the pixels.
+        package var compressToMemcpy: Double?
+        package var decompressToMemcpy: Double?
+        /// What two threads get done in a time, relative to one; `spin` is the same for a loop that needs no memory,
+        /// which says whether two cores were there.
+        package var twoThreads: Scaling?
+    }
+
+    /// Two threads relative to one.
+    package struct Scaling: Codable, Sendable {
+        package var compress: Double
+        package var decompress: Double
+        package var spin: Double
+    }
+
+    /// Everything that was measured.
+    package struct Report: Codable, Sendable {
+        package var codec: [Row]
+        package var codecTotal: Total
+    }
+
+    /// What kept a set of tiles from being measured.
+    package enum Failure: Error, CustomStringConvertible {
+        case unreadable(String)
+        case size(file: String, bytes: Int, expected: Int)
+        case noTiles(String)
+        case wrongPixels(String)
+
+        package var description: String {
+            switch self {
+            case .unreadable(let path): "cannot read \(path)"
+            case .size(let file, let bytes, let expected): "\(file): \(bytes) bytes, expected \(expected)"
+            case .noTiles(let path): "no .rgba or .f32 tiles in \(path)"
+            case .wrongPixels(let name): "a tile of class \(name) did not come back as it was"
+            }
+        }
+    }
+
+    private let classes: [(name: String, tiles: [Tile])]
+
+    /// Measures the tiles that `draw` makes.
+    package init(drawing draw: () throws -> [Tile]) rethrows {
+        let tiles = try draw()
+        classes = Dictionary(grouping: tiles, by: \.className).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    /// Measures the files of a directory.
+    package init(directory: String) throws {
+        try self.init { try Self.tiles(inDirectory: directory) }
+    }
+
+    /// The tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
+    package static func tiles(inDirectory directory: String) throws -> [Tile] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            throw Failure.unreadable(directory)
+        }
+        let tiles: [Tile] = try names.sorted().compactMap { name in
+            guard name.hasSuffix(".rgba") || name.hasSuffix(".f32") else { return nil }
+            guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
+                throw Failure.unreadable(name)
+            }
+            let side = 256
+            guard data.count == side * side * 4 else {
+                throw Failure.size(file: name, bytes: data.count, expected: side * side * 4)
+            }
+            let stem = name.prefix { $0 != "." }
+            let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
+            let format: PixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
+            return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
+        }
+        guard !tiles.isEmpty else { throw Failure.noTiles(directory) }
+        return tiles
+    }
+
+    /// Runs everything. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
+    ///
+    /// - Parameter shouldStop: asked before each round but the first; medians are then of the rounds so far.
+    package func run(
+        rounds: Int = 25,
+        scalingRounds: Int = 9,
+        shouldStop: () -> Bool = { false }
+    ) throws -> Report {
+        let all = classes.flatMap(\.tiles)
+        guard let largest = all.map(\.pixels.count).max() else {
+            return Report(codec: [], codecTotal: Total())
+        }
+        var workers = try classes.map { try CodecRun(tiles: $0.tiles, maximumTileBytes: largest) }
+        for round in 0..<max(rounds, 1) where round == 0 || !shouldStop() {
+            for index in workers.indices { try workers[index].measure(rawFirst: round % 2 == 1) }
+        }
+        let rows = zip(classes, workers).map { entry, run in
+            let bytes = Double(entry.tiles.reduce(0) { $0 + $1.pixels.count })
+            func speed(_ pass: (CodecRun.Times) -> Double) -> Double { bytes / run.seconds(pass) / 1e6 }
+            return Row(
+                class: entry.name,
+                ratio: bytes / Double(run.storedBytes),
+                compress: speed(\.compress),
+                decompress: speed(\.decompress),
+                rawRatio: bytes / Double(run.rawStoredBytes),
+                rawCompress: speed(\.rawCompress),
+                rawDecompress: speed(\.rawDecompress),
+                memcpy: speed(\.copy)
+            )
+        }
+        let scalingRounds = shouldStop() ? 0 : scalingRounds
+        let total = try total(workers, largest: largest, scalingRounds: scalingRounds, shouldStop)
+        return Report(codec: rows, codecTotal: total)
+    }
+
+    private func total(
+        _ runs: [CodecRun],
+        largest: Int,
+        scalingRounds: Int,
+        _ shouldStop: () -> Bool
+    ) throws -> Total {
+        let pictures = zip(classes, runs).filter { entry, _ in entry.tiles.allSatisfy(\.isPicture) }
+        guard !pictures.isEmpty else { return Total() }
+        let bytes = pictures.reduce(0) { $0 + $1.0.tiles.reduce(0) { $0 + $1.pixels.count } }
+        let stored = pictures.reduce(0) { $0 + $1.1.storedBytes }
+        func seconds(_ pass: (CodecRun.Times) -> Double) -> Double {
+            pictures.reduce(0) { $0 + $1.1.seconds(pass) }
+        }
+        let compress = seconds(\.compress)
+        let decompress = seconds(\.decompress)
+        let copy = seconds(\.copy)
+        var scaling: Scaling?
+        if scalingRounds > 0 {
+            let tiles = pictures.flatMap { $0.0.tiles }
+            scaling = try CodecScaling(tiles: tiles, maximumTileBytes: largest)
+                .measure(rounds: scalingRounds, shouldStop: shouldStop)
+        }
+        return Total(
+            ratio: Double(bytes) / Double(stored),
+            compressToRaw: seconds(\.rawCompress) / compress,
+            decompressToRaw: seconds(\.rawDecompress) / decompress,
+            compressToMemcpy: copy / compress,
+            decompressToMemcpy: copy / decompress,
+            twoThreads: scaling
+        )
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Synchronization
+import TileCache
+
+/// What calls cost, and how long other threads wait for them, by how many tiles the cache holds.
+package struct HeldTilesBenchmark: Sendable {
+    /// Figures of one number of tiles, in milliseconds.
+    package struct Row: Codable, Sendable, Hashable {
+        /// Tiles held.
+        package var tiles: Int
+        /// By call: how long the call took.
+        package var calls: [String: Double] = [:]
+        /// By call: the p99.9 of another thread's look-ups meanwhile.
+        package var waits: [String: Double] = [:]
+        /// By call: the p99.9 of the same thread's look-ups in an idle cache.
+        package var idleWaits: [String: Double] = [:]
+        /// By call: the longest look-up of another thread meanwhile.
+        package var longestWaits: [String: Double] = [:]
+        /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
+        package var frame = 0.0
+        /// The longest of these.
+        package var longestFrame = 0.0
+    }
+
+    /// Tiles of 16 x 16 gray pixels.
+    private struct GraySource: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            return .pixels
+        }
+    }
+
+    /// How long look-ups of one thread take, in the cache and in an idle one.
+    private final class Prober: Sendable {
+        private struct State {
+            var waits: [Int64] = []
+            var idleWaits: [Int64] = []
+            var isOver = false
+        }
+
+        private let state = Lock(State())
+        private let done = DispatchSemaphore(value: 0)
+
+        init(_ cache: TileCache, _ layer: LayerID, idle: TileCache) {
+            @Sendable func lookUp(in cache: TileCache) -> Int64 {
+                usleep(20)
+                let start = MonotonicTime.now.nanoseconds
+                _ = cache.isResident(TileCoordinate(level: 0, column: 0, row: 0), of: layer)
+                return MonotonicTime.now.nanoseconds - start
+            }
+            let thread = Thread { [self] in
+                var isOver = false
+                while !isOver {
+                    let waits = (lookUp(in: cache), lookUp(in: idle))
+                    isOver = state.withLock { state in
+                        state.waits.append(waits.0)
+                        state.idleWaits.append(waits.1)
+                        return state.isOver
+                    }
+                }
+                done.signal()
+            }
+            thread.start()
+        }
+
+        /// Figures since the last call, in milliseconds.
+        func take() -> (usual: Double, longest: Double, idle: Double) {
+            let (waits, idle) = state.withLock { state in
+                defer { (state.waits, state.idleWaits) = ([], []) }
+                return (state.waits, state.idleWaits)
+            }
+            let spread = PacedFrameBenchmark.Spread(waits)
+            return (spread.p999, spread.maximum, PacedFrameBenchmark.Spread(idle).p999)
+        }
+
+        func end() {
+            state.withLock { $0.isOver = true }
+            done.wait()
+        }
+    }
+
+    private static let side = 4096
+
+    /// Fills a cache with so many tiles and measures.
+    package static func run(tiles: Int) throws -> Row {
+        var row = Row(tiles: tiles)
+        // A slot is a page of the system, and the table takes an entry for each.
+        var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
+        configuration.workers = 2
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: side * 16, worldHeight: side * 16, tileSize: 16)
+        let options = LayerOptions(format: .gray8, isCompressible: false)
+        let layer = try cache.addLayer(GraySource(), pyramid: pyramid, options: options)
+        let view = cache.makeView(layers: [layer])
+        let prober = Prober(cache, layer, idle: try TileCache(byteLimit: .mebibytes(1), workers: 1))
+        func measure(_ name: String, _ body: () throws -> Void) rethrows {
+            _ = prober.take()
+            let start = MonotonicTime.now.nanoseconds
+            try body()
+            row.calls[name] = Double(MonotonicTime.now.nanoseconds - start) / 1e6
+            (row.waits[name], row.longestWaits[name], row.idleWaits[name]) = prober.take()
+        }
+        let level = pyramid.maximumLevel
+        let rows = max(tiles / side, 2)
+        func box(_ rows: Int) -> Rectangle {
+            Rectangle(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
+        }
+        measure("load") {
+            // As many at a time as a large view needs.
+            for first in stride(from: 0, to: tiles, by: 250) {
+                let part = (first..<min(first + 250, tiles)).map {
+                    TileCoordinate(level: level, column: $0 % side, row: $0 / side)
+                }
+                view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
+                while !part.allSatisfy({ cache.isResident($0, of: layer) }) { usleep(200) }
+            }
+            view.update(needing: [])
+        }
+        measure("statistics") { for _ in 0..<100 { _ = cache.statistics } }
+        row.calls["statistics"]! /= 100
+        measure("invalidate") {
+            cache.invalidate(layer, region: Rectangle(minX: 0, minY: 0, maxX: 16, maxY: 16))
+        }
+        try measure("pin half") { try cache.pin(layer, levels: level...level, region: box(rows / 2)) }
+        var frames: [Double] = []
+        for step in 0..<400 {
+            let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
+            let start = MonotonicTime.now.nanoseconds
+            view.update(Viewport(center: center, width: 256, height: 192))
+            _ = view.frame()
+            frames.append(Double(MonotonicTime.now.nanoseconds - start) / 1e6)
+            usleep(4000)
+        }
+        row.frame = frames.sorted()[frames.count / 2]
+        row.longestFrame = frames.max() ?? 0
+        cache.unpin(layer)
+        let limit = cache.byteLimit.bytes
+        measure("limit to a tenth") { cache.byteLimit = .bytes(limit / 10) }
+        measure("trim to 0") { cache.trim(toBytes: 0) }
+        prober.end()
+        _ = cache.shutdown(timeout: 10_000_000_000)
+        return row
+    }
+
+    /// A table for people, 80 columns.
+    package static func text(_ rows: [Row]) -> String {
+        func cell(_ value: Double?) -> String { String(format: "%9.3f", value ?? .nan) }
+        var lines = ["by tiles held    " + rows.map { String(format: "%9d", $0.tiles) }.joined() + "   (ms)"]
+        for name in ["load", "statistics", "invalidate", "pin half", "limit to a tenth", "trim to 0"] {
+            let name17 = name.padding(toLength: 17, withPad: " ", startingAt: 0)
+            lines.append(name17 + rows.map { cell($0.calls[name]) }.joined() + "   the call")
+            lines.append("                 " + rows.map { cell($0.waits[name]) }.joined() + "   others wait, p99.9")
+            lines.append("                 " + rows.map { cell($0.idleWaits[name]) }.joined() + "   idle cache, p99.9")
+        }
+        lines.append("update, frame    " + rows.map { cell($0.frame) }.joined() + "   median")
+        lines.append("                 " + rows.map { cell($0.longestFrame) }.joined() + "   longest")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

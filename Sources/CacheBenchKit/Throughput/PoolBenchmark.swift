@@ -1,0 +1,135 @@
+import TileCache
+
+/// What the pool adds to the codec: reserving, storing and finding pages, locks and leases.
+package struct PoolReport: Codable, Sendable, Hashable {
+    /// Speed of compressing a tile into the pool over that of compressing it alone.
+    package var storeToCodec: Double
+    /// Speed of decompressing a tile out of the pool over that of decompressing it alone.
+    package var fetchToCodec: Double
+}
+
+/// Measures the whole path of the compressed tier against the codec alone, in turns.
+struct PoolBenchmark {
+    private struct Source: BlockingTileSource {
+        let tiles: [CodecBenchmark.Tile]
+
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            guard tile.row == 0, tile.column < tiles.count else { return .absent }
+            let source = tiles[tile.column].pixels
+            pixels.withMutableBytes { target in source.withUnsafeBytes { target.copyMemory(from: $0) } }
+            return .pixels
+        }
+    }
+
+    private let tiles: [CodecBenchmark.Tile]
+    private let coordinates: [TileCoordinate]
+    private let cache: TileCache
+    private let layer: LayerID
+
+    /// Fills a cache with the tiles; those of one size and format that compress at all.
+    init?(_ all: [CodecBenchmark.Tile]) throws {
+        let codec = try TileCodec(maximumTileBytes: all.map(\.pixels.count).max() ?? 1)
+        tiles = all.filter { tile in
+            guard tile.isPicture, tile.width == 256, tile.height == 256 else { return false }
+            let packed = tile.pixels.withUnsafeBytes {
+                codec.compress($0, width: tile.width, height: tile.height, format: tile.format)
+            }
+            if case .block = packed { return true }
+            return false
+        }
+        guard !tiles.isEmpty else { return nil }
+        cache = try TileCache(byteLimit: .mebibytes(16 + tiles.count))
+        let pyramid = try TilePyramid(
+            worldWidth: Double(tiles.count * 256),
+            worldHeight: 256,
+            levels: [
+                PyramidLevel(
+                    width: tiles.count * 256,
+                    height: 256,
+                    tileWidth: 256,
+                    tileHeight: 256,
+                    worldPixelsPerPixel: 1
+                )
+            ]
+        )
+        layer = try cache.addLayer(Source(tiles: tiles), pyramid: pyramid)
+        coordinates = tiles.indices.map { TileCoordinate(level: 0, column: $0, row: 0) }
+        let view = cache.makeView(layers: [layer])
+        let end = MonotonicTime.now.nanoseconds + 20_000_000_000
+        let whole = Viewport(
+            center: WorldPoint(x: Double(tiles.count) * 128, y: 128),
+            width: Double(tiles.count) * 256,
+            height: 256
+        )
+        repeat { view.update(whole) } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
+    }
+
+    func run(rounds: Int, shouldStop: () -> Bool = { false }) throws -> PoolReport {
+        let codec = try TileCodec(maximumTileBytes: tiles[0].pixels.count)
+        var blocks: [[UInt8]] = []
+        for tile in tiles {
+            try compressed(tile, codec) { blocks.append([UInt8]($0)) }
+        }
+        // As many targets as tiles, so that both sides write to memory that is as cold.
+        let targets = tiles.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.pixels.count, alignment: 4096) }
+        defer { for target in targets { target.deallocate() } }
+        // By tile, as in CodecRun: the codec alone and through the pool.
+        let none = tiles.map { _ in (alone: [Double](), pooled: [Double]()) }
+        var stores = none
+        var fetches = none
+        for round in 0..<max(rounds, 1) + 1 where round < 2 || !shouldStop() {
+            // The first round touches memory that later ones use again.
+            let counts = round > 0
+            for (index, tile) in tiles.enumerated() {
+                let time = try seconds { try compressed(tile, codec) { _ in } }
+                if counts { stores[index].alone.append(time) }
+            }
+            for (index, tile) in coordinates.enumerated() {
+                let time = seconds { _ = cache.demote(tile, of: layer) }
+                if counts { stores[index].pooled.append(time) }
+            }
+            for (index, tile) in tiles.enumerated() {
+                let time = try seconds {
+                    try blocks[index].withUnsafeBytes {
+                        try codec.decompress(
+                            $0,
+                            into: targets[index],
+                            width: tile.width,
+                            height: tile.height,
+                            format: tile.format
+                        )
+                    }
+                }
+                if counts { fetches[index].alone.append(time) }
+            }
+            for (index, tile) in coordinates.enumerated() {
+                var moved = false
+                let time = seconds { moved = cache.promote(tile, of: layer) }
+                guard moved else { throw ReplayError("the pool lost a tile while it was measured") }
+                if counts { fetches[index].pooled.append(time) }
+            }
+        }
+        func ratio(_ times: [(alone: [Double], pooled: [Double])]) -> Double {
+            times.reduce(0) { $0 + $1.alone.median } / times.reduce(0) { $0 + $1.pooled.median }
+        }
+        return PoolReport(storeToCodec: ratio(stores), fetchToCodec: ratio(fetches))
+    }
+
+    private func compressed(
+        _ tile: CodecBenchmark.Tile,
+        _ codec: TileCodec,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws {
+        try tile.pixels.withUnsafeBytes { pixels in
+            guard
+                case .block(let block) = codec.compress(
+                    pixels,
+                    width: tile.width,
+                    height: tile.height,
+                    format: tile.format
+                )
+            else { throw ReplayError("a tile that was compressed before no longer is") }
+            body(block)
+        }
+    }
+}

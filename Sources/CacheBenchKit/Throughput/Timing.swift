@@ -1,0 +1,25 @@
+import TileCache
+
+/// Wall-clock seconds of `body`.
+func seconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
+    let start = MonotonicTime.now.nanoseconds
+    try body()
+    return Double(MonotonicTime.now.nanoseconds - start) / 1e9
+}
+
+extension [(work: Double, spin: Double)] {
+    /// The rounds in which the machine had two cores to give; all rounds if it never had.
+    var withBothCores: Self {
+        let whole = filter { $0.spin > 1.85 }
+        return whole.isEmpty ? self : whole
+    }
+}
+
+extension [Double] {
+    /// The middle value, the mean of two; 0 if there is none.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

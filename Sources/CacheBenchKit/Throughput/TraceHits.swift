@@ -1,0 +1,132 @@
+import Foundation
+import PanTraces
+import TileCache
+
+/// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.
+///
+/// Nothing is fetched ahead and a load takes no time, so that only what is kept makes the difference. A demand is a tile
+/// that a frame needs and the frame before did not; the first frame's are left out. All see every needed tile of every
+/// frame, and all tiles cost the same.
+///
+/// On Linux an `NSCache` gives up what costs least and, of what costs the same, what came last: once it is full it takes no
+/// other tile, and hits only where a session comes back to where it began. Apple's does better.
+package struct TraceHits: Codable, Sendable, Hashable {
+    /// Demands counted.
+    package var demands: Int
+    /// The limit of each, in bytes: for the `NSCache` the sum of the tiles' bytes.
+    package var byteLimit: Int
+    /// How much smaller compressed tiles are taken to be.
+    package var compressionRatio: Double
+    /// Demands that found their tile decoded or compressed.
+    package var hits: Int
+    /// Hits over demands; `null` where there was none.
+    @Nullable package var hitRate: Double?
+    /// The same without the compressed tier.
+    package var decodedOnlyHits: Int
+    /// Hits without the compressed tier over demands.
+    @Nullable package var decodedOnlyHitRate: Double?
+    /// Demands that found their tile in the `NSCache`.
+    package var nsCacheHits: Int
+    /// Hits of the `NSCache` over demands.
+    @Nullable package var nsCacheHitRate: Double?
+
+    /// Plays the session through all three.
+    ///
+    /// - Parameters:
+    ///   - byteLimit: of each; 32 MiB unless given.
+    ///   - compressionRatio: 1 to 1000; what was measured on tiles like the renderer's.
+    ///   - duration: how much of the session, in nanoseconds. Default: all.
+    /// - Throws: `TileCacheError`, ``PanTraceError`` or ``ReplayError``.
+    package static func measure(
+        byteLimit: Int = 32 << 20,
+        compressionRatio: Double,
+        duration: Int64? = nil
+    ) throws -> TraceHits {
+        var options = ReplayOptions()
+        options.memoryLimit = .bytes(byteLimit)
+        options.prefetch = .none
+        options.loadLatency = 0
+        options.duration = duration
+        options.compressionRatio = min(max(compressionRatio, 1), 1000)
+        let both = try demands(options)
+        options.compressedTier = false
+        let decodedOnly = try demands(options)
+        let accesses = try self.accesses(duration: duration)
+        let nsCacheHits = self.nsCacheHits(on: accesses, byteLimit: byteLimit)
+        let counted = accesses.count { $0.isDemand }
+        func rate(_ hits: Int) -> Double? { counted == 0 ? nil : Double(hits) / Double(counted) }
+        return TraceHits(
+            demands: counted,
+            byteLimit: byteLimit,
+            compressionRatio: options.compressionRatio,
+            hits: both.hits,
+            hitRate: rate(both.hits),
+            decodedOnlyHits: decodedOnly.hits,
+            decodedOnlyHitRate: rate(decodedOnly.hits),
+            nsCacheHits: nsCacheHits,
+            nsCacheHitRate: rate(nsCacheHits)
+        )
+    }
+
+    private static func demands(_ options: ReplayOptions) throws -> (hits: Int, total: Int) {
+        let demands = try Replay(options).run(ReplayInput(builtIn: options)).total.demands
+        return (demands.decodedHits + demands.compressedHits, demands.total)
+    }
+
+    /// A tile that a frame needs.
+    struct Access {
+        var tile: TileCoordinate
+        /// Whether the frame before did not need it, and there was one.
+        var isDemand: Bool
+    }
+
+    /// Every needed tile of every frame, row by row: a renderer asks its cache for all of them each time it draws, and a
+    /// cache that goes by recency has to be told.
+    static func accesses(duration: Int64? = nil) throws -> [Access] {
+        let session = BuiltInSession()
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: BuiltInSession.worldSize,
+            worldHeight: BuiltInSession.worldSize,
+            wrapsX: true
+        )
+        let selection = LevelSelection()
+        var frames = FrameCursor(session.stream, viewport: BuiltInSession.viewport, duration: duration)
+        var accesses: [Access] = []
+        var before: Set<TileCoordinate>?
+        var level: Int?
+        while let frame = try frames.next() {
+            let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
+            level = chosen
+            let needed = pyramid.neededTiles(under: frame.viewport, at: chosen)
+            accesses += needed.map { Access(tile: $0, isDemand: !(before?.contains($0) ?? true)) }
+            before = Set(needed)
+        }
+        return accesses
+    }
+
+    private static func nsCacheHits(on accesses: [Access], byteLimit: Int) -> Int {
+        final class Key: NSObject {
+            let tile: TileCoordinate
+            init(_ tile: TileCoordinate) { self.tile = tile }
+            override var hash: Int { tile.hashValue }
+            override func isEqual(_ object: Any?) -> Bool { (object as? Key)?.tile == tile }
+        }
+        let cache = NSCache<Key, NSNumber>()
+        cache.totalCostLimit = byteLimit
+        // On Linux the entries hold each other; only emptying the cache lets them go.
+        defer { cache.removeAllObjects() }
+        var hits = 0
+        for access in accesses {
+            let key = Key(access.tile)
+            if cache.object(forKey: key) != nil {
+                if access.isDemand { hits += 1 }
+            } else {
+                cache.setObject(1, forKey: key, cost: tileBytes)
+            }
+        }
+        return hits
+    }
+
+    /// What a tile costs.
+    static let tileBytes = 256 * 256 * 4
+}

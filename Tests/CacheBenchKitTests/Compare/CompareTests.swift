@@ -1,0 +1,218 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// Comparisons on two traces in a folder of their own.
+@Suite struct CompareTests {
+    private static func withTraces<Result>(_ body: ([String]) throws -> Result) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("compare-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let paths = try (0..<2).map { number in
+            var lines = [
+                "# pan-trace: 1", "# viewport: 400x300", "# world: 16384x16384", "# wraps_x: false",
+                "time_s,center_x,center_y,scale",
+            ]
+            for step in 0..<80 {
+                let x = 4000 + 3000 * sin(Double(step) / 9 + Double(number))
+                lines.append("\(Double(step) / 10),\(x),\(5000 + 40 * step),1")
+            }
+            let path = folder.appendingPathComponent("\(number).csv").path
+            try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+            return path
+        }
+        return try body(paths)
+    }
+
+    private static func options() -> ReplayOptions {
+        var options = ReplayOptions()
+        options.compressedTier = false
+        return options
+    }
+
+    @Test func totalsAreTheSumsOfTheRows() throws {
+        try Self.withTraces { paths in
+            let compare = Compare(
+                options: Self.options(),
+                policies: [.ring, .oracle],
+                budgets: [.screens(2), .screens(4)]
+            )
+            let report = try compare.run(paths: paths)
+            #expect(report.rows.count == 8 && report.totals.count == 4)
+            for total in report.totals {
+                let rows = report.rows.filter { $0.policy == total.policy && $0.screens == total.screens }
+                #expect(rows.count == 2)
+                #expect(rows.reduce(0) { $0 + $1.demands } == total.demands)
+                #expect(rows.reduce(0) { $0 + $1.loads } == total.loads)
+                #expect(total.drawableHitRate == total.hitRate)
+            }
+            #expect(report.chargedTotals == nil)
+            #expect(try compare.run(paths: paths) == report)
+            // The same as the replay says.
+            var options = Self.options()
+            options.prefetch = .ring
+            options.eviction = .lru
+            options.memoryLimit = .screens(2)
+            let replay = try Replay(options).run(
+                paths.map { [options] path in { try ReplayInput(path: path, options: options) } }
+            )
+            #expect(report.totals[0].hitRate == replay.total.demands.hitRate)
+            #expect(report.totals[0].loadedBytes == replay.total.loads.bytes)
+        }
+    }
+
+    /// Each gap from the rates of its neighbours, which policies beyond both of them are not kept within.
+    @Test func gapsArePlacesBetweenTheOwnBaselineAndOracle() throws {
+        try Self.withTraces { paths in
+            let report = try Compare(
+                options: Self.options(),
+                policies: [.none, .ring, .tilecache, .oracle],
+                budgets: [.screens(1), .screens(3)]
+            ).run(paths: paths)
+            for rows in [report.rows, report.totals] {
+                for row in rows {
+                    func rate(_ policy: String) throws -> Double {
+                        let same = rows.first {
+                            $0.policy == policy && $0.trace == row.trace && $0.screens == row.screens
+                        }
+                        return try #require(same?.hitRate)
+                    }
+                    let (none, oracle) = (try rate("none"), try rate("oracle"))
+                    guard oracle - none >= 0.02 else {
+                        #expect(row.gapClosed == nil)
+                        continue
+                    }
+                    let gap = try #require(row.gapClosed)
+                    #expect(abs(none + gap * (oracle - none) - (row.hitRate ?? -1)) < 1e-9)
+                    #expect(row.policy != "none" || gap == 0)
+                    #expect(row.policy != "oracle" || gap == 1)
+                }
+            }
+            // One screen is 11 tiles, and such a view across tiles' edges needs up to 3 x 3: none is too small.
+            #expect(report.totals.allSatisfy { $0.shortfallBytes == 0 && $0.screenBytes > 0 })
+            let page = try ComparePage.text(report)
+            let flags = "compare --budgets 1screens,3screens --policies none,ring,tilecache,oracle --efforts 0.5"
+            #expect(page.contains(flags))
+            #expect(CompareText.text(report).contains("--budgets 1screens,3screens"))
+        }
+    }
+
+    @Test func moreEffortLoadsMore() throws {
+        try Self.withTraces { paths in
+            for kind in [PrefetchKind.ring, .skewport] {
+                var compare = Compare(options: Self.options(), policies: [kind], budgets: [.screens(4)])
+                compare.efforts = [0, 0.1, 0.3, 0.5, 1]
+                let rows = try compare.run(paths: paths).totals
+                #expect(rows.map(\.effort) == compare.efforts)
+                #expect(rows.map(\.loads) == rows.map(\.loads).sorted())
+                #expect(rows[0].gapClosed == 0, "without effort nothing is loaded ahead of need")
+                #expect(rows[3].loads == rows[4].loads && rows[0].loads < rows[3].loads)
+            }
+        }
+    }
+
+    @Test func loadsAreHeldEqual() throws {
+        try Self.withTraces { paths in
+            var compare = Compare(
+                options: Self.options(),
+                policies: [.none, .ring, .skewport, .tilecache, .oracle],
+                budgets: [.screens(4)]
+            )
+            compare.equalLoads = .smallest
+            let rows = try compare.run(paths: paths).totals
+            let held = rows.filter { $0.policy != "none" && $0.policy != "oracle" }
+            let targets = Set(held.map { $0.targetLoads ?? 0 })
+            #expect(targets.count == 1)
+            for row in held {
+                let target = try #require(row.targetLoads)
+                #expect(row.reachesTarget == (abs(row.loads - target) * 50 <= target))
+                #expect((0...1).contains(row.effort))
+            }
+            #expect(held.contains { $0.loads == $0.targetLoads && $0.effort == 0.5 })
+            #expect(rows.filter { $0.targetLoads == nil }.map(\.policy) == ["none", "oracle"])
+        }
+    }
+
+    @Test func whatCannotBeComparedIsSaid() throws {
+        try Self.withTraces { paths in
+            var compare = Compare(options: Self.options(), policies: [.ring], budgets: [.screens(4)])
+            compare.equalLoads = .policy(.skewport)
+            #expect(throws: ReplayError.self) { try compare.run(paths: paths) }
+            compare.equalLoads = .smallest
+            compare.efforts = [0.1]
+            #expect(throws: ReplayError.self) { try compare.run(paths: paths) }
+        }
+    }
+
+    @Test func aChargedComparisonShowsBothTables() throws {
+        try Self.withTraces { paths in
+            var options = Self.options()
+            options.compressedTier = true
+            options.cost = .rates(compress: 1e9, decompress: 2e9)
+            let report = try Compare(options: options, policies: [.ring], budgets: [.screens(2)]).run(paths: paths)
+            let charged = try #require(report.chargedTotals?.first)
+            #expect(charged.demands == report.totals[0].demands)
+            #expect(report.totals[0].drawableHitRate == report.totals[0].hitRate)
+            let (drawable, all) = (try #require(charged.drawableHitRate), try #require(charged.hitRate))
+            #expect(drawable <= all)
+            #expect(CompareText.text(report).contains("compress=1000000000B"))
+        }
+    }
+
+    /// Held to equal loads as well: an effort whose search was cut short would be another row.
+    @Test(arguments: [nil, .smallest] as [Compare.LoadTarget?])
+    func anInterruptedComparisonHasTheRowsThatWereDone(equalLoads: Compare.LoadTarget?) throws {
+        try Self.withTraces { paths in
+            var compare = Compare(
+                options: Self.options(),
+                policies: [.none, .ring, .skewport, .oracle],
+                budgets: [.screens(2), .screens(4)]
+            )
+            compare.equalLoads = equalLoads
+            let all = Lock(0)
+            let whole = try compare.run(paths: paths, progress: { count, _ in all.withLock { $0 = max($0, count) } })
+            #expect(!whole.interrupted)
+            let count = all.withLock { $0 }
+            for stop in [0, 1, 6] + (equalLoads == nil ? [] : [count - 5, count - 1]) {
+                let done = Lock(0)
+                let part = try compare.run(
+                    paths: paths,
+                    shouldStop: { done.withLock { $0 >= stop } },
+                    progress: { count, _ in done.withLock { $0 = max($0, count) } }
+                )
+                #expect(part.interrupted)
+                // Replays on other cores end meanwhile, but none is begun.
+                #expect(part.rows.count <= whole.rows.count && (stop > 0 || part.rows.isEmpty))
+                for var row in part.rows + part.totals {
+                    let same = (whole.rows + whole.totals).filter {
+                        $0.policy == row.policy && $0.trace == row.trace && $0.screens == row.screens
+                    }
+                    if row.gapClosed == nil { row.gapClosed = same.first?.gapClosed }
+                    #expect(same == [row])
+                }
+                #expect(CompareText.text(part).contains("policy"))
+            }
+        }
+    }
+
+    @Test func effectsCanBeLeftOut() throws {
+        try Self.withTraces { paths in
+            var options = Self.options()
+            let compare = Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
+            let all = try compare.run(paths: paths).totals
+            options.without = [.pan, .parents, .children, .returns, .cover]
+            let few = try Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
+                .run(paths: paths).totals
+            let (before, after) = (try #require(all[0].hitRate), try #require(few[0].hitRate))
+            #expect(after < before)
+            #expect(all[1] == few[1], "other policies have no such effects")
+            #expect(
+                options.resolvedConfiguration(scene: nil, byteLimit: nil)["without"]
+                    == .text("pan,parents,children,returns,cover")
+            )
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import CacheBenchKit
+import Testing
+import TileCache
+
+/// The default policy on motion of kinds that no constant was chosen with, beside the simple policies.
+@Suite struct GeneratedSessionTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var kind: GeneratedSession.Kind
+        var width = 1000.0
+        var height = 700.0
+        var tileSize = 256
+        var frameRate = 60.0
+        var milliseconds: Int64 = 40
+        /// What it may hit less than the best simple policy.
+        var allowance = 0.02
+        /// The most of its loads that may never be drawn.
+        var mostWaste = 0.62
+
+        var testDescription: String { "\(kind), \(Int(width))x\(Int(height)), \(milliseconds) ms" }
+    }
+
+    static let cases = [
+        Case(kind: .flings),
+        Case(kind: .pinches),
+        Case(kind: .slide),
+        Case(kind: .flights),
+        Case(kind: .keys),
+        Case(kind: .circles),
+        Case(kind: .camera),
+        Case(kind: .wheel),
+        Case(kind: .drift),
+        Case(kind: .flings, width: 390, height: 844, milliseconds: 150),
+        Case(kind: .pinches, width: 1920, height: 1080, tileSize: 512, frameRate: 30),
+        // With loads this short there is always a free worker, and the odds are learnt for less than what it tries.
+        Case(kind: .slide, width: 390, height: 844, milliseconds: 10, mostWaste: 0.75),
+        Case(kind: .circles, width: 390, height: 844, milliseconds: 150),
+        Case(kind: .camera, width: 390, height: 844, milliseconds: 150),
+        Case(kind: .camera, width: 1920, height: 1080, milliseconds: 300),
+        // A ring goes on loading at rest what steps of half a view may need; the default waits until steps have taught it.
+        Case(kind: .keys, width: 390, height: 844, milliseconds: 150, allowance: 0.08),
+        Case(kind: .keys, width: 1920, height: 1080, tileSize: 512, frameRate: 30, allowance: 0.1),
+        // Four workers bring 13 tiles a second, where a fling uncovers 50.
+        Case(kind: .flings, width: 1920, height: 1080, milliseconds: 300, allowance: 0.05, mostWaste: 0.7),
+    ]
+
+    @Test(arguments: cases) func theDefaultHitsAsOftenAsAnySimplePolicy(_ session: Case) throws {
+        func replay(_ policy: PrefetchKind) throws -> ReplayReport {
+            var options = ReplayOptions()
+            options.memoryLimit = .screens(4)
+            options.compressedTier = false
+            options.prefetch = policy
+            options.eviction = policy == .tilecache ? .tilecache : .lru
+            options.loadLatency = session.milliseconds * 1_000_000
+            options.frameRate = session.frameRate
+            let samples = GeneratedSession(
+                session.kind,
+                width: session.width,
+                height: session.height,
+                seconds: 9,
+                seed: 1
+            )
+            return try Replay(options).run([
+                { try samples.input(name: "\(session.kind)", tileSize: session.tileSize) }
+            ]).total
+        }
+        let own = try replay(.tilecache)
+        let rate = try #require(own.demands.hitRate)
+        let waste = try #require(own.loads.waste)
+        #expect(waste <= session.mostWaste, "wastes \(waste) of its loads")
+        for policy in [PrefetchKind.none, .ring, .velocity, .skewport] {
+            let other = try #require(try replay(policy).demands.hitRate)
+            #expect(rate >= other - session.allowance, "\(policy) hits \(other), tilecache \(rate)")
+        }
+    }
+}

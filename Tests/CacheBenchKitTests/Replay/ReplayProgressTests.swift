@@ -1,0 +1,53 @@
+import Foundation
+import PanTraces
+import Synchronization
+import Testing
+import TileCache
+
+@testable import CacheBenchKit
+
+/// How far a replay says that it is.
+@Suite struct ReplayProgressTests {
+    private func parts(_ options: ReplayOptions, path: String? = nil) throws -> [(part: Double?, seconds: Double)] {
+        let seen = Mutex<[(part: Double?, seconds: Double)]>([])
+        let hooks = ReplayHooks(progress: { _, part, seconds in seen.withLock { $0.append((part, seconds)) } })
+        let input = try path.map { try ReplayInput(path: $0, options: options) } ?? ReplayInput(lively: options)
+        _ = try Replay(options).run(input, hooks: hooks)
+        return seen.withLock { $0 }
+    }
+
+    /// A trace of a minute in real time is told of many times a second, not every thousand frames.
+    @Test func aReplayInRealTimeIsToldOfOften() throws {
+        var options = ReplayOptions()
+        options.clock = .real
+        options.speed = 100
+        options.loadLatency = 0
+        options.duration = 4_000_000_000
+        let parts = try parts(options)
+        // Of 240 frames every eighth.
+        #expect(parts.count == 30)
+        for (part, seconds) in parts { #expect(part == seconds / 4) }
+    }
+
+    /// Of a session in memory, and of a file, the end is known.
+    @Test func thePartRisesToAll() throws {
+        var options = ReplayOptions()
+        options.prefetch = .none
+        let parts = try parts(options)
+        #expect(parts.count == 3)
+        #expect(parts.allSatisfy { $0.part.map { $0 > 0 && $0 <= 1 } == true })
+        #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.part ?? 1 < $1.part ?? 0 })
+    }
+
+    /// What is in the buffer has not been replayed.
+    @Test func theReadersBufferDoesNotCount() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString).csv")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(BuiltInSession().text.utf8).write(to: file)
+        let reader = try LineReader(path: file.path)
+        _ = try reader.next()
+        #expect(try #require(reader.partRead) < 0.001)
+        while try reader.next() != nil {}
+        #expect(reader.partRead == 1)
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+import Testing
+
+@testable import CacheBenchKit
+
+@Suite struct ReadmeReportTests {
+    /// What the README says the demo prints is what it prints.
+    @Test func printsWhatTheReadmeShows() throws {
+        let options = ReplayOptions()
+        let result = try Replay(options).run([{ try ReplayInput(builtIn: options) }])
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(readme.contains("\n```\n" + ReplayText().text(result) + "```\n"))
+    }
+}

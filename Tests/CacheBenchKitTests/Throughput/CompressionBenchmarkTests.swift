@@ -1,0 +1,51 @@
+import CacheBenchKit
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// What the benchmark of the codec reports.
+@Suite struct CompressionBenchmarkTests {
+    private static func drawn() -> [CodecBenchmark.Tile] {
+        var random = TileRandom(1)
+        return [("b", TileContents.slopes), ("a", .drawing), ("noise", .noise), ("flat", .speck)].map {
+            name,
+            contents in
+            CodecBenchmark.Tile(
+                className: name,
+                width: 64,
+                height: 64,
+                format: .rgba8,
+                pixels: contents.pixels(width: 64, height: 64, bytesPerPixel: 4, random: &random)
+            )
+        }
+    }
+
+    @Test func reportsEachClassAndTheTotalOfPictures() throws {
+        let report = try CodecBenchmark(drawing: Self.drawn).run(rounds: 3, scalingRounds: 0)
+        #expect(report.codec.map(\.class) == ["a", "b", "flat", "noise"])
+        #expect(report.codec[3].ratio == 1 && report.codec[3].rawRatio == 1)
+        for row in report.codec { #expect(row.compress > 0 && row.decompress > 0 && row.rawCompress > 0) }
+        // Both pictures have as many bytes: their ratio is the harmonic mean.
+        let mean = 2 / (1 / report.codec[0].ratio + 1 / report.codec[1].ratio)
+        #expect(try abs(#require(report.codecTotal.ratio) - mean) < 1e-9)
+        #expect(report.codecTotal.twoThreads == nil)
+
+        let json = try #require(
+            JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
+        )
+        let row = try #require((json["codec"] as? [[String: Any]])?.first)
+        let names = ["class", "ratio", "compress", "decompress", "rawRatio", "rawCompress", "rawDecompress", "memcpy"]
+        #expect(Set(row.keys) == Set(names))
+        let total = try #require(json["codecTotal"] as? [String: Any])
+        let relative = ["ratio", "compressToRaw", "decompressToRaw", "compressToMemcpy", "decompressToMemcpy"]
+        #expect(Set(total.keys) == Set(relative))
+    }
+
+    @Test func nothingToMeasureIsNoFigure() throws {
+        let report = try CodecBenchmark(drawing: { [] }).run(rounds: 1)
+        #expect(report.codec.isEmpty && report.codecTotal.ratio == nil)
+        #expect(throws: CodecBenchmark.Failure.self) { try CodecBenchmark(directory: "/no/such/directory") }
+    }
+}

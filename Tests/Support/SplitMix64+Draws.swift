@@ -1,0 +1,11 @@
+package import TileCache
+
+extension SplitMix64 {
+    /// A number in 0 ..< bound.
+    package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    /// True once in `chances` on average.
+    package mutating func oneIn(_ chances: Int) -> Bool { below(chances) == 0 }
+
+    package mutating func element<Element>(of array: [Element]) -> Element { array[below(array.count)] }
+}

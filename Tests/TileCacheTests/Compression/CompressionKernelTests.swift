@@ -1,0 +1,189 @@
+import CTileKernels
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Both paths of every kernel against a model that is written for reading.
+@Suite struct CompressionKernelTests {
+    static let filters = TileFilter.allCases.filter { $0 != .none }
+
+    @Test(arguments: filters)
+    func bothPathsEqualTheModelAtAllSmallWidths(filter: TileFilter) throws {
+        var random = TileRandom(UInt64(filter.rawValue))
+        for width in 1...70 {
+            let height = [1, 2, 3, 5, 7][width % 5]
+            let contents = TileContents.allCases[width % TileContents.allCases.count]
+            try check(filter, width: width, height: height, padding: 0, contents, &random)
+        }
+    }
+
+    @Test(arguments: filters)
+    func bothPathsEqualTheModelAtRandomSizesAndStrides(filter: TileFilter) throws {
+        var random = TileRandom(100 + UInt64(filter.rawValue))
+        for contents in TileContents.allCases {
+            for _ in 0..<6 {
+                let width = Int.random(in: 1...300, using: &random)
+                let height = Int.random(in: 1...40, using: &random)
+                // Odd paddings put rows at odd addresses.
+                let padding = Int.random(in: 0...13, using: &random)
+                try check(filter, width: width, height: height, padding: padding, contents, &random)
+            }
+        }
+    }
+
+    /// Wider than the strips that the kernels work in, so that gradients are carried from one strip into the next.
+    @Test(arguments: filters, [1023, 1024, 1025, 2051])
+    func wideRows(filter: TileFilter, width: Int) throws {
+        var random = TileRandom(UInt64(width))
+        try check(filter, width: width, height: 3, padding: 1, .slopes, &random)
+        try check(filter, width: width, height: 1, padding: 0, .noise, &random)
+    }
+
+    @Test(arguments: [tk_path_portable, tk_path_avx2])
+    func checksumEqualsTheModel(path: tk_path) {
+        var random = TileRandom(3)
+        var sizes = Array(0...600)
+        sizes += (0..<20).map { _ in Int.random(in: 601...70_000, using: &random) }
+        for count in sizes {
+            // One byte in front puts the bytes at an odd address.
+            let bytes = (0...count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let seed = random.next()
+            let sum = bytes.withUnsafeBufferPointer { tk_checksum(path, $0.baseAddress.map { $0 + 1 }, count, seed) }
+            #expect(sum == Self.checksum(Array(bytes.dropFirst()), seed: seed), "\(count) bytes")
+        }
+    }
+
+    @Test func checksumSeesEveryBitAndTheLength() {
+        let bytes = [UInt8](repeating: 7, count: 700)
+        let whole = tk_checksum(tk_path_automatic, bytes, bytes.count, 1)
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[index] ^= 1 << bit
+                #expect(tk_checksum(tk_path_automatic, damaged, damaged.count, 1) != whole)
+            }
+        }
+        let zeros = [UInt8](repeating: 0, count: 300)
+        let sums = (0...300).map { tk_checksum(tk_path_automatic, zeros, $0, 1) }
+        #expect(Set(sums).count == sums.count)
+        #expect(tk_checksum(tk_path_automatic, bytes, bytes.count, 2) != whole)
+    }
+
+    @Test func unknownFiltersDoNothing() {
+        var planes: [UInt8] = [9, 9, 9, 9]
+        let pixels: [UInt8] = [1, 2, 3, 4]
+        #expect(tk_filter_forward(tk_filter(rawValue: 0), tk_path_automatic, pixels, 4, 1, 1, &planes) == 0)
+        #expect(tk_filter_forward(tk_filter(rawValue: 7), tk_path_automatic, pixels, 4, 1, 1, &planes) == 0)
+        tk_filter_inverse(tk_filter(rawValue: 7), tk_path_automatic, pixels, 15, 0, &planes, 4, 1, 1)
+        #expect(planes == [9, 9, 9, 9])
+    }
+
+    // MARK: Checks
+
+    private func check(
+        _ filter: TileFilter,
+        width: Int,
+        height: Int,
+        padding: Int,
+        _ contents: TileContents,
+        _ random: inout TileRandom
+    ) throws {
+        let kernel = try #require(filter.kernel)
+        let bytesPerPixel = filter.planeCount
+        let packed = contents.pixels(width: width, height: height, bytesPerPixel: bytesPerPixel, random: &random)
+        let rowBytes = width * bytesPerPixel
+        let stride = rowBytes + padding
+        var pixels = [UInt8](repeating: 0xee, count: stride * height)
+        for y in 0..<height {
+            pixels.replaceSubrange(y * stride..<y * stride + rowBytes, with: packed[y * rowBytes..<(y + 1) * rowBytes])
+        }
+        let model = Self.planes(filter, packed, width: width, height: height)
+        let size = width * height
+        let held = (0..<bytesPerPixel).filter { plane in model[plane * size..<(plane + 1) * size].contains { $0 != 0 } }
+        let mask = held.reduce(UInt32(0)) { $0 | 1 << UInt32($1) }
+        let stored = held.flatMap { model[$0 * size..<($0 + 1) * size] }
+        let seed = packed.prefix(bytesPerPixel).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let label = "\(filter) \(contents) \(width)x\(height)+\(padding)"
+
+        for path in [tk_path_portable, tk_path_avx2] {
+            var planes = [UInt8](repeating: 0xcc, count: size * bytesPerPixel + 64)
+            let got = tk_filter_forward(kernel, path, pixels, stride, width, height, &planes)
+            #expect(got == mask, "\(label)")
+            #expect(planes.dropLast(64).elementsEqual(model), "\(label)")
+            #expect(planes.suffix(64).allSatisfy { $0 == 0xcc }, "\(label)")
+
+            var back = [UInt8](repeating: 0xee, count: pixels.count)
+            tk_filter_inverse(kernel, path, stored, mask, seed, &back, stride, width, height)
+            #expect(back == pixels, "\(label)")
+        }
+    }
+
+    // MARK: Models
+
+    /// The filters as their definitions read, one number at a time.
+    static func planes(_ filter: TileFilter, _ pixels: [UInt8], width: Int, height: Int) -> [UInt8] {
+        let (channels, bytes): (Int, Int) =
+            switch filter {
+            case .none: (0, 0)
+            case .greenUp8, .gradientBytes32: (4, 1)
+            case .greenUp16: (4, 2)
+            case .up8: (1, 1)
+            case .gradient16: (1, 2)
+            case .gradient32: (1, 4)
+            }
+        let bits = UInt32(bytes * 8)
+        let wrap = UInt32(truncatingIfNeeded: (UInt64(1) << bits) - 1)
+        let isGradient = [.gradient16, .gradient32, .gradientBytes32].contains(filter)
+        let isGreen = [.greenUp8, .greenUp16].contains(filter)
+        let isFolded = [.greenUp16, .gradient16, .gradient32].contains(filter)
+
+        func value(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
+            let at = y < 0 ? channel * bytes : ((y * width + x) * channels + channel) * bytes
+            return (0..<bytes).reduce(0) { $0 | UInt32(pixels[at + $1]) << UInt32(8 * $1) }
+        }
+        func vertical(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
+            x < 0 ? 0 : value(x, y, channel) &- value(x, y - 1, channel)
+        }
+        func residual(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
+            var v = vertical(x, y, channel)
+            if isGradient { v = v &- vertical(x - 1, y, channel) }
+            if isGreen && (channel == 0 || channel == 2) { v = v &- vertical(x, y, 1) }
+            v &= wrap
+            guard isFolded else { return v }
+            let isNegative = v >> (bits - 1) == 1
+            return (isNegative ? ~(v << 1) : v << 1) & wrap
+        }
+        let order = isGreen ? [1, 0, 2, 3] : Array(0..<channels)
+        var planes: [UInt8] = []
+        for channel in order {
+            for byte in 0..<bytes {
+                for y in 0..<height {
+                    for x in 0..<width {
+                        planes.append(UInt8(truncatingIfNeeded: residual(x, y, channel) >> UInt32(8 * byte)))
+                    }
+                }
+            }
+        }
+        return planes
+    }
+
+    /// The checksum as its definition reads: 64 lanes of 32 bits.
+    static func checksum(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+        var lanes = (1...64).map { UInt32($0) &* 0x85eb_ca77 }
+        let padded = bytes + [UInt8](repeating: 0, count: (256 - bytes.count % 256) % 256)
+        for at in stride(from: 0, to: padded.count, by: 4) {
+            let word = (0..<4).reduce(UInt32(0)) { $0 | UInt32(padded[at + $1]) << UInt32(8 * $1) }
+            let lane = at / 4 % 64
+            let mixed = (lanes[lane] ^ word) &* 0x9e37_79b1
+            lanes[lane] = mixed ^ mixed >> 15
+        }
+        var hash = (seed ^ UInt64(bytes.count)) &* 0x9e37_79b9_7f4a_7c15
+        hash ^= hash >> 29
+        for lane in stride(from: 0, to: 64, by: 2) {
+            hash = (hash ^ (UInt64(lanes[lane]) | UInt64(lanes[lane + 1]) << 32)) &* 0xc2b2_ae3d_27d4_eb4f
+            hash ^= hash >> 29
+        }
+        return hash
+    }
+}

@@ -1,0 +1,135 @@
+import Testing
+
+@testable import TileCache
+
+/// Worlds as large and tiles as small or large as can be named, drawn and not only addressed.
+@Suite(.timeLimit(.minutes(15))) struct ExtremeWorldTests {
+    private static let side = 1 << 40
+
+    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> Viewport {
+        Viewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
+    }
+
+    /// The corners and the middle of a world of 2^40 pixels a side, from all of it in view to far beyond 1:1.
+    @Test(arguments: [(1, false), (1, true), (64, false), (64, true)] as [(Int, Bool)])
+    func aWorldOf2To40PixelsIsDrawn(tileSize: Int, wraps: Bool) throws {
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: Self.side,
+            worldHeight: Self.side,
+            tileSize: tileSize,
+            wrapsX: wraps
+        )
+        // Pages of 4 KiB for tiles of 4 bytes: what the level under a view of 16 x 12 pixels needs fits.
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = cache.makeView(layers: [layer])
+        let far = Double(Self.side)
+        for scale in [1 / far, 1e-6, 0.5, 1, 1e12] {
+            for (x, y) in [(0, 0), (far, far), (far / 2, far / 3), (far - 0.5, 1)] {
+                var viewport = Self.view(x, y, scale: scale, rotation: y == 1 ? 0.5 : 0)
+                if tileSize == 1 { (viewport.width, viewport.height) = (16, 12) }
+                view.update(viewport)
+                #expect(
+                    eventually {
+                        let frame = view.frame()
+                        return frame.missingTileCount == 0 && !frame.isEmpty
+                    },
+                    "\(x), \(y) at \(scale): \(cache.statistics)"
+                )
+                let frame = view.frame()
+                let screen = viewport.uprightRectangle
+                for placement in frame {
+                    let identity = placement.tile.identity
+                    #expect(pyramid.contains(identity.tile))
+                    #expect(holdsSmall(placement.tile, expectedPixel(layer: 0, identity.tile)))
+                    // Whatever is drawn is on screen, to what a Double can tell apart out there.
+                    let world = placement.worldRectangle
+                    let slack = max(world.width, far / Double(1 << 50)) + viewport.width / scale
+                    #expect(world.minX <= screen.maxX + slack && world.maxX >= screen.minX - slack)
+                    #expect(world.minY <= screen.maxY + slack && world.maxY >= screen.minY - slack)
+                }
+            }
+        }
+        #expect(cache.statistics.peakBytes <= 8 << 20)
+        #expect(cache.statistics.refusedViewports == 0)
+    }
+
+    /// One more than what can be said, or nothing, is refused by name.
+    @Test func tablesOutOfRangeAreRefused() {
+        func level(_ width: Int, tile: Int = 1, border: Int = 0, scale: Double = 1) -> PyramidLevel {
+            PyramidLevel(
+                width: width,
+                height: 1,
+                tileWidth: tile,
+                tileHeight: 1,
+                worldPixelsPerPixel: scale,
+                border: border
+            )
+        }
+        func refusal(_ levels: [PyramidLevel]) -> String {
+            do {
+                _ = try TilePyramid(worldWidth: 1, worldHeight: 1, levels: levels)
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(refusal([]).contains("1 to 64 levels"))
+        let many = (0..<65).map { level(1, scale: PortableMath.exp2(-Double($0))) }
+        #expect(refusal(many).contains("not 65") && refusal(Array(many.prefix(64))) == "")
+        #expect(refusal([level(0)]).contains("level 0 is empty") && refusal([level(1, tile: 0)]).contains("is empty"))
+        for (most, beyond) in [
+            (level(.max, tile: 1 << 30), level(.max, tile: 1 << 30 + 1)),
+            (level(1, border: 1 << 20), level(1, border: 1 << 20 + 1)), (level(1), level(1, border: -1)),
+        ] {
+            #expect(refusal([most]) == "" && refusal([beyond]).contains("tiles are too large"))
+        }
+        for scale in [0, -1, .infinity, .nan] {
+            #expect(refusal([level(1, scale: scale)]).contains("a resolution larger than 0"))
+        }
+        #expect(refusal([level(Self.side)]) == "" && refusal([level(Self.side + 1)]).contains("more than 2^40 columns"))
+        #expect(refusal([level(.max, tile: 1 << 23)]) == "")
+    }
+
+    /// A tile of one pixel is inverted whole by `fill`.
+    private func holdsSmall(_ tile: LeasedTile, _ value: UInt32) -> Bool {
+        tile.width > 1 ? holds(tile, value) : tile.withUnsafeBytes { $0.load(as: UInt32.self) == ~value }
+    }
+
+    /// Writes the corners of a tile of 2 GiB: memory that nobody touches is none.
+    private final class CornerSource: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            pixels.withMutableBytes { bytes in
+                for offset in [0, bytes.count - 8] {
+                    bytes.storeBytes(of: UInt64(tile.column + 1), toByteOffset: offset, as: UInt64.self)
+                }
+            }
+            return .pixels
+        }
+    }
+
+    /// Tiles that LZ4 cannot take in one piece are drawn, held, and given up as they are.
+    @Test func tilesOf16384PixelsOfEightBytesAreDrawnAndGivenUp() throws {
+        var configuration = TileCache.Configuration(byteLimit: .gibibytes(5), workers: 1)
+        configuration.maximumByteLimit = configuration.byteLimit
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
+        let layer = try cache.addLayer(CornerSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
+        let view = ServiceSetup.quiet(cache, [layer])
+        for column in 0..<5 {
+            view.update(Self.view((Double(column) + 0.5) * 16_384, 8192, scale: 1))
+            #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
+            let frame = view.frame()
+            #expect(frame.count == 1)
+            for placement in frame {
+                placement.tile.withUnsafeBytes { bytes in
+                    #expect(bytes.count == 1 << 31)
+                    let ends = [0, bytes.count - 8].map { bytes.load(fromByteOffset: $0, as: UInt64.self) }
+                    #expect(ends == [UInt64(column + 1), UInt64(column + 1)])
+                }
+            }
+        }
+        let figures = cache.statistics
+        #expect(figures.demotions == 0 && figures.compressedBytes == 0)
+        #expect(figures.removals[.capacity] == 3, "\(figures.removals)")
+        #expect(figures.peakBytes <= 5 << 30)
+    }
+}

@@ -1,0 +1,30 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+@Suite struct GeometryTests {
+    @Test func pyramidsWithoutSizeAreRefused() throws {
+        #expect(throws: TileCacheError.self) {
+            try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 0)
+        }
+        let flat = PyramidLevel(width: 64, height: 64, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 0)
+        #expect(throws: TileCacheError.self) { try TilePyramid(worldWidth: 64, worldHeight: 64, levels: [flat]) }
+        #expect(try ServiceSetup.pyramid().obstacle(toSynthesizing: 0) == nil)
+    }
+
+    /// Tiles and identities are ordered as the lists of their parts are.
+    @Test func orderIsThatOfTheParts() {
+        var random = SplitMix64(seed: 3)
+        func identity() -> (TileIdentity, [Int]) {
+            let parts = (0..<5).map { _ in random.below(2) }
+            let tile = TileCoordinate(level: parts[1], column: parts[3], row: parts[2])
+            return (TileIdentity(layer: LayerID(parts[0]), tile: tile, generation: UInt32(parts[4])), parts)
+        }
+        for _ in 0..<2000 {
+            let (a, b) = (identity(), identity())
+            #expect((a.0 < b.0) == a.1.lexicographicallyPrecedes(b.1))
+            #expect((a.0.tile < b.0.tile) == a.1[1...3].lexicographicallyPrecedes(b.1[1...3]))
+        }
+    }
+}

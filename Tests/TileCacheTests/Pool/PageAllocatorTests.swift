@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+@Suite struct PageAllocatorTests {
+    private static let boundaries = [1, 511, 512, 513, 3584, 3585, 4095, 4096, 4097]
+
+    @Test(
+        arguments: zip(
+            boundaries,
+            [(0, 1), (0, 1), (0, 1), (0, 2), (0, 7), (1, 0), (1, 0), (1, 0), (1, 1)]
+        )
+    )
+    func shapesAtTheBoundaries(bytes: Int, expected: (Int, Int)) {
+        #expect(PageAllocator.shape(of: bytes) == expected)
+    }
+
+    @Test(arguments: boundaries)
+    func partsCoverABlockExactly(bytes: Int) {
+        var pages = PageAllocator(capacity: 8)
+        let promised = pages.pagesNeeded(for: bytes)
+        let block = pages.allocate(bytes: bytes)
+        #expect(pages.usedCount == promised)
+        var total = 0
+        pages.forEachPart(of: block, bytes: bytes) { offset, count in
+            #expect(count > 0)
+            #expect(offset % 512 == 0)
+            #expect(offset / 4096 == (offset + count - 1) / 4096)
+            total += count
+        }
+        #expect(total == bytes)
+        pages.free(block, bytes: bytes)
+        #expect(pages.usedCount == 0)
+        #expect(pages.unusedCount == promised)
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3])
+    func noTwoBlocksShareAByte(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var pages = PageAllocator(capacity: 400)
+        var blocks: [(block: PageAllocator.Block, bytes: Int)] = []
+        /// Who owns each unit of 512 bytes: the number of a block, 0 for nobody.
+        var owners: [Int: Int] = [:]
+        var leaving: [Int32] = []
+        for step in 0..<1500 {
+            if blocks.isEmpty || (blocks.count < 80 && random.below(100) < 55) {
+                let bytes = random.oneIn(2) ? random.element(of: Self.boundaries) : 1 + random.below(14_000)
+                let used = pages.usedCount
+                let promised = pages.pagesNeeded(for: bytes)
+                let fresh = max(promised - pages.unusedCount, 0)
+                let committed = pages.committedBytes
+                let tables = pages.bookkeepingBytes + pages.tableGrowth(taking: promised)
+                let block = pages.allocate(bytes: bytes)
+                #expect(pages.bookkeepingBytes == tables)
+                #expect(pages.usedCount == used + promised)
+                #expect(pages.committedBytes == committed + fresh * 4096)
+                for unit in units(of: block, bytes, in: pages) {
+                    #expect(owners.updateValue(step, forKey: unit) == nil)
+                    #expect(!leaving.contains(Int32(unit / 8)))
+                }
+                blocks.append((block, bytes))
+            } else if random.oneIn(8) {
+                let page = pages.beginDecommit()
+                if page >= 0 { leaving.append(page) }
+            } else if random.oneIn(8), !leaving.isEmpty {
+                pages.finishDecommit(leaving.removeFirst())
+            } else {
+                let (block, bytes) = blocks.remove(at: random.below(blocks.count))
+                for unit in units(of: block, bytes, in: pages) { owners[unit] = nil }
+                pages.free(block, bytes: bytes)
+            }
+            #expect(pages.usedCount == Set(owners.keys.map { $0 / 8 }).count)
+            #expect(pages.freshCount == 400 - pages.usedCount - pages.unusedCount - leaving.count)
+        }
+        for (block, bytes) in blocks { pages.free(block, bytes: bytes) }
+        #expect(pages.usedCount == 0)
+        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        for page in leaving.dropFirst(100) { pages.finishDecommit(page) }
+        for page in leaving.prefix(100) { pages.finishDecommit(page) }
+        // The end of each decommit shrinks the tables by a few steps.
+        #expect(pages.committedBytes == 0 && pages.bookkeepingBytes == 0 && pages.freshCount == 400)
+    }
+
+    /// Low pages go last: the tables of the high ones shrink in steps, and their memory is the system's again.
+    @Test func tablesShrinkInSteps() {
+        var pages = PageAllocator(capacity: 2000)
+        let least = pages.bookkeepingBytes
+        let block = pages.allocate(bytes: 2000 * 4096)
+        let most = pages.bookkeepingBytes
+        pages.free(block, bytes: 2000 * 4096)
+        var leaving: [Int32] = []
+        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        for page in leaving.reversed() { pages.finishDecommit(page) }
+        #expect(pages.bookkeepingBytes < most)
+        var steps: [Int] = []
+        while case let step = pages.shrink(steps: 100), step > 0 { steps.append(step) }
+        #expect(steps.allSatisfy { $0 <= 100 } && steps.count > 10)
+        #expect(least == 0 && pages.bookkeepingBytes == 0)
+        // What was let go is as good as new.
+        let again = pages.allocate(bytes: 2000 * 4096)
+        var total = 0
+        pages.forEachPart(of: again, bytes: 2000 * 4096) { total += $1 }
+        #expect(total == 2000 * 4096 && pages.bookkeepingBytes == most)
+    }
+
+    /// Ends of blocks fill each other's pages: eight blocks of one unit take one page.
+    @Test func endsShareAPage() {
+        var pages = PageAllocator(capacity: 4)
+        let blocks = (0..<8).map { _ in pages.allocate(bytes: 400) }
+        #expect(pages.usedCount == 1)
+        #expect(Set(blocks.map(\.endUnit)) == Set(0..<8))
+        #expect(pages.pagesNeeded(for: 400) == 1)
+        pages.free(blocks[3], bytes: 400)
+        #expect(pages.pagesNeeded(for: 400) == 0)
+        #expect(pages.pagesNeeded(for: 600) == 1)
+        pages.free(blocks[4], bytes: 400)
+        #expect(pages.pagesNeeded(for: 600) == 0)
+    }
+
+    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: borrowing PageAllocator) -> [Int] {
+        var units: [Int] = []
+        pages.forEachPart(of: block, bytes: bytes) { offset, count in
+            units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
+        }
+        return units
+    }
+}

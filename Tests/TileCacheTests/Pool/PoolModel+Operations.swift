@@ -1,0 +1,538 @@
+import TestSupport
+
+@testable import TileCache
+
+/// Random operations, each as the service would do it.
+extension PoolModel {
+    func someKey() -> TileKey { key(random.below(18), level: random.below(2), layer: random.below(pool.layers.count)) }
+
+    func operate() throws {
+        switch random.below(1000) {
+        case 0..<80: try installPlan()
+        case 80..<390: try begin()
+        case 390..<580: try endLoad()
+        case 580..<620: try reserve()
+        case 620..<642: try offerEncoded()
+        case 642..<650: try holdEncoded()
+        case 650..<830: try endCodecWork()
+        case 830..<865: try lease()
+        case 865..<903: try release()
+        case 903..<943: try look()
+        case 943..<950: try invalidate()
+        case 950..<956: try changeLimit()
+        case 956..<963: try changeFloor()
+        case 963..<985: try touch()
+        case 985..<989: try settle()
+        case 989..<992: try peek()
+        case 992: try hangDecoders()
+        case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
+        default:
+            let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
+            try trim(to: bytes, steps: random.oneIn(3) ? .max : random.below(6))
+        }
+    }
+
+    /// Trims in steps; whether more of them would get further.
+    @discardableResult
+    private func trim(to bytes: Int, steps: Int) throws -> Bool {
+        var goesOn = false
+        try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
+            let before = pool.committedBytes - pool.leavingBytes
+            // The last step may free a slot more than it has to, or the whole plan.
+            let least = min(before, bytes) - 32_768 - 4096 - pool.planBytes
+            goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
+            let left = pool.committedBytes - pool.leavingBytes
+            try require(left >= least, "\(left) bytes are left, less than \(least)")
+            guard !goesOn else { return }
+            let done = pool.counters.removals
+            try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
+            try require(pool.counters.removals == done, "a trim had ended too early")
+        }
+        return goesOn
+    }
+
+    /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
+    private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
+        func spent() -> Int {
+            pool.counters.removals.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+        }
+        let before = spent()
+        let goesOn = body(&pool)
+        try require(spent() - before <= steps, "\(spent() - before) steps in the place of \(steps)")
+        return goesOn
+    }
+
+    private func installPlan() throws {
+        var plan = Plan()
+        for tile in floors.sorted(by: order) where random.oneIn(2) {
+            plan.entries.append(PlanEntry(key: tile, reason: .floor))
+        }
+        for view in views {
+            for tile in view.tiles {
+                plan.entries.append(PlanEntry(key: tile, reason: .demand, wantsDecoded: !random.oneIn(4)))
+            }
+        }
+        // Compressed tiles are few among so many; some are wished for, so that they come up again.
+        for tile in content.keys.sorted(by: order) where pool.residency(of: tile).isCompressed && random.oneIn(3) {
+            plan.entries.append(PlanEntry(key: tile, value: 2, reason: .prefetch, wantsDecoded: true))
+        }
+        for _ in 0..<random.below(40) {
+            plan.entries.append(
+                PlanEntry(
+                    key: someKey(),
+                    value: Float(random.below(8)) / 4,
+                    reason: .prefetch,
+                    wantsDecoded: random.oneIn(3),
+                    visits: UInt8(random.below(4))
+                )
+            )
+        }
+        plan.recency.worths = (0..<VisitClass.ages * VisitClass.count).map { _ in Float(random.below(3)) }
+        try perform("installing a plan of \(plan.entries.count)") { pool.install(plan) }
+    }
+
+    private func begin() throws {
+        try perform("beginning a job") {
+            let hadEnded = pool.isShortOfRoom
+            switch pool.nextJob(now: now) {
+            case .load(let ticket): try begin(ticket)
+            case .demote(let ticket): try begin(ticket, .demotion)
+            case .promote(let ticket): try begin(ticket, .promotion)
+            case nil: if !hadEnded { try checkIdle() }
+            }
+        }
+    }
+
+    private func begin(_ ticket: LoadTicket) throws {
+        let key = ticket.key
+        try require(flights.count < pool.configuration.workers, "more loads than workers")
+        try require(flights[ticket.load] == nil, "two loads of one number")
+        try require(content[key] == nil || stale.contains(key), "a resident tile is loaded")
+        try require(
+            !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
+            "an absent tile is loaded"
+        )
+        let visits = pool.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
+        try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
+        let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
+        if ticket.slot < 0 {
+            try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
+        } else {
+            try write(flight.stamp, to: slot(ticket.slotClass, ticket.slot))
+        }
+        flights[ticket.load] = flight
+        let prefetches = flights.values.count { !$0.ticket.isDemand }
+        try require(
+            prefetches <= pool.configuration.workers - pool.configuration.reservedWorkers,
+            "prefetches on reserved workers"
+        )
+    }
+
+    private func begin(_ ticket: CodecTicket, _ kind: CodecWork.Kind) throws {
+        guard let stamp = content[ticket.key] else {
+            throw Problem(description: "after \(step): \(kind) of a tile that is not resident")
+        }
+        try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
+        try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
+        let range = slot(ticket.slotClass, ticket.slot)
+        let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
+        try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
+        if kind == .demotion {
+            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
+            try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
+        } else {
+            try write(newStamp(), to: range)
+        }
+        works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
+        currentWork[ticket.key] = lastStamp
+        if kind == .promotion, works.count < 12, pool.reserveForDecode(ticket) {
+            try require(ticket.encodedChecksum != nil, "a copy of what no source decodes")
+            pool.beginDecode()
+            works[works.count - 1].isDecoding = true
+        }
+    }
+
+    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
+    /// one, whatever could be given up meanwhile.
+    private func checkIdle() throws {
+        let entries = pool.plan.entries
+        var cursor = pool.planCursor
+        // Needed tiles go ahead of a prefetch that waits.
+        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
+        guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
+            flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
+            leaving.isEmpty, !pool.isOverLimit
+        else { return }
+        try checkNothingToSpare()
+    }
+
+    private func checkNothingToSpare() throws {
+        let held = Set(leases.map(\.key)).union(currentWork.keys).union(needed)
+        let spare = content.keys.filter { !held.contains($0) && pool.residency(of: $0) == .decoded }
+        try require(spare.isEmpty, "a needed tile waits though \(spare[0].coordinate) could go")
+    }
+
+    private func endLoad() throws {
+        guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        var results: [LoadResult] = [
+            .absent, .failed(isPermanent: random.oneIn(5), retryAfter: random.oneIn(2) ? nil : 7_000_000),
+            .cancelled, .refused,
+        ]
+        if flight.ticket.slot >= 0 { results += Array(repeating: .pixels, count: 12) }
+        let result = random.element(of: results)
+        try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
+            flights[id] = nil
+            let isNeeded = needed.contains(flight.key)
+            let isLate = pool.loads[Int(id)]?.isWrittenOff == true
+            let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
+            pool.finishLoad(id, result, now: now)
+            let effects = pool.takeEffects()
+            let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
+            try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
+            try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
+            let number = pool.find(flight.key)
+            if result == .refused, !flight.isOutdated, number >= 0 {
+                let pages = Int(pool.table[number].refusedPages)
+                try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
+            }
+            guard !flight.isOutdated else { return }
+            switch result {
+            case .pixels:
+                forget(flight.key)
+                content[flight.key] = flight.stamp
+                absent.remove(flight.key)
+            case .absent:
+                forget(flight.key)
+                absent.insert(flight.key)
+            case .failed, .cancelled, .refused: break
+            }
+        }
+    }
+
+    private func reserve() throws {
+        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == -1 }).sorted().randomElement(&random),
+            var flight = flights[id]
+        else { return }
+        try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
+            switch pool.reserve(id, now: now) {
+            case .slot(let number):
+                flight.ticket.slot = number
+                try write(flight.stamp, to: slot(flight.ticket.slotClass, number))
+                flights[id] = flight
+                try require(!flight.isOutdated, "an outdated load takes room")
+            case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
+            case .none:
+                let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
+                if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
+                    try checkNothingToSpare()
+                }
+            }
+        }
+    }
+
+    /// A source hands over its encoded bytes as it writes the pixels.
+    private func offerEncoded() throws {
+        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encodedBytes == 0 }
+        guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        let layer = pool.layers[flight.key.layer]
+        let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
+        try perform("\(bytes) encoded bytes of \(flight.key.layer):\(flight.key.coordinate)") {
+            let block = pool.reserveEncoded(flight.ticket, bytes: bytes, checksum: UInt64(flight.stamp), now: now)
+            guard let block else { return }
+            try require(!flight.isOutdated, "an outdated load takes pages")
+            try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
+            try write(flight.stamp, to: block, bytes: bytes)
+            flights[id]?.encoded = block
+            flights[id]?.encodedBytes = bytes
+        }
+    }
+
+    /// A source says how much it holds in its own memory.
+    private func holdEncoded() throws {
+        guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
+        let bytes = random.oneIn(4) ? 0 : random.below(20_000)
+        try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
+            switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
+            case .held:
+                flights[id]?.heldBytes = bytes
+                flights[id]?.refusedPages = 0
+                try require(!flight.isOutdated, "an outdated load holds bytes")
+            case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
+            case .refused:
+                flights[id]?.refusedPages = (bytes + 4095) / 4096
+                try require(bytes > flight.heldBytes || flight.isOutdated, "less was refused")
+            }
+        }
+    }
+
+    private func endCodecWork() throws {
+        guard !works.isEmpty else { return }
+        let work = works.remove(at: random.below(works.count))
+        let key = work.ticket.key
+        let isCurrent = currentWork[key] == work.id
+        let range = slot(work.ticket.slotClass, work.ticket.slot)
+        switch work.kind {
+        case .demotion:
+            let results: [DemotionResult] = [
+                .solid(UInt64(work.stamp)), .incompressible, .block(1 + random.below(pool.layers[key.layer].tileBytes)),
+                .block(1 + random.below(5000)), .block(random.element(of: [512, 3584, 3585, 4096, 4097])),
+            ]
+            let result = random.element(of: results)
+            try perform("a compression of \(key.layer):\(key.coordinate) to \(result)") {
+                if isCurrent { currentWork[key] = nil }
+                guard let stored = pool.finishDemotion(work.ticket, result, now: now) else { return }
+                try require(isCurrent, "an overtaken compression was stored")
+                try write(work.stamp, to: stored.block, bytes: stored.blockBytes)
+                works.append(CodecWork(kind: .store, id: newStamp(), ticket: stored, stamp: work.stamp))
+                currentWork[key] = lastStamp
+            }
+        case .store:
+            try perform("the end of storing \(key.layer):\(key.coordinate)") {
+                if isCurrent { currentWork[key] = nil }
+                try require(
+                    stamps(in: work.ticket.block, work.ticket.blockBytes) == [work.stamp],
+                    "its block was taken"
+                )
+                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                pool.finishStore(work.ticket)
+                try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
+            }
+        case .promotion:
+            let isIntact = !random.oneIn(6)
+            try perform(
+                "a decompression of \(key.layer):\(key.coordinate)",
+                removing: isIntact ? .evictable : .also(key)
+            ) {
+                if isCurrent { currentWork[key] = nil }
+                if let value = work.ticket.solidValue {
+                    try require(value == UInt64(work.stamp), "another tile's colour")
+                } else {
+                    let found = stamps(in: work.ticket.block, work.ticket.blockBytes)
+                    try require(found == [work.stamp], "its block was taken")
+                }
+                try write(work.stamp, to: range)
+                if work.isDecoding { pool.finishDecode(work.ticket) }
+                let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+                let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
+                if isCurrent { count(result) }
+                pool.finishPromotion(work.ticket, result)
+                try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
+            }
+        case .peek:
+            let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+            let result: PromotionResult = !random.oneIn(6) ? .pixels : isDecoded ? .undecodable : .damaged
+            if isCurrent { count(result) }
+            try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
+                if isCurrent { currentWork[key] = nil }
+                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                pool.finishPeek(work.ticket, result)
+                try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
+                let isThere = pool.residency(of: key) == .compressed
+                try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
+            }
+        }
+    }
+
+    private func count(_ result: PromotionResult) {
+        switch result {
+        case .pixels: break
+        case .damaged: damaged += 1
+        case .undecodable: undecodable += 1
+        }
+    }
+
+    /// A look at a compressed tile, which stays as it is.
+    private func peek() throws {
+        let compressed = content.keys.filter { pool.residency(of: $0) == .compressed }.sorted(by: order)
+        guard busyCodecs < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
+            let stamp = content[key]
+        else { return }
+        try perform("looking at \(key.layer):\(key.coordinate)") {
+            guard let ticket = pool.beginPeek(pool.find(key)) else { return try require(false, "no look") }
+            works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
+            currentWork[key] = lastStamp
+        }
+    }
+
+    /// So many decoders of a layer do not return: no other of its payloads is decoded where they are as many as the
+    /// workers.
+    private func hangDecoders() throws {
+        let layer = random.below(pool.layers.count)
+        let count = random.oneIn(2) ? 0 : pool.configuration.workers - random.below(2)
+        try perform("\(count) decoders of \(layer) that hang") { pool.layers[layer].stuckDecodes = count }
+    }
+
+    private func lease() throws {
+        if random.oneIn(3), let held = leases.randomElement(&random) {
+            try perform("holding once more") {
+                pool.lease(held.entry, slotClass: Int(held.slot.slotClass), slot: held.slot.number)
+                leases.append(held)
+            }
+            return
+        }
+        var drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
+        // What is pinned is held as well now and then.
+        if drawable.contains(where: floors.contains), random.oneIn(2) { drawable = drawable.filter(floors.contains) }
+        guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
+        try perform("leasing \(key.layer):\(key.coordinate)") {
+            let number = pool.find(key)
+            pool.lease(number)
+            let range = slot(pool.layers[key.layer].slotClass, pool.table[number].slot)
+            leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
+        }
+    }
+
+    private func release() throws {
+        guard !leases.isEmpty else { return }
+        let lease = leases.remove(at: random.below(leases.count))
+        try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
+            pool.release(lease.entry, slotClass: Int(lease.slot.slotClass), slot: lease.slot.number)
+        }
+        // As the service does; now and then something else comes first.
+        if pool.isOverLimit, !random.oneIn(4) { try settle() }
+    }
+
+    private func look() throws {
+        let index = random.below(views.count)
+        if random.oneIn(10) {
+            try perform("closing view \(index)") { pool.clear(&views[index]) }
+            return
+        }
+        let first = random.below(18)
+        let level = random.below(2)
+        // The first and the last view look at the same layer.
+        let tiles = (first..<min(first + random.below(6), 18)).map {
+            key($0, level: level, layer: index % pool.layers.count)
+        }
+        try perform("looking at \(tiles.count) tiles from \(first)") {
+            var (pan, zoom) = demands
+            let isPan = views[index].level == level
+            let hadBegun = views[index].hasBegun
+            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 >= 0 }.map(\.0))
+            let missing = flights.values.filter {
+                !$0.ticket.isDemand && content[$0.key] == nil
+                    && !pool.table[pool.find($0.key)].flags.contains(.absent)
+            }
+            pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
+            let new = Set(views[index].tiles).subtracting(known)
+            late.formUnion(missing.filter { new.contains($0.key) }.map(\.stamp))
+            if !hadBegun || !isPan { try require(pan == demands.pan, "pan demands") }
+            if !hadBegun || isPan { try require(zoom == demands.zoom, "zoom demands") }
+            demands = (pan, zoom)
+            try require(views[index].hasBegun, "a view that has looked has begun")
+        }
+    }
+
+    private func invalidate() throws {
+        let layer = random.below(pool.layers.count)
+        let columns = random.below(9)..<(9 + random.below(9))
+        let dropsAtOnce = random.oneIn(2)
+        func affects(_ key: TileKey) -> Bool { key.layer == layer && columns.contains(key.coordinate.column) }
+        try perform("invalidating \(layer):\(columns)\(dropsAtOnce ? ", dropping at once" : "")") {
+            pool.invalidate(layer: layer, dropsAtOnce: dropsAtOnce) { columns.contains($0.column) }
+            for (id, flight) in flights where affects(flight.key) { flights[id]?.isOutdated = true }
+            absent = absent.filter { !affects($0) }
+            for key in content.keys where affects(key) {
+                if dropsAtOnce { forget(key) } else { stale.insert(key) }
+            }
+        }
+    }
+
+    /// A limit far below what is held: all of it is let go, and what is pinned goes with it.
+    private func lowerLimitFar() throws {
+        for _ in 0..<4 { try lease() }
+        try perform("setting the limit to a quarter", removing: .unheld) {
+            pool.setByteLimit(pool.maximumByteLimit / 4, now: now)
+        }
+        while !leases.isEmpty { try release() }
+        try settle()
+        try perform("raising the limit again") { pool.setByteLimit(pool.maximumByteLimit, now: now) }
+    }
+
+    private func changeLimit() throws {
+        if random.oneIn(3) { return try lowerLimitFar() }
+        if random.oneIn(3) { return try lowerLimitInSteps() }
+        let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
+        try perform("setting the limit to \(limit)", removing: .unheld) {
+            pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
+            try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+        }
+    }
+
+    /// Jobs, lookups and the ends of loads go on between the steps.
+    private func lowerLimitInSteps() throws {
+        let limit = pool.committedBytes * (2 + random.below(6)) / 8
+        let steps = random.below(3)
+        try perform("lowering the limit to \(limit) in steps of \(steps)", removing: .unheld) {
+            _ = try inSteps(steps) { $0.setByteLimit(limit, now: now, steps: steps) }
+        }
+    }
+
+    /// What a lowered limit waits for is held by somebody: pinned tiles go as others do.
+    private func settle() throws {
+        try perform("settling") {
+            pool.settleLimit(now: now)
+            guard pool.committedBytes - pool.leavingBytes > pool.configuration.byteLimit else { return }
+            let unheld = content.keys.filter {
+                let number = pool.find($0)
+                guard number >= 0 else { return false }
+                let entry = pool.table[number]
+                return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
+            }
+            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit though nobody holds them")
+        }
+    }
+
+    private func changeFloor() throws {
+        let tile = floors.count > 4 ? floors.sorted(by: order)[0] : someKey()
+        let isFloor = !floors.contains(tile)
+        try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
+            if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
+            if !isFloor { floors.remove(tile) } else if pool.find(tile) >= 0 { floors.insert(tile) }
+        }
+    }
+
+    private func touch() throws {
+        guard let key = content.keys.sorted(by: order).randomElement(&random) else { return }
+        try perform("drawing \(key.layer):\(key.coordinate)") {
+            let number = pool.find(key)
+            pool.touch(number, now: now)
+            try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
+            for group in pool.lists.groups where pool.table[number].list.isEvictable {
+                let heads = group.lists.map(\.head)
+                let isLatest = heads.allSatisfy { $0 < 0 || pool.table[$0].stamp <= pool.table[number].stamp }
+                try require(isLatest, "another is before it")
+            }
+        }
+    }
+
+    /// Ends everything that is under way, lets go of everything and checks that nothing is left.
+    func windDown() throws {
+        while !flights.isEmpty { try endLoad() }
+        while !works.isEmpty { try endCodecWork() }
+        while !leases.isEmpty { try release() }
+        for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
+        for tile in floors {
+            try perform("unpinning") {
+                pool.unpin(tile)
+                floors.remove(tile)
+            }
+        }
+        while try trim(to: 0, steps: 1 + random.below(6)) {}
+        try perform("forgetting absences") { while pool.forgetAbsences() > 0 {} }
+        try require(content.isEmpty && pool.table.count == 0, "\(pool.table.count) entries are left")
+        try perform("the end of what is leaving") { while !leaving.isEmpty { try letGo(0) } }
+        try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")
+        try require(pool.committedBytes == pool.bookkeepingBytes, "the ledger is not empty")
+        try perform("settling") { pool.settleLimit(now: now) }
+    }
+
+    private func order(_ a: TileKey, _ b: TileKey) -> Bool { (a.high, a.low) < (b.high, b.low) }
+}
+
+extension Collection {
+    /// An element that the seed decides.
+    fileprivate func randomElement(_ random: inout SplitMix64) -> Element? {
+        isEmpty ? nil : self[index(startIndex, offsetBy: random.below(count))]
+    }
+}

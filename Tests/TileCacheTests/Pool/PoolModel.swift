@@ -1,0 +1,222 @@
+import TestSupport
+
+@testable import TileCache
+
+/// A pool that works on pretended memory, with a record of its own of who holds what.
+///
+/// Every load writes a stamp of its own where it may write, compressions and decompressions carry stamps from place to
+/// place, and memory that is let go loses them. So a slot or page that two owners share, an old tile that comes back or
+/// memory that the ledger has forgotten shows itself as a wrong stamp, whichever decision led to it.
+final class PoolModel {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    struct Flight {
+        var key: TileKey
+        var stamp: Int
+        var ticket: LoadTicket
+        var started: Int64
+        var isOutdated = false
+        /// What its source handed over, and what it says that it holds.
+        var encoded = PageAllocator.Block()
+        var encodedBytes = 0
+        var heldBytes = 0
+        /// Pages that it was refused last.
+        var refusedPages = 0
+    }
+
+    struct CodecWork {
+        enum Kind { case demotion, store, promotion, peek }
+        var kind: Kind
+        var id: Int
+        var ticket: CodecTicket
+        /// What stands where the work reads.
+        var stamp: Int
+        /// The source decodes a copy; the codec is another's.
+        var isDecoding = false
+    }
+
+    struct Lease: Hashable {
+        var key: TileKey
+        var entry: Int32
+        var slot: MemoryRange
+        var stamp: Int
+    }
+
+    var pool: PoolState
+    var random: SplitMix64
+    var now: Int64 = 0
+    /// What was done last, for the message.
+    var step = ""
+
+    /// Stamps in slots with memory behind them, and in the eight units of such pages.
+    var slotStamps: [MemoryRange: Int] = [:]
+    var pageStamps: [Int32: [Int]] = [:]
+    /// Memory on its way back to the system.
+    var leaving: [LeavingMemory] = []
+    var lastStamp = 0
+
+    /// The stamp of the pixels that each resident tile must have.
+    var content: [TileKey: Int] = [:]
+    var stale: Set<TileKey> = []
+    var absent: Set<TileKey> = []
+    var floors: Set<TileKey> = []
+    var flights: [Int32: Flight] = [:]
+    var works: [CodecWork] = []
+    /// Whose compression or decompression still counts for a tile.
+    var currentWork: [TileKey: Int] = [:]
+    var leases: [Lease] = []
+    var views: [ViewNeeds] = []
+    /// Of all views.
+    var demands = (pan: DemandCounts(), zoom: DemandCounts())
+    /// Prefetches that a demand met in flight, by their stamps.
+    var late: Set<Int> = []
+    /// Blocks and payloads that were damaged or could not be decoded.
+    var damaged = 0
+    var undecodable = 0
+    /// What the model allows for after an operation.
+    var committedBefore = 0
+    var isOverAllowed = false
+    var usedBefore: [Int: Int] = [:]
+
+    init(configuration: PoolConfiguration, seed: UInt64) {
+        pool = PoolState(configuration: configuration)
+        random = SplitMix64(seed: seed)
+    }
+
+    // MARK: - Memory
+
+    func newStamp() -> Int {
+        lastStamp += 1
+        return lastStamp
+    }
+
+    func slot(_ slotClass: Int, _ number: Int32) -> MemoryRange {
+        MemoryRange(slotClass: Int32(slotClass), number: number)
+    }
+
+    func write(_ stamp: Int, to range: MemoryRange) throws {
+        try require(range.number >= 0, "a slot without a number")
+        try require(!isLeaving(range), "\(range) was handed out on its way to the system")
+        slotStamps[range] = stamp
+    }
+
+    func write(_ stamp: Int, to block: PageAllocator.Block, bytes: Int) throws {
+        for unit in units(of: block, bytes) {
+            let page = Int32(unit / 8)
+            try require(
+                !isLeaving(MemoryRange(slotClass: -1, number: page)),
+                "page \(page) was handed out on its way to the system"
+            )
+            pageStamps[page, default: Array(repeating: 0, count: 8)][unit % 8] = stamp
+        }
+    }
+
+    func units(of block: PageAllocator.Block, _ bytes: Int) -> [Int] {
+        var units: [Int] = []
+        guard bytes > 0 else { return units }
+        pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
+            units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
+        }
+        return units
+    }
+
+    func stamps(in block: PageAllocator.Block, _ bytes: Int) -> Set<Int> {
+        Set(units(of: block, bytes).map { pageStamps[Int32($0 / 8)]?[$0 % 8] ?? -1 })
+    }
+
+    func isLeaving(_ range: MemoryRange) -> Bool { leaving.contains { $0.range == range } }
+
+    /// Takes what was let go, as whoever called last has to, and returns some of it to the system.
+    private func letGo() throws {
+        for memory in pool.takePendingDecommits() {
+            let range = memory.range
+            try require(!isLeaving(range), "\(range) was handed out twice to be let go")
+            leaving.append(memory)
+            if range.slotClass == MemoryRange.pages { pageStamps[range.number] = nil }
+            if range.slotClass >= 0 { slotStamps[range] = nil }
+        }
+        try require(pool.takePendingDecommits().isEmpty, "the same memory was to be let go twice")
+        while !leaving.isEmpty, random.oneIn(2) { try letGo(random.below(leaving.count)) }
+    }
+
+    func letGo(_ index: Int) throws {
+        let wasOver = pool.isOverLimit
+        _ = pool.takeEffects()
+        pool.finishDecommits([leaving.remove(at: index)])
+        let plans = pool.takeEffects().plans
+        try require(plans == (wasOver && !pool.isOverLimit), "the end of a lowered limit was not told")
+    }
+
+    // MARK: - Operations and their bounds
+
+    /// Which tiles an operation may take out of the pool.
+    enum Removals {
+        /// Those that nobody needs or holds.
+        case evictable
+        /// Those that nobody holds and no floor pins: the last resort of a trim.
+        case trimmed
+        /// Those that nobody holds: the last resort of a lowered limit.
+        case unheld
+        /// Evictable ones, and this one.
+        case also(TileKey)
+    }
+
+    /// Runs an operation and checks everything after it.
+    func perform(_ name: String, removing: Removals = .evictable, _ body: () throws -> Void) throws {
+        step = name
+        now += 1_000_000
+        let before = protected
+        let neededBefore = needed
+        let resident = content
+        committedBefore = pool.committedBytes
+        isOverAllowed = pool.isOverLimit
+        let wasOver = pool.isOverLimit
+        try body()
+        try letGo()
+        let after = protected
+        let neededAfter = needed
+        for key in content.keys where pool.residency(of: key) == .none {
+            // Above a lowered limit pixels may go as they land.
+            try require(content[key] == resident[key] || wasOver, "\(key.coordinate) went as it landed")
+            let isHeld = before.contains(key) && after.contains(key)
+            let isNeeded = neededBefore.contains(key) && neededAfter.contains(key)
+            switch removing {
+            case .trimmed:
+                try require(!isHeld, "\(key.coordinate) went though it is held")
+                try require(wasOver || !floors.contains(key), "\(key.coordinate) was trimmed though it is pinned")
+            case .unheld: try require(!isHeld, "\(key.coordinate) went though it is held")
+            case .also(key): break
+            case .evictable, .also:
+                // Coming under a lowered limit is a trim, whenever it happens.
+                try require(!isHeld && (!isNeeded || wasOver), "\(key.coordinate) went though it is needed or held")
+            }
+            forget(key)
+        }
+        try check()
+    }
+
+    func forget(_ key: TileKey) {
+        content[key] = nil
+        stale.remove(key)
+        currentWork[key] = nil
+    }
+
+    var needed: Set<TileKey> {
+        var needed = floors
+        for view in views { needed.formUnion(view.tiles) }
+        return needed
+    }
+
+    /// Tiles whose pixels somebody is reading or moving.
+    private var protected: Set<TileKey> {
+        var held = Set(currentWork.keys)
+        for lease in leases where content[lease.key] == lease.stamp { held.insert(lease.key) }
+        return held
+    }
+
+    func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+        if !condition { throw Problem(description: "after \(step): \(message())") }
+    }
+}

@@ -1,0 +1,113 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// In which order loads start, and what never does.
+@Suite struct PoolOrderTests {
+    /// A tile that comes back after a few demands was there all the time.
+    @Test func visitsAreCountedWithSomeDemandsInBetween() {
+        let small = TilePool(tiles: 40)
+        var needs = ViewNeeds()
+        func visits(after demands: Int) -> Int {
+            for column in 0..<demands { small.need([100 + column], &needs) }
+            small.need([0], &needs)
+            return Int(small.entry(0)?.visits ?? 0)
+        }
+        small.load(0)
+        #expect(visits(after: 0) == 1)
+        #expect(visits(after: 2) == 1)
+        #expect(visits(after: VisitClass.demandsOfAVisit + 2) == 2)
+        #expect(needs.hasBegun)
+    }
+
+    /// A policy remembers visits of tiles that are gone, and when the last one was; of others the pool knows that itself.
+    @Test func aPlanTellsTheHistoryOfTilesThatWereGone() {
+        let small = TilePool(tiles: 8)
+        var needs = ViewNeeds()
+        small.need([1, 2, 3, 4, 5, 6, 7, 8], &needs)
+        let known = small.entry(1)?.lastDemand
+        small.install([0, 1].map { PlanEntry(key: key($0), value: 1, reason: .prefetch, visits: 3, age: 5) })
+        for _ in 0..<2 { _ = small.beginLoad() }
+        let clock = small.pool.demandClock
+        #expect(small.entry(0)?.visits == 3 && small.entry(0)?.lastDemand == clock - 5)
+        #expect(small.entry(1)?.visits == 3 && small.entry(1)?.lastDemand == known)
+    }
+
+    /// MapLibre's order, coarser tiles first, with a worker kept for what is needed: it must not wait for theirs.
+    @Test func neededTilesPassAPrefetchThatWaitsForItsWorker() {
+        let small = TilePool(tiles: 32) {
+            $0.workers = 3
+            $0.reservedWorkers = 1
+        }
+        small.install([
+            small.wish(0, 1), small.wish(1, 1), small.wish(2, 1), small.demand(key(10)), small.wish(3, 1),
+            small.demand(key(11)),
+        ])
+        let first = small.beginLoad()
+        let second = small.beginLoad()
+        let third = small.beginLoad()
+        #expect([first, second, third].map { $0?.key } == [key(0), key(1), key(10)])
+        #expect(small.beginLoad() == nil)
+        if let third { small.end(third) }
+        // Both workers for prefetches are taken: what is needed comes next, then nothing.
+        let fourth = small.beginLoad()
+        #expect(fourth?.key == key(11))
+        if let fourth { small.end(fourth) }
+        #expect(small.beginLoad() == nil)
+        if let first { small.end(first) }
+        #expect(small.beginLoad()?.key == key(2))
+        if let second { small.end(second) }
+        #expect(small.beginLoad()?.key == key(3))
+    }
+
+    @Test func neededTilesPassAPrefetchThatThereIsNoRoomFor() {
+        let small = TilePool(tiles: 2) { $0.eviction = .value }
+        small.install([small.wish(0, 5), small.wish(1, 5)])
+        small.runPlan()
+        // Nothing is given up for what is worth less, but for what is needed.
+        small.install([small.wish(0, 5), small.wish(1, 5), small.wish(2, 1), small.demand(key(3)), small.wish(4, 1)])
+        #expect(small.beginLoad()?.key == key(3))
+        #expect(small.beginLoad() == nil)
+        let isShort = small.pool.isShortOfRoom
+        #expect(isShort)
+    }
+
+    /// A view turns around before anybody has made a new plan.
+    @Test func whatHasGoneOutOfViewNeverStarts() {
+        let small = TilePool(tiles: 32) { $0.workers = 1 }
+        var needs = ViewNeeds()
+        small.need([0, 1, 2, 3], &needs)
+        small.pool.install(Plan(entries: (0..<4).map { small.demand(key($0)) }, followsNeeds: true))
+        let first = small.beginLoad()
+        #expect(first?.key == key(0))
+        small.need([3, 4], &needs)
+        if let first { small.end(first) }
+        #expect(small.beginLoad()?.key == key(3))
+    }
+
+    /// Plans with wishes of both kinds in any order, against the order said in one sentence.
+    @Test(arguments: 1...40) func anyPlanStartsInItsOrder(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let workers = 1 + random.below(5)
+        let reserved = random.below(workers)
+        let small = TilePool(tiles: 400) {
+            $0.workers = workers
+            $0.reservedWorkers = reserved
+        }
+        var left = (0..<random.below(60)).map { (column: $0, isDemand: random.oneIn(3)) }
+        small.install(left.map { $0.isDemand ? small.demand(key($0.column)) : small.wish($0.column, 1) })
+        var running: [(ticket: LoadTicket, isDemand: Bool)] = []
+        for _ in 0..<200 {
+            if random.oneIn(3), !running.isEmpty {
+                small.end(running.remove(at: random.below(running.count)).ticket)
+            }
+            // The first of the plan that may start; a prefetch may on workers that are not kept for what is needed.
+            let mayPrefetch = running.count { !$0.isDemand } < workers - reserved
+            let next = running.count < workers ? left.firstIndex { $0.isDemand || mayPrefetch } : nil
+            let begun = small.beginLoad()
+            #expect(begun?.key == next.map { key(left[$0].column) })
+            if let begun, let next { running.append((begun, left.remove(at: next).isDemand)) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// When a plan has come to its end, and when it only waits.
+@Suite struct PoolPlanEndTests {
+    /// A worker that finds every codec busy must not end the plan: nobody would load the rest when the codec is done.
+    @Test(arguments: [1, 4]) func aBusyCodecDoesNotEndThePlan(codecJobs: Int) throws {
+        var configuration = PoolConfiguration(byteLimit: 2 * 65_536)
+        configuration.grantsBookkeeping = true
+        configuration.maximumCodecJobs = codecJobs
+        var pool = PoolState(configuration: configuration)
+        let layer = pool.addLayer(tileBytes: 65_536)
+        var plan = Plan()
+        plan.wish(for: TileCoordinate(level: 3, column: 0, row: 0), layer: layer, value: 1)
+        pool.install(plan)
+        guard case .load(let first) = pool.nextJob(now: 0) else { throw Problem.noLoad }
+        pool.finishLoad(first.load, .pixels, now: 1)
+
+        // Room for one more; the third has to wait until the first is compressed.
+        plan = Plan()
+        for column in 1...2 {
+            plan.entries.append(PlanEntry(key: key(column), value: .infinity, reason: .demand, wantsDecoded: true))
+        }
+        pool.install(plan)
+        guard case .load(let second) = pool.nextJob(now: 2) else { throw Problem.noLoad }
+        guard case .demote(let demotion) = pool.nextJob(now: 2) else { throw Problem.noDemotion }
+        let other = pool.nextJob(now: 2)
+        #expect(other == nil)
+
+        if let stored = pool.finishDemotion(demotion, .solid(7), now: 3) { pool.finishStore(stored) }
+        guard case .load(let third) = pool.nextJob(now: 3) else { throw Problem.noLoad }
+        #expect(third.key == key(2))
+        pool.finishLoad(second.load, .pixels, now: 4)
+        pool.finishLoad(third.load, .pixels, now: 4)
+    }
+
+    /// Plans of any size, each after any other: charged for at least what their lists hold, and not for what a far larger
+    /// one held.
+    @Test func aPlanIsChargedForItsLists() {
+        let small = TilePool(tiles: 8)
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<200 {
+            var plan = Plan()
+            for column in 0..<(random.oneIn(2) ? 1 << random.below(13) + 1 : random.below(3000)) {
+                plan.entries.append(small.wish(column, 1))
+            }
+            small.pool.install(plan)
+            let taken =
+                small.pool.plan.entries.capacity * MemoryLayout<PlanEntry>.stride
+                + small.pool.valued.capacity * MemoryLayout<Int32>.stride
+            let charged = small.pool.planBytes
+            // An allocator rounds each list to its pages.
+            #expect(charged >= taken - 2 * 4096 && charged <= 4 * (3 * taken + 4096))
+            #expect(charged >= small.pool.plan.entries.count * MemoryLayout<PlanEntry>.stride)
+        }
+    }
+
+    /// A plan that there is no room for loads nothing, and room that comes is a reason for the next one.
+    @Test func aPlanWithoutRoomWaitsForIt() {
+        let small = TilePool(tiles: 30) { $0.grantsBookkeeping = false }
+        small.install((0..<20_000).map { small.wish($0, 1) })
+        let (entries, lacksRoom) = (small.pool.plan.entries.count, small.pool.lacksRoomForNeeds)
+        #expect(entries == 0 && lacksRoom)
+        small.install([])
+        let lacksRoomAfter = small.pool.lacksRoomForNeeds
+        #expect(!lacksRoomAfter)
+    }
+
+    /// A prefetch that nothing may be evicted for does not end the plan for what is needed behind it.
+    @Test func neededTilesPassPrefetchesWithoutRoom() {
+        let small = TilePool(tiles: 2) { $0.eviction = .value }
+        small.load(0, 1)
+        small.install([small.wish(0, 3), small.wish(1, 4), small.wish(9, 0.5), small.demand(key(8))])
+        small.runPlan()
+        #expect(small.resident == [1, 8])
+        let isShort = small.pool.isShortOfRoom
+        #expect(isShort)
+    }
+
+    /// More pins than a plan takes are all loaded, and all loaded anew when they are outdated.
+    @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
+        let small = TilePool(tiles: 400)
+        let pins = (0..<300).map { key($0) }
+        for pin in pins { _ = small.pool.pin(pin) }
+        for _ in 0..<2 {
+            var plans = 0
+            let ofAPlan = small.pool.pinsToLoad.count
+            #expect(ofAPlan == PoolState.pinsOfAPlan)
+            repeat {
+                small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .floor, wantsDecoded: true) })
+                small.runPlan()
+                plans += 1
+            } while small.pool.hasMorePins
+            #expect(plans == 2)
+            let fresh = pins.count { small.residency(of: $0) == .decoded && !small.isStale($0) }
+            #expect(fresh == 300)
+            small.pool.invalidate(layer: 0, dropsAtOnce: false) { _ in true }
+        }
+    }
+
+    private enum Problem: Error { case noLoad, noDemotion }
+}

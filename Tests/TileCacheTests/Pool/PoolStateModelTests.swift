@@ -1,0 +1,47 @@
+import Testing
+
+@testable import TileCache
+
+/// Random operations on a pool, with everything that must hold checked after each.
+@Suite struct PoolStateModelTests {
+    @Test(arguments: 1...4)
+    func randomTrafficKeepsEveryPromise(seed: Int) throws {
+        let model = model(seed: seed)
+        for step in 0..<3000 {
+            do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
+        }
+        // Traffic in which nothing much happened would prove nothing.
+        let counters = model.pool.counters
+        #expect(counters.loadsFinished > 40 && counters.loadsAbsent > 0 && counters.loadsOutdated > 0)
+        #expect(counters.removals[RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)
+        if model.pool.configuration.compressedTier { #expect(counters.demotions > 5 && counters.promotions > 0) }
+        if model.pool.configuration.compressedTier { #expect(counters.encodedKept > 3) }
+        #expect(counters.limitBreaches == 0)
+        try model.windDown()
+    }
+
+    /// Odd seeds evict by age, even ones by value; some have no compressed tier, some a large one.
+    private func model(seed: Int) -> PoolModel {
+        var configuration = PoolConfiguration(byteLimit: 400_000)
+        configuration.maximumByteLimit = 500_000
+        configuration.eviction = seed.isMultiple(of: 2) ? .value : .recency
+        configuration.compressedTier = seed % 5 != 0
+        configuration.compressedShare = seed % 3 == 0 ? 1 : 0.4
+        configuration.workers = 5
+        configuration.reservedWorkers = seed % 3
+        configuration.maximumCodecJobs = 1 + seed % 4
+        configuration.fixedBytes = 10_000
+        configuration.retryDelay = 5_000_000
+        let model = PoolModel(configuration: configuration, seed: UInt64(seed))
+        let isShared = seed % 3 == 1
+        _ = model.pool.addLayer(tileBytes: 16_000, share: isShared ? LayerShare(guaranteed: 0.3) : .all)
+        _ = model.pool.addLayer(
+            tileBytes: 30_000,
+            reservesLate: true,
+            share: isShared ? LayerShare(maximum: 0.5) : .all
+        )
+        _ = model.pool.addLayer(tileBytes: 16_000, isCompressible: false)
+        model.views = Array(repeating: ViewNeeds(), count: 4)
+        return model
+    }
+}

@@ -1,0 +1,22 @@
+@testable import TileCache
+
+/// The key of a tile of layer 0 unless told otherwise, in one row.
+func key(_ column: Int, level: Int = 3, layer: Int = 0) -> TileKey {
+    TileKey(layer: layer, TileCoordinate(level: level, column: column, row: 0))
+}
+
+extension RecencyList {
+    /// Entries from the most recently used on, or `nil` where the links are not those of a list.
+    func numbers(in table: borrowing EntryTable) -> [Int32]? {
+        var numbers: [Int32] = []
+        var previous: Int32 = -1
+        var number = head
+        while number >= 0 {
+            guard table[number].previous == previous, numbers.count < count else { return nil }
+            numbers.append(number)
+            previous = number
+            number = table[number].next
+        }
+        return previous == tail && numbers.count == count ? numbers : nil
+    }
+}

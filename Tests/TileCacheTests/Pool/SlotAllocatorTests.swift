@@ -1,0 +1,68 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+@Suite struct SlotAllocatorTests {
+    @Test func neverGivesOneSlotToTwo() {
+        var random = SplitMix64(seed: 5)
+        var slots = SlotAllocator(slotBytes: 8192, capacity: 20)
+        var used: Set<Int32> = []
+        /// Slots with memory behind them that nobody uses, and slots whose memory is just being let go.
+        var unused: Set<Int32> = []
+        var leaving: Set<Int32> = []
+        for _ in 0..<5000 {
+            switch random.below(5) {
+            case 0:
+                let slot = slots.takeCommitted()
+                #expect((slot >= 0) == !unused.isEmpty)
+                if slot >= 0 {
+                    #expect(unused.remove(slot) != nil)
+                    used.insert(slot)
+                }
+            case 1:
+                let slot = slots.takeFresh()
+                if slot >= 0 {
+                    #expect(!used.contains(slot) && !unused.contains(slot) && !leaving.contains(slot))
+                    #expect((0..<20).contains(slot))
+                    used.insert(slot)
+                } else {
+                    #expect(used.count + unused.count + leaving.count == 20)
+                }
+            case 2:
+                if let slot = used.min() {
+                    slots.giveBack(slot)
+                    used.remove(slot)
+                    unused.insert(slot)
+                }
+            case 3:
+                let slot = slots.beginDecommit()
+                #expect((slot >= 0) == !unused.isEmpty)
+                if slot >= 0 {
+                    #expect(unused.remove(slot) != nil)
+                    leaving.insert(slot)
+                }
+            default:
+                if let slot = leaving.max() {
+                    slots.finishDecommit(slot)
+                    leaving.remove(slot)
+                }
+            }
+            #expect(slots.usedCount == used.count)
+            #expect(slots.unusedCount == unused.count)
+            #expect(slots.committedBytes == (used.count + unused.count) * 8192)
+        }
+    }
+
+    /// Fresh memory costs many times the copy that fills it, so the warmest slot goes out first.
+    @Test func theSlotGivenBackLastIsTakenFirst() {
+        var slots = SlotAllocator(slotBytes: 4096, capacity: 3)
+        let taken = (0..<3).map { _ in slots.takeFresh() }
+        #expect(slots.takeFresh() == -1)
+        slots.giveBack(taken[2])
+        slots.giveBack(taken[0])
+        #expect(slots.takeCommitted() == taken[0])
+        #expect(slots.takeCommitted() == taken[2])
+        #expect(slots.takeCommitted() == -1)
+    }
+}

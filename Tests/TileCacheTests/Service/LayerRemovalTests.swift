@@ -1,0 +1,296 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Layers come and go: what they took comes back, what is held stays valid, and a later layer of the same index is another.
+@Suite(.timeLimit(.minutes(15))) struct LayerRemovalTests {
+    /// What a cache has for its layers.
+    private struct Holdings: Hashable {
+        var usedBytes: Int
+        var entries: Int
+        var layers: Int
+        var slotSizes: Int
+        var regions: Int
+
+        init(_ cache: TileCache) {
+            self = cache.core.lock.withLock { state in
+                Holdings(
+                    usedBytes: state.pool.committedBytes,
+                    entries: state.pool.table.count,
+                    layers: state.layers.count,
+                    slotSizes: state.pool.slots.count,
+                    regions: state.slotRegions.count
+                )
+            }
+        }
+
+        private init(usedBytes: Int, entries: Int, layers: Int, slotSizes: Int, regions: Int) {
+            self.usedBytes = usedBytes
+            self.entries = entries
+            self.layers = layers
+            self.slotSizes = slotSizes
+            self.regions = regions
+        }
+    }
+
+    private func pyramid(tileSize: Int = 64) throws -> TilePyramid {
+        try .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: tileSize)
+    }
+
+    private func draw(_ view: TileView, _ viewport: Viewport = ServiceSetup.viewport(500, 500)) {
+        view.update(viewport)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    @Test(arguments: [false, true]) func whatALayerTookComesBack(hasShare: Bool) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let stays = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = ServiceSetup.quiet(cache, [stays])
+        draw(view)
+        // Nothing is needed: a trim is final.
+        view.layers = []
+        cache.trim(toBytes: 0)
+        let before = Holdings(cache)
+        for size in [64, 32, 128] {
+            let options = LayerOptions(share: hasShare ? LayerShare(maximum: 0.9, guaranteed: 0.5) : .all)
+            let layer = try cache.addLayer(
+                PlainSource(layer: 1),
+                pyramid: try pyramid(tileSize: size),
+                options: options
+            )
+            try cache.pin(layer, levels: 0...1)
+            view.layers = [stays, layer]
+            draw(view)
+            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays, layer])
+            cache.removeLayer(layer)
+            #expect(view.layers == [stays])
+            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays])
+            view.layers = []
+            cache.trim(toBytes: 0)
+            #expect(
+                eventually {
+                    cache.trim(toBytes: 0)
+                    return Holdings(cache) == before
+                },
+                "\(Holdings(cache)), before: \(before)"
+            )
+        }
+    }
+
+    /// As in a photo viewer: no memory, no index and no thread for what is gone, whether one at a time or all at once.
+    @Test(arguments: [1, 500]) func tenThousandLayersLeaveNothing(atOnce: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let view = ServiceSetup.quiet(cache, [])
+        let source = PlainSource()
+        let viewport = Viewport(center: WorldPoint(x: 100, y: 100), width: 60, height: 60)
+        var before = Holdings(cache)
+        for round in 0..<10_000 / atOnce {
+            let layers = try (0..<atOnce).map { number in
+                try cache.addLayer(source, pyramid: try pyramid(tileSize: 16 << ((round + number) % 4)))
+            }
+            view.layers = [layers[0]]
+            view.update(viewport)
+            if round % 50 == 0 { #expect(eventually { view.frame().missingTileCount == 0 }) }
+            for layer in layers { cache.removeLayer(layer) }
+            // Tables of views and of the plan grow once.
+            if round == 1 {
+                #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty } })
+                before = Holdings(cache)
+            }
+        }
+        #expect(
+            eventually {
+                let now = Holdings(cache)
+                return now.layers == 0 && now.entries == 0 && now.slotSizes == 0 && now.usedBytes <= before.usedBytes
+            },
+            "\(Holdings(cache)), after the second round \(before)"
+        )
+    }
+
+    @Test func heldTilesStayValidToTheirEnd() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        draw(view)
+        var frame: TileFrame? = view.frame()
+        let tile = try #require(frame?.first?.tile)
+        cache.removeLayer(layer)
+        #expect(cache.statistics.usedBytes > 20 * 16_384)
+        // Another layer writes into the same memory as soon as it may.
+        let other = try cache.addLayer(PlainSource(layer: 7), pyramid: try pyramid())
+        #expect(other != layer && other.serial == 1)
+        view.layers = [other]
+        draw(view, ServiceSetup.viewport(2000, 2000))
+        for placement in try #require(frame) {
+            #expect(holds(placement.tile, expectedPixel(layer: 0, placement.tile.identity.tile)))
+        }
+        frame = nil
+        #expect(holds(tile, expectedPixel(layer: 0, tile.identity.tile)))
+        #expect(!cache.isResident(tile.identity.tile, of: layer))
+    }
+
+    /// Its load keeps a worker and a tile's memory until the source returns, and nothing else.
+    @Test(arguments: [false, true]) func aLayerWithALoadStuckInItsSourceIsGoneWhenItReturns(isReused: Bool) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let source = PlainSource(isGated: true)
+        let stuck = try cache.addLayer(source, pyramid: try pyramid())
+        let stays = try cache.addLayer(PlainSource(layer: 1), pyramid: try pyramid())
+        let view = ServiceSetup.quiet(cache, [stuck])
+        view.update(Viewport(center: WorldPoint(x: 100, y: 100), width: 8, height: 8))
+        #expect(eventually { source.inside == 1 })
+        cache.removeLayer(stuck)
+        #expect(view.layers.isEmpty && view.frame().missingTileCount == 0)
+        let next = isReused ? try cache.addLayer(PlainSource(layer: 2), pyramid: try pyramid()) : stays
+        // The index is not free as long as the load is under way.
+        #expect(next.index != stuck.index)
+        view.layers = [stays]
+        draw(view)
+        #expect(cache.core.lock.withLock { $0.removedLayers } == [stuck.index])
+        source.open()
+        #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty && $0.pool.loadCount == 0 } })
+        #expect(source.loads.count == 1)
+        let later = try cache.addLayer(PlainSource(layer: 3), pyramid: try pyramid())
+        #expect(later.index == stuck.index && later.serial == (isReused ? 3 : 2))
+    }
+
+    /// Requests of a layer that is removed are cancelled; an answer that comes nevertheless changes nothing.
+    @Test func requestsAreCancelled() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(500, 500))
+        let requests = source.taken(atLeast: 4)
+        let cancelled = Lock(0)
+        for request in requests { request.onCancel { cancelled.withLock { $0 += 1 } } }
+        cache.removeLayer(layer)
+        #expect(eventually { cancelled.withLock { $0 } == requests.count })
+        #expect(requests.allSatisfy { !$0.isWanted })
+        for request in requests { source.answer(request) }
+        #expect(eventually { Holdings(cache).layers == 0 && cache.statistics.loadsOutdated == requests.count })
+        #expect(source.take().isEmpty)
+    }
+
+    @Test func aLayerIsKnownToItsOwnCacheAlone() throws {
+        let (one, two) = (try TileCache(byteLimit: .mebibytes(2)), try TileCache(byteLimit: .mebibytes(2)))
+        let own = try one.addLayer(PlainSource(), pyramid: try pyramid())
+        let foreign = try two.addLayer(PlainSource(), pyramid: try pyramid())
+        let tile = TileCoordinate(level: 0, column: 0, row: 0)
+        let view = ServiceSetup.quiet(one, [foreign, own, own])
+        #expect(view.layers == [own])
+        view.update(needing: [NeededTile(layer: foreign, tile: tile), NeededTile(layer: own, tile: tile)])
+        #expect(view.neededTileCount == 1 && eventually { one.isResident(tile, of: own) })
+        #expect(!one.isResident(tile, of: foreign) && one.withTile(tile, of: foreign) { _ in true } == nil)
+        #expect(throws: TileCacheError.self) { try one.pin(foreign, levels: 0...0) }
+        one.invalidate(foreign, keepsStale: false)
+        one.removeLayer(foreign)
+        one.unpin(foreign)
+        #expect(one.isResident(tile, of: own))
+        // The next layer of the same index is another one.
+        one.removeLayer(own)
+        one.removeLayer(own)
+        #expect(eventually { Holdings(one).layers == 0 })
+        let later = try one.addLayer(PlainSource(), pyramid: try pyramid())
+        #expect(later.index == own.index && later != own)
+        view.layers = [own]
+        #expect(view.layers.isEmpty)
+        one.invalidate(own)
+        one.removeLayer(own)
+        view.layers = [later]
+        #expect(view.layers == [later])
+    }
+
+    /// What is learned of a layer stays with the layer, whatever comes and goes beside it.
+    @Test func layersThatStayKeepWhatWasLearned() throws {
+        final class Counting: Sendable {
+            let made = Lock(0)
+        }
+        let counting = Counting()
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layers = try (0..<3).map { try cache.addLayer(PlainSource(layer: $0), pyramid: try pyramid()) }
+        let view = cache.makeView(layers: [layers[0]], selection: LevelSelection()) {
+            counting.made.withLock { $0 += 1 }
+            return NoPrefetch()
+        }
+        view.layers = [layers[1], layers[0]]
+        view.layers = [layers[2], layers[1], layers[0]]
+        #expect(counting.made.withLock { $0 } == 3)
+        view.layers = [layers[0], layers[2]]
+        #expect(counting.made.withLock { $0 } == 3 && view.layers == [layers[0], layers[2]])
+        draw(view)
+        #expect(Set(view.frame().map(\.tile.identity.layer)) == [layers[0], layers[2]])
+        // A layer that comes back is new to the view.
+        view.layers = [layers[1]]
+        #expect(counting.made.withLock { $0 } == 4)
+        view.layers = []
+        #expect(view.frame().isEmpty && view.frame().missingTileCount == 0)
+    }
+
+    /// Layers are added, drawn, invalidated and removed on several threads; no tile of one is ever drawn for another.
+    @Test(arguments: 0..<4) func anyOrderOfAddingAndRemovingKeepsTheRules(seed: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(3), workers: 3)
+        let all = Lock<[LayerID]>([])
+        let wrong = Lock<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SplitMix64(seed: UInt64(seed * 16 + thread))
+            let view = cache.makeView(layers: [])
+            var held: [TileFrame] = []
+            for _ in 0..<250 {
+                let layers = all.withLock { $0 }
+                switch random.below(9) {
+                case 0, 1:
+                    let size = 16 << random.below(3)
+                    let options = LayerOptions(synthesizedLevels: random.below(3) == 0 ? 2 : 0)
+                    let source = SerialSource(pauses: random.below(4) == 0)
+                    guard let pyramid = try? pyramid(tileSize: size),
+                        let layer = try? cache.addLayer(source, pyramid: pyramid, options: options)
+                    else { continue }
+                    source.serial.withLock { $0 = layer.serial }
+                    all.withLock { $0.append(layer) }
+                case 2:
+                    guard layers.count > 3, let layer = all.withLock({ $0.popLast() }) else { continue }
+                    cache.removeLayer(layer)
+                case 3: if !layers.isEmpty { cache.invalidate(layers[random.below(layers.count)]) }
+                case 4: view.layers = layers.filter { _ in random.below(2) == 0 }
+                case 5: held = Array(held.suffix(2))
+                case 6: if !layers.isEmpty { try? cache.pin(layers[random.below(layers.count)], levels: 0...1) }
+                default:
+                    let place = Double(200 + random.below(3600))
+                    view.update(Viewport(center: WorldPoint(x: place, y: place), width: 200, height: 150, scale: 0.5))
+                    held.append(view.frame())
+                }
+                for placement in held.last ?? TileFrame.empty {
+                    let id = placement.tile.identity
+                    placement.tile.withUnsafeBytes { bytes in
+                        let found = bytes.load(fromByteOffset: 0, as: UInt8.self)
+                        if found != UInt8(id.layer.serial % 251) {
+                            wrong.withLock { $0.append("layer \(id.layer.serial) shows \(found) at \(id.tile)") }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(wrong.withLock { $0 } == [], "seed \(seed)")
+        for layer in all.withLock({ $0 }) { cache.removeLayer(layer) }
+        #expect(eventually { Holdings(cache).layers == 0 && Holdings(cache).entries == 0 }, "seed \(seed)")
+        #expect(cache.counters.limitBreaches == 0)
+    }
+}
+
+/// A source whose tiles say the serial number of its layer, known once the layer is added.
+private final class SerialSource: BlockingTileSource {
+    let serial = Lock(-1)
+    private let pauses: Bool
+
+    init(pauses: Bool) { self.pauses = pauses }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
+        if pauses { pause(microseconds: 500) }
+        let value = UInt8(serial.withLock { $0 } % 251)
+        pixels.withMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: value) }
+        return .pixels
+    }
+}

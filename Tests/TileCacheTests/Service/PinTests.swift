@@ -1,0 +1,158 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Pinned tiles, and tiles that are asked for once.
+@Suite(.timeLimit(.minutes(15))) struct PinTests {
+    private func make(limit: ByteCount = .mebibytes(8)) throws -> (TileCache, LayerID, PlainSource) {
+        var configuration = TileCache.Configuration(byteLimit: limit)
+        configuration.effort = 0
+        let cache = try TileCache(configuration)
+        let source = PlainSource()
+        return (cache, try cache.addLayer(source, pyramid: try ServiceSetup.pyramid()), source)
+    }
+
+    private func pinned(_ cache: TileCache) -> Set<TileCoordinate> {
+        cache.core.lock.withLock { state in
+            var tiles: Set<TileCoordinate> = []
+            state.pool.table.forEach { number in
+                let entry = state.pool.table[number]
+                if entry.flags.contains(.floor) { tiles.insert(entry.key.coordinate) }
+            }
+            return tiles
+        }
+    }
+
+    @Test(arguments: 0..<20) func partsOfARangeAreDisjointAndWhole(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        func range() -> TileRange {
+            let (column, row) = (random.below(6), random.below(6))
+            return TileRange(
+                level: random.below(2),
+                columns: column..<column + random.below(5),
+                rows: row..<row + random.below(5)
+            )
+        }
+        for _ in 0..<200 {
+            let (one, other) = (range(), range())
+            let parts = one.subtracting(other)
+            let tiles = parts.flatMap(Array.init)
+            #expect(parts.count <= 4 && parts.allSatisfy { !$0.isEmpty })
+            #expect(Set(tiles).count == tiles.count, "\(one) without \(other)")
+            #expect(Set(tiles) == Set(one).subtracting(other), "\(one) without \(other)")
+            #expect(Set(one.intersection(other)) == Set(one).intersection(other))
+        }
+    }
+
+    /// Levels, regions and single tiles, pinned and unpinned in any order, against a set of tiles.
+    @Test(arguments: 0..<6) func whatIsPinnedIsASet(seed: Int) throws {
+        let (cache, layer, _) = try make(limit: .mebibytes(32))
+        var random = SplitMix64(seed: UInt64(seed))
+        let pyramid = try ServiceSetup.pyramid()
+        var expected: Set<TileCoordinate> = []
+        for _ in 0..<60 {
+            let first = random.below(4)
+            let levels = first...first + random.below(2)
+            let (x, y) = (Double(random.below(3000)), Double(random.below(3000)))
+            let region = random.below(4) == 0 ? nil : Rectangle(minX: x, minY: y, maxX: x + 900, maxY: y + 700)
+            let world = Rectangle(minX: 0, minY: 0, maxX: 4096, maxY: 4096)
+            let tiles = levels.flatMap { Array(pyramid.range(overlapping: region ?? world, at: $0)) }
+            switch random.below(5) {
+            case 0:
+                try cache.pin(layer, levels: levels, region: region)
+                expected.formUnion(tiles)
+            case 1:
+                try cache.pin(tiles, of: layer)
+                expected.formUnion(tiles)
+            case 2:
+                cache.unpin(layer, levels: levels, region: region)
+                expected.subtract(tiles)
+            case 3:
+                cache.unpin(Array(tiles.prefix(3)), of: layer)
+                expected.subtract(tiles.prefix(3))
+            default:
+                cache.unpin(layer, region: region)
+                expected = expected.filter { tile in
+                    region.map { !pyramid.range(overlapping: $0, at: tile.level).contains(tile) } ?? false
+                }
+            }
+            #expect(pinned(cache) == expected)
+        }
+        #expect(eventually { cache.statistics.floorTiles == expected.count }, "seed \(seed)")
+        #expect(cache.statistics.floorBytes == expected.count * 16_384)
+    }
+
+    /// Half of the limit counts each tile once.
+    @Test func halfOfTheLimitMayBePinned() throws {
+        let (cache, layer, _) = try make(limit: .bytes(128 * 16_384))
+        try cache.pin(layer, levels: 3...3)
+        try cache.pin(layer, levels: 3...3, region: Rectangle(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
+        let corner = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(throws: TileCacheError.self) { try cache.pin([corner], of: layer) }
+        cache.unpin([TileCoordinate(level: 3, column: 5, row: 5)], of: layer)
+        try cache.pin([corner, corner], of: layer)
+        #expect(pinned(cache).count == 64)
+        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6) }
+        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 7...9) }
+        #expect(throws: TileCacheError.self) { try cache.pin([TileCoordinate(level: 9, column: 0, row: 0)], of: layer) }
+        cache.unpin(layer, levels: 7...9)
+        #expect(pinned(cache).count == 64)
+    }
+
+    /// Pinned tiles go under a lower limit and come back with it.
+    @Test func aLowerLimitComesBeforePins() throws {
+        let (cache, layer, _) = try make(limit: .mebibytes(4))
+        try cache.pin(layer, levels: 2...3)
+        #expect(eventually { cache.statistics.floorTiles == 80 })
+        cache.byteLimit = .kibibytes(700)
+        #expect(eventually { cache.statistics.usedBytes <= 700 << 10 && cache.statistics.floorTiles < 80 })
+        cache.byteLimit = .mebibytes(4)
+        #expect(eventually { cache.statistics.floorTiles == 80 })
+    }
+
+    @Test func tilesAreLoadedOnceWithoutAView() throws {
+        let (cache, layer, source) = try make()
+        let tiles = (0..<30).map { TileCoordinate(level: 6, column: $0, row: 7) }
+        cache.prefetch(tiles + tiles + [TileCoordinate(level: 6, column: 99, row: 0)], of: layer)
+        #expect(eventually { tiles.allSatisfy { cache.isResident($0, of: layer) } })
+        #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
+        #expect(pinned(cache).isEmpty)
+        #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loadCount == 0 } })
+        // What goes is not loaded again.
+        cache.trim(toBytes: 0)
+        #expect(eventually { cache.core.lock.withLock { !$0.isPlanQueued && !$0.isPlanning } })
+        #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
+        let figures = cache.statistics
+        #expect(figures.prefetchStarted == 30)
+    }
+
+    /// Needed tiles come first, and no more is asked for than a quarter of the limit has room for.
+    @Test func whatIsNeededComesFirstAndTheListIsBounded() throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
+        configuration.effort = 0
+        let cache = try TileCache(configuration)
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache, [layer])
+        let tiles = (0..<4000).map { TileCoordinate(level: 6, column: $0 % 64, row: $0 / 64) }
+        cache.prefetch(tiles, of: layer)
+        #expect(cache.core.lock.withLock { $0.asked.count } == 64)
+        let first = try #require(source.taken().first)
+        let needed = TileCoordinate(level: 6, column: 40, row: 60)
+        view.update(needing: [NeededTile(layer: layer, tile: needed)])
+        #expect(eventually { cache.core.lock.withLock { !$0.isPlanQueued && !$0.isPlanning } })
+        source.answer(first)
+        let second = try #require(source.taken().first)
+        #expect(first.tile == tiles[0] && !first.isDemand && second.tile == needed && second.isDemand)
+        // A tile that does not exist, or failed, is not asked for again.
+        second.completeAbsent()
+        let third = try #require(source.taken().first)
+        third.fail(.permanent)
+        #expect(eventually { cache.statistics.loadsFailed == 1 })
+        cache.prefetch([third.tile], of: layer)
+        #expect(!cache.core.lock.withLock { $0.asked.contains { $0.coordinate == third.tile } })
+        cache.removeLayer(layer)
+        #expect(cache.core.lock.withLock { $0.asked.isEmpty })
+    }
+}

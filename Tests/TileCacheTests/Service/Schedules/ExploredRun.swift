@@ -1,0 +1,406 @@
+import Dispatch
+import Synchronization
+import TestSupport
+
+@testable import TileCache
+
+/// One random configuration under one random schedule: what renderers and sources do, and what must hold at the end.
+final class ExploredRun: @unchecked Sendable {
+    private static let world = 256
+
+    /// A renderer that draws again when it is told to, and only then.
+    private final class Renderer: @unchecked Sendable {
+        var view: TileView?
+        let queue: DispatchQueue
+        /// What the last frame lacked.
+        var last = Lack()
+
+        init(_ view: TileView, _ queue: DispatchQueue) {
+            self.view = view
+            self.queue = queue
+        }
+
+        func close() {
+            // Other steps run while the view ends.
+            let gone = view
+            view = nil
+            withExtendedLifetime(gone) {}
+        }
+    }
+
+    /// What a frame lacks; less is better.
+    private struct Lack: Equatable {
+        var missing = 0
+        var blank = 0.0
+        var stale = 0
+        /// World pixels that current pixels are drawn on.
+        var current = 0.0
+        /// Pixels of tiles that are drawn, before they are scaled.
+        var detail = 0.0
+
+        init() {}
+        init(_ frame: TileFrame) {
+            missing = frame.missingTileCount
+            blank = frame.coverage.blank
+            stale = frame.count { $0.tile.isStale }
+            current = frame.reduce(0) { $0 + ($1.tile.isStale ? 0 : $1.worldRectangle.area) }
+            detail = frame.reduce(0) { $0 + $1.tileRectangle.area }
+        }
+
+        func isWorse(than other: Lack) -> Bool {
+            if missing > other.missing || blank > other.blank + 1e-6 { return true }
+            // A stale fallback of an absent tile that is given up improves nothing: there are fewer stale pixels, but no more
+            // current ones, or coarser ones.
+            return missing == other.missing && stale > other.stale && current < other.current - 1e-6
+                && detail <= other.detail + 1e-6
+        }
+    }
+
+    private let scheduler: StepScheduler
+    private let faults: ExploredFaults
+    private var cache: TileCache?
+    private var layers: [(id: LayerID, pyramid: TilePyramid)] = []
+    private var renderers: [Renderer] = []
+    private var held: [TileFrame] = []
+    private let fullLimit: Int
+    private let isTight: Bool
+    /// Where a view has looked last.
+    private var place = (center: WorldPoint(x: 60, y: 60), scale: 1.0)
+    private var isEnding = false
+    private var isOver = false
+    private var problems: [String] = []
+    /// What the run was made of, for its report.
+    private(set) var script: [String] = []
+
+    var steps: Int { scheduler.count }
+
+    init(seed: UInt64) throws {
+        scheduler = StepScheduler(seed: seed)
+        faults = ExploredFaults(scheduler, percent: [0, 10, 40][scheduler.below(3)])
+        isTight = scheduler.chance(25)
+        fullLimit = isTight ? (160 + scheduler.below(300)) << 10 : 4 << 20
+        let workers = 1 + scheduler.below(3)
+        var configuration = TileCache.Configuration(
+            byteLimit: .bytes(fullLimit),
+            workers: workers,
+            reservedWorkers: scheduler.below(workers)
+        )
+        configuration.usesCompressedTier = scheduler.chance(85)
+        configuration.retryDelay = 1_000_000 << Int64(scheduler.below(10))
+        configuration.stuckLoadTime = scheduler.chance(30) ? 2_000_000 : 10_000_000_000
+        scheduler.adopt(&configuration)
+        script.append("\(fullLimit) bytes, \(workers) workers, \(faults.percent) % faults")
+        let cache = try TileCache(configuration)
+        self.cache = cache
+        for _ in 0...scheduler.below(3) { try addLayer(to: cache) }
+        for _ in 0...scheduler.below(3) { makeRenderer(of: cache) }
+    }
+
+    // MARK: - What happens
+
+    /// Runs to the end; what was wrong.
+    func run() -> [String] {
+        let shutsDownAt = scheduler.chance(20) ? scheduler.below(12) : .max
+        for turn in 0..<8 + scheduler.below(16) {
+            if turn == shutsDownAt { shutDown() }
+            if scheduler.chance(40) {
+                scheduler.post({ self.act() }, on: renderers[scheduler.below(renderers.count)].queue)
+            } else {
+                act()
+            }
+            for _ in 0..<[0, 1, 3, 12, 40][scheduler.below(5)] { scheduler.runOne() }
+            checkLedger()
+            // Whatever is to be told at rest would be forgotten with the next frame.
+            if !isOver, scheduler.chance(60), scheduler.settle(atMost: 400) { checkRest() }
+            if !problems.isEmpty { return problems }
+        }
+        finish()
+        return problems
+    }
+
+    private func act() {
+        guard let cache, !isEnding else { return }
+        let action = scheduler.below(100)
+        let renderer = renderers.isEmpty ? nil : renderers[scheduler.below(renderers.count)]
+        let layer = layers[scheduler.below(layers.count)]
+        script.append("\(action)")
+        switch action {
+        case 0..<12:
+            choosePlace()
+            if let renderer { look(renderer) }
+        case 12..<42:
+            // Views that are linked.
+            choosePlace()
+            for renderer in renderers { look(renderer) }
+        case 42..<46: if let renderer { draw(renderer) }
+        case 46..<60: compress(layer.id, layer.pyramid, cache)
+        case 60..<62: damage(cache)
+        case 62..<67: cache.byteLimit = .bytes(fullLimit / 4 * (1 + scheduler.below(4)))
+        case 67..<70: cache.trim(toBytes: scheduler.below(fullLimit))
+        case 70..<74: try? cache.pin(layer.id, levels: 0...scheduler.below(2))
+        case 74..<76: cache.unpin(layer.id)
+        case 76..<82: cache.invalidate(layer.id, region: region(), keepsStale: scheduler.chance(60))
+        case 82..<86: if renderers.count < 4 { makeRenderer(of: cache) }
+        case 86..<89: if renderers.count > 1 { renderers.removeFirst().close() }
+        case 89..<91: try? addLayer(to: cache)
+        case 91..<95: if held.isEmpty, let frame = renderer?.view?.frame() { held = [frame] } else { letGo() }
+        case 95..<97: _ = cache.statistics
+        default: if let renderer { need(renderer) }
+        }
+    }
+
+    private func letGo() {
+        // Other steps run while the frames end.
+        let gone = held
+        held = []
+        withExtendedLifetime(gone) {}
+    }
+
+    private func region() -> Rectangle? {
+        guard scheduler.chance(70) else { return nil }
+        let (x, y) = (Double(scheduler.below(Self.world)), Double(scheduler.below(Self.world)))
+        return Rectangle(minX: x, minY: y, maxX: x + 60, maxY: y + 40)
+    }
+
+    private func addLayer(to cache: TileCache) throws {
+        guard layers.count < 5 else { return }
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: Self.world,
+            worldHeight: Self.world,
+            tileSize: [16, 32][scheduler.below(2)],
+            wrapsX: scheduler.chance(30)
+        )
+        var options = LayerOptions(isCompressible: scheduler.chance(85))
+        if scheduler.chance(15) { options.share = LayerShare(maximum: 0.7, guaranteed: 0.1) }
+        let number = layers.count
+        let isBlocking = scheduler.chance(50)
+        if scheduler.chance(15) {
+            options.synthesizedLevels = 1
+            // A worker would wait for what a step below it on the stack has to do.
+            scheduler.nestsWorkers = false
+        }
+        script.append("layer \(isBlocking) \(options.synthesizedLevels)")
+        let blocking = ExploredBlockingSource(layer: number, faults: faults)
+        let source: any BlockingTileSource =
+            scheduler.chance(50) ? blocking : ExploredEncodedSource(plain: blocking)
+        let id =
+            isBlocking
+            ? try cache.addLayer(source, pyramid: pyramid, options: options)
+            : try cache.addLayer(
+                ExploredAsyncSource(layer: number, faults: faults),
+                pyramid: pyramid,
+                options: options
+            )
+        layers.append((id, pyramid))
+    }
+
+    private func makeRenderer(of cache: TileCache) {
+        let ids = layers.map(\.id).filter { _ in scheduler.chance(70) }
+        let layers = ids.isEmpty ? [self.layers[0].id] : ids
+        let view =
+            scheduler.chance(75)
+            ? ServiceSetup.quiet(cache, layers) : cache.makeView(layers: layers)
+        if scheduler.chance(50) { view.promotionBudget = PromotionBudget(maximumTiles: 0) }
+        let renderer = Renderer(view, DispatchQueue(label: "test.renderer"))
+        view.callbackQueue = renderer.queue
+        let drawsAtOnce = scheduler.chance(50)
+        view.onTilesReady = { [weak renderer, unowned self] in
+            if isOver { problems.append("a callback began after the end") }
+            guard let renderer else { return }
+            if drawsAtOnce { draw(renderer) } else { scheduler.post({ self.draw(renderer) }, on: renderer.queue) }
+        }
+        renderers.append(renderer)
+    }
+
+    /// One of few, and often the last one again, so that views share tiles and come back to what is compressed.
+    private func choosePlace() {
+        guard scheduler.chance(60) else { return }
+        let center = WorldPoint(x: Double(60 + 100 * scheduler.below(2)), y: Double(60 + 8 * scheduler.below(2)))
+        place = (center, [1, 1, 1, 1, 0.5, 0.25][scheduler.below(6)])
+    }
+
+    private func look(_ renderer: Renderer) {
+        renderer.view?.update(Viewport(center: place.center, width: 40, height: 24, scale: place.scale))
+        draw(renderer)
+    }
+
+    private func need(_ renderer: Renderer) {
+        let layer = layers[scheduler.below(layers.count)]
+        let level = scheduler.below(layer.pyramid.maximumLevel + 1)
+        let side = layer.pyramid.levels[level].columns
+        renderer.view?.update(
+            needing: (0..<4).map { _ in
+                NeededTile(
+                    layer: layer.id,
+                    tile: TileCoordinate(level: level, column: scheduler.below(side), row: scheduler.below(side))
+                )
+            }
+        )
+        draw(renderer)
+    }
+
+    private func draw(_ renderer: Renderer) {
+        guard let view = renderer.view else { return }
+        let frame = view.frame()
+        renderer.last = Lack(frame)
+        check(frame)
+    }
+
+    private func compress(_ layer: LayerID, _ pyramid: TilePyramid, _ cache: TileCache) {
+        for (level, size) in pyramid.levels.enumerated() {
+            for tile in TileRange(level: level, columns: 0..<size.columns, rows: 0..<size.rows)
+            where scheduler.chance(80) && cache.isResident(tile, of: layer) {
+                _ = cache.demote(tile, of: layer)
+            }
+        }
+    }
+
+    /// Damages blocks in memory; they are missed and loaded again.
+    private func damage(_ cache: TileCache) {
+        cache.core.lock.withLock { state in
+            var blocks: [(PageAllocator.Block, Int)] = []
+            state.pool.table.forEach {
+                let entry = state.pool.table[$0]
+                if entry.residency == .compressed { blocks.append((entry.block, Int(entry.blockBytes))) }
+            }
+            for (block, bytes) in blocks where scheduler.chance(50) {
+                for part in cache.core.parts(of: block, bytes: bytes, state) {
+                    UnsafeMutablePointer<UInt8>(bitPattern: part.address)?.pointee ^= 1
+                }
+            }
+        }
+    }
+
+    private func shutDown() {
+        script.append("shutdown")
+        _ = cache?.shutdown(timeout: 0)
+        isOver = true
+        if scheduler.pendingTimers > 0 { problems.append("a timer is left after shutdown") }
+    }
+
+    // MARK: - What must hold
+
+    private func check(_ frame: TileFrame) {
+        for placement in frame {
+            let identity = placement.tile.identity
+            guard !isMade(identity) else { continue }
+            if !holds(placement.tile, expectedPixel(layer: identity.layer.index, identity.tile)) {
+                problems.append("the pixels of \(identity) are wrong")
+            }
+        }
+    }
+
+    private func isMade(_ identity: TileIdentity) -> Bool {
+        cache?.core.lock.withLock { $0.layers[identity.layer.index].synthesis?.levels ?? 0 > identity.tile.level }
+            ?? true
+    }
+
+    private func checkLedger() {
+        if scheduler.pendingTimers > 1 { problems.append("\(scheduler.pendingTimers) timers are pending") }
+        guard let cache else { return }
+        let (used, limit, isOverLimit, breaches) = cache.core.lock.withLock {
+            (
+                $0.pool.committedBytes, $0.pool.configuration.byteLimit, $0.pool.isOverLimit,
+                $0.pool.counters.limitBreaches
+            )
+        }
+        if breaches > 0 || (used > limit && !isOverLimit) { problems.append("\(used) bytes of \(limit)") }
+    }
+
+    private func finish() {
+        isEnding = true
+        faults.calm()
+        letGo()
+        if let cache, !isOver {
+            for layer in layers { cache.unpin(layer.id) }
+            cache.byteLimit = .bytes(fullLimit)
+        }
+        let isPinned = cache?.core.read { state in
+            var isPinned = !state.pins.isEmpty
+            state.pool.table.forEach { isPinned = isPinned || state.pool.table[$0].flags.contains(.floor) }
+            return isPinned
+        }
+        if !isOver, isPinned == true { problems.append("tiles are pinned without a floor") }
+        let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
+        // What there is no room for is asked for again and again.
+        if !isAtRest, !isTight { return problems.append("it does not come to rest") }
+        if !isOver, isAtRest {
+            checkNeeds()
+            checkRest()
+        }
+        if !isOver { shutDown() }
+        for renderer in renderers { renderer.close() }
+        guard scheduler.settle(atMost: 20_000) else {
+            return problems.append("it does not come to rest after shutdown")
+        }
+        if cache?.shutdown(timeout: 0) != true { problems.append("work is under way after the end") }
+        let inFlight = cache?.statistics.loadsInFlight ?? 0
+        if inFlight > 0 { problems.append("\(inFlight) loads are in flight after the end") }
+        weak let core = cache?.core
+        cache = nil
+        if core != nil { problems.append("the cache outlives its last user") }
+    }
+
+    /// Views have been told of all that would improve their last frames.
+    private func checkCalls() {
+        for (number, renderer) in renderers.enumerated() {
+            guard let view = renderer.view else { continue }
+            let budget = view.promotionBudget
+            view.promotionBudget = PromotionBudget(maximumTiles: 0)
+            let now = Lack(view.frame())
+            view.promotionBudget = budget
+            if renderer.last.isWorse(than: now) {
+                problems.append("view \(number) was not told: it drew \(renderer.last), now it is \(now)")
+            }
+        }
+    }
+
+    /// What must hold when nothing is left to do.
+    private func checkRest() {
+        checkCalls()
+        if scheduler.chance(50) { checkPlans() }
+    }
+
+    /// A plan that nobody has asked for brings nothing that is needed or pinned: whatever makes it possible has asked.
+    private func checkPlans() {
+        guard let cache, !isOver, problems.isEmpty else { return }
+        func lacking() -> Set<TileKey> {
+            cache.core.lock.withLock { state in
+                let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
+                return Set(needs).union(state.pool.pinsToLoad).filter {
+                    let number = state.pool.find($0)
+                    guard number >= 0 else { return true }
+                    let entry = state.pool.table[number]
+                    return !entry.residency.isDecoded && !entry.flags.contains(.absent)
+                }
+            }
+        }
+        let before = lacking()
+        guard !before.isEmpty else { return }
+        cache.core.perform { $0.effects.plans = true }
+        guard scheduler.settle(atMost: 400) else { return }
+        let gained = before.subtracting(lacking())
+        if !gained.isEmpty { problems.append("nobody asked for the plan that brings \(gained.map(\.coordinate))") }
+    }
+
+    /// Every wanted tile has been answered.
+    private func checkNeeds() {
+        guard let cache else { return }
+        let loads = cache.statistics.loadsInFlight
+        if loads > 0 { problems.append("\(loads) loads are in flight at rest") }
+        let (workers, stuck) = cache.core.read { ($0.workers, $0.pool.layers.map(\.stuckDecodes)) }
+        let isWhole =
+            workers.idle.count == cache.core.configuration.workers && workers.surplus == 0
+            && workers.blocked(before: .max) == 0
+        let isMaking = cache.core.read { !$0.synthesis.sparesInUse.isEmpty || !$0.synthesis.waiters.isEmpty }
+        if isMaking { problems.append("scratch memory is in use at rest") }
+        if !cache.core.read({ $0.requests.isEmpty }) { problems.append("requests are kept at rest") }
+        if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
+            problems.append("at rest, with stuck decoders \(stuck): \(workers)")
+        }
+        let isShort = cache.core.lock.withLock { $0.pool.isShortOfRoom } || isTight
+        for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
+            problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")
+        }
+    }
+}

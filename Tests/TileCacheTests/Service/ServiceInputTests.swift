@@ -1,0 +1,256 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Input of any kind: a clear refusal or a frame, never a crash.
+@Suite(.timeLimit(.minutes(15))) struct ServiceInputTests {
+    /// Threads that add layers at once are not guaranteed more than there is.
+    @Test func layersAddedAtOnceShareOneLimit() throws {
+        let pyramid = try ServiceSetup.pyramid()
+        for _ in 0..<20 {
+            let cache = try TileCache(byteLimit: .mebibytes(4))
+            let added = Lock(0)
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in
+                let options = LayerOptions(share: LayerShare(guaranteed: 0.4))
+                let layer = try? cache.addLayer(PlainSource(), pyramid: pyramid, options: options)
+                if layer != nil { added.withLock { $0 += 1 } }
+            }
+            #expect(added.withLock { $0 } == 2)
+        }
+    }
+
+    @Test func aTileLargerThanTheLimitIsRefusedByName() throws {
+        let cache = try TileCache(byteLimit: .kibibytes(8))
+        #expect(throws: TileCacheError.invalidLayer("a tile takes 16384 bytes, more than the limit of 8192")) {
+            try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        }
+    }
+
+    @Test func configurationsOutOfRangeAreRefused() {
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .bytes(0)) }
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 0) }
+        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 256) }
+        #expect(throws: TileCacheError.self) {
+            var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+            configuration.effort = .nan
+            _ = try TileCache(configuration)
+        }
+    }
+
+    @Test func viewportsThatCannotBeDrawnAreCounted() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        let good = ServiceSetup.viewport(600, 600)
+        view.update(good)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let wrong: [Double] = [.nan, .infinity, -.infinity]
+        var bad: [Viewport] = []
+        for value in wrong {
+            for path: WritableKeyPath<Viewport, Double> in [
+                \.center.x, \.center.y, \.width, \.height, \.scale, \.rotation,
+            ] {
+                var viewport = good
+                viewport[keyPath: path] = value
+                bad.append(viewport)
+            }
+        }
+        for value in [0, -1] {
+            for path: WritableKeyPath<Viewport, Double> in [\.width, \.height, \.scale] {
+                var viewport = good
+                viewport[keyPath: path] = Double(value)
+                bad.append(viewport)
+            }
+        }
+        for viewport in bad {
+            view.update(viewport)
+            #expect(view.frame().count == 20)
+        }
+        #expect(cache.statistics.refusedViewports == bad.count)
+    }
+
+    /// Clocks that stand still, jump ahead for years or go back.
+    @Test func clocksMayDoAnything() throws {
+        let time = Lock(Int64(0))
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        configuration.clock = { time.withLock { $0 } }
+        configuration.retryDelay = 1
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        for (step, now) in [0, 0, 1 << 60, 5, -(1 << 60), 7, 1 << 61, 8].enumerated() {
+            time.withLock { $0 = Int64(now) }
+            let place = ServiceSetup.viewport(500 + Double(step) * 300, 700)
+            view.update(place)
+            #expect(eventually { view.frame().missingTileCount == 0 }, "at \(now)")
+        }
+        #expect(cache.statistics.meanLoadNanoseconds >= 0)
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+    }
+
+    @Test func tilesOfOnePixelAreTiles() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 64, height: 64))
+        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        // 4096 tiles of a page each do not fit; a coarser level does.
+        #expect(view.shortfallBytes == 4096 * 4096)
+        #expect(view.frame().allSatisfy { $0.tile.width == 1 })
+        #expect(cache.statistics.peakBytes <= 2 << 20)
+    }
+
+    /// Larger than LZ4 takes: held as they are, never compressed.
+    @Test func tilesLargerThanLZ4TakesAreNotCompressed() throws {
+        var configuration = TileCache.Configuration(byteLimit: .gibibytes(3), workers: 1)
+        configuration.maximumByteLimit = configuration.byteLimit
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
+        let (tileBytes, isCompressible) = cache.core.lock.withLock { state in
+            (state.pool.layers[layer.index].tileBytes, state.pool.layers[layer.index].isCompressible)
+        }
+        #expect(tileBytes == 1 << 31 && !isCompressible)
+    }
+
+    /// More addresses than there are: an error, or a cache, but no crash.
+    @Test func aHostThatDeniesMemoryGetsAnError() throws {
+        do {
+            let cache = try TileCache(byteLimit: .gibibytes(1 << 16))
+            for size in [64, 128, 256, 512] {
+                let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: size)
+                _ = try cache.addLayer(PlainSource(), pyramid: pyramid)
+            }
+            Issue.record("five times 64 TiB of addresses were given")
+        } catch TileCacheError.outOfMemory(let bytes) {
+            #expect(bytes > 0)
+        }
+    }
+
+    #if os(Linux) && !TSAN
+        /// Under a limit on addresses, in a process of its own: smaller caches work, larger ones are an error, and a
+        /// raised limit is one or the other.
+        @Test func aProcessShortOfAddressesGetsSmallerCaches() async {
+            // AddressSanitizer itself needs more addresses than any limit would leave.
+            guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
+            await #expect(processExitsWith: .success) {
+                let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+                var limit = rlimit()
+                limit.rlim_cur = rlim_t((Int(pages[0]) ?? 0) * 4096 + 600 << 20)
+                limit.rlim_max = limit.rlim_cur
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+                var denied = 0
+                var drawn = 0
+                for mebibytes in [4, 16, 512, 4096, 1 << 20] {
+                    do {
+                        var configuration = TileCache.Configuration(byteLimit: .mebibytes(mebibytes))
+                        configuration.maximumByteLimit = .mebibytes(mebibytes * 4)
+                        let cache = try TileCache(configuration)
+                        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+                        let view = cache.makeView(layers: [layer])
+                        for place in 1..<4 {
+                            cache.byteLimit = .gibibytes(place)
+                            view.update(ServiceSetup.viewport(Double(place) * 900, 700))
+                            precondition(eventually { view.frame().missingTileCount == 0 })
+                        }
+                        drawn += 1
+                    } catch TileCacheError.outOfMemory {
+                        denied += 1
+                    }
+                }
+                precondition(drawn > 0 && denied > 1, "\(drawn) drawn, \(denied) denied")
+            }
+        }
+
+        /// Addresses for four times the limit are there for one range, not for two.
+        @Test func aLayerGetsAddressesForTheLimitIfThereAreNoMore() async {
+            guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
+            await #expect(processExitsWith: .success) {
+                let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+                var limit = rlimit()
+                limit.rlim_cur = rlim_t((Int(pages[0]) ?? 0) * 4096 + 800 << 20)
+                limit.rlim_max = limit.rlim_cur
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+                let cache = try TileCache(byteLimit: .mebibytes(128))
+                let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+                let view = cache.makeView(layers: [layer])
+                view.update(ServiceSetup.viewport(900, 700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+                // Tiles of the same size need no addresses of their own.
+                for _ in 0..<20 { _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid()) }
+                cache.byteLimit = .mebibytes(512)
+                view.update(ServiceSetup.viewport(2900, 2700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+            }
+        }
+
+        /// Its parent's threads are not there, so a child of `fork()` is refused.
+        @Test func aForkedChildIsRefused() async {
+            await #expect(processExitsWith: .success) {
+                let cache = try TileCache(byteLimit: .mebibytes(4))
+                let pyramid = try ServiceSetup.pyramid()
+                let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+                let view = cache.makeView(layers: [layer])
+                view.update(ServiceSetup.viewport(900, 700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+                typealias Fork = @convention(c) () -> pid_t
+                let fork = unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: Fork.self)
+                let child = fork()
+                if child == 0 {
+                    alarm(60)
+                    var refused = 0
+                    do { _ = try TileCache(byteLimit: .mebibytes(4)) } catch {
+                        if error as? TileCacheError == .forked { refused += 1 }
+                    }
+                    do { _ = try cache.addLayer(PlainSource(), pyramid: pyramid) } catch {
+                        if error as? TileCacheError == .forked { refused += 1 }
+                    }
+                    view.update(ServiceSetup.viewport(2900, 2700))
+                    let isEmpty = view.frame().isEmpty && !cache.shutdown()
+                    _exit(refused == 2 && isEmpty ? 0 : 1)
+                }
+                var status: Int32 = -1
+                precondition(waitpid(child, &status, 0) == child && status == 0, "\(status)")
+                view.update(ServiceSetup.viewport(2900, 2700))
+                precondition(eventually { view.frame().missingTileCount == 0 })
+            }
+        }
+    #endif
+
+    /// As many layers as a tile's key has room for, and no more. If each looked at all others before it, this would take
+    /// longer than the suite may.
+    @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
+        // The layers' tables count.
+        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
+        let source = PlainSource()
+        var last: LayerID?
+        for _ in 0..<TileKey.layerLimit { last = try cache.addLayer(source, pyramid: pyramid) }
+        #expect(last?.index == 65_535)
+        #expect(throws: TileCacheError.invalidLayer("a cache holds 65536 layers at most")) {
+            try cache.addLayer(source, pyramid: pyramid)
+        }
+        // The last one draws its own tiles.
+        let own = try #require(last)
+        let view = ServiceSetup.quiet(cache, [own])
+        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(view.frame().allSatisfy { $0.tile.identity.layer == own })
+    }
+
+    @Test func timesMayBeAnything() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer])
+        for (index, time) in [Int64.min, 0, .max, -1, .max - 1, .min, 5].enumerated() {
+            view.update(ServiceSetup.viewport(800 + Double(index) * 90, 800), at: MonotonicTime(nanoseconds: time))
+            _ = view.frame()
+        }
+        view.update(ServiceSetup.viewport(900, 900))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+}

@@ -1,0 +1,124 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// What the workers of the real service start, and in which order.
+@Suite(.timeLimit(.minutes(15))) struct ServicePlanTests {
+    /// Each load is let go only after the view has turned around: none that began since is of a place it has left.
+    @Test func noLoadThatLeftThePlanStarts() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let source = PlainSource(isGated: true)
+        let pyramid = try ServiceSetup.pyramid()
+        let layer = try cache.addLayer(source, pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        let places = [ServiceSetup.viewport(600, 600), ServiceSetup.viewport(3000, 3000)]
+        view.update(places[0])
+        #expect(eventually { source.inside == 2 })
+        var begun = Set(source.loads.keys)
+        for turn in 1...12 {
+            let place = places[turn % 2]
+            view.update(place)
+            source.open()
+            // The next load begins under the old plan or the new one; either way it is one that the view needs.
+            #expect(eventually { Set(source.loads.keys).subtracting(begun).count == 1 && source.inside == 2 })
+            let new = Set(source.loads.keys).subtracting(begun)
+            let needed = Set(pyramid.neededTiles(under: place, at: 6))
+            #expect(new.isSubset(of: needed), "turn \(turn): \(new)")
+            begun.formUnion(new)
+        }
+        #expect(source.loads.values.allSatisfy { $0 == 1 })
+        source.open(40)
+        #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    /// Wishes for the level four coarser before all that is needed.
+    private struct CoarserFirst: PrefetchPolicy {
+        var goesFirst: Bool { true }
+        var isSettled: Bool { true }
+
+        mutating func observe(_ frame: FrameObservation) {}
+
+        mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+            target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &plan)
+        }
+    }
+
+    /// With coarser tiles first, as MapLibre has it, and none of them ever coming, what is needed is there all the same.
+    @Test func neededTilesDoNotWaitBehindPrefetches() throws {
+        let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
+        let source = PartlyGatedSource { $0.level < 6 }
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { CoarserFirst() })
+        for step in 0..<6 {
+            // Over a corner of four coarse tiles, more than there are workers for prefetches.
+            view.update(ServiceSetup.viewport(1024 + Double(step) * 8, 1024))
+            #expect(eventually { view.frame().missingTileCount == 0 })
+        }
+        #expect(source.held == 2)
+        let figures = cache.statistics
+        #expect(figures.loadsInFlight == 2)
+        #expect(figures.demandWaits.count >= 20)
+        #expect(figures.prefetchWaits.count == 2)
+        #expect(try #require(figures.demandWaits.p50) <= figures.demandWaits.maximum)
+        source.open()
+        #expect(eventually { cache.statistics.prefetchWaits.count == 4 })
+    }
+
+    /// A source that never answers takes its worker's place for a while, and other layers never notice after that.
+    @Test(arguments: [true, false]) func aSourceThatHangsTakesItsWorkersAndNothingElse(isBlocking: Bool) throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        configuration.stuckLoadTime = 20_000_000
+        let cache = try TileCache(configuration)
+        let gated = PlainSource(isGated: true)
+        let queued = QueuedSource()
+        let pyramid = try ServiceSetup.pyramid()
+        let bad =
+            isBlocking ? try cache.addLayer(gated, pyramid: pyramid) : try cache.addLayer(queued, pyramid: pyramid)
+        let good = try cache.addLayer(PlainSource(layer: 1), pyramid: pyramid)
+        let stuck = ServiceSetup.quiet(cache, [bad])
+        stuck.update(ServiceSetup.viewport(600, 600))
+        #expect(eventually { cache.statistics.stuckLoads == 2 })
+        #expect(eventually { cache.statistics.blockedWorkers == (isBlocking ? 2 : 0) })
+        let view = ServiceSetup.quiet(cache, [good])
+        view.update(ServiceSetup.viewport(900, 900))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        let figures = cache.statistics
+        #expect(figures.stuckLoads == 2 && figures.loadsInFlight == 2)
+        #expect(figures.oldestLoadNanoseconds > 20_000_000)
+        // It answers at last: its tiles land and it is asked for the others.
+        gated.open(100)
+        #expect(
+            eventually {
+                for request in queued.take() { queued.answer(request) }
+                return stuck.frame().missingTileCount == 0
+            }
+        )
+        #expect(eventually { cache.statistics.stuckLoads == 0 && cache.statistics.blockedWorkers == 0 })
+        // There are as many workers as before, and all have nothing to do.
+        // Those that took the places are spare ones again, for the next source that hangs.
+        #expect(eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 6] })
+        #expect(cache.shutdown(timeout: 20_000_000_000))
+    }
+
+    @Test func viewsChooseTheirOwnLevels() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let sharp = ServiceSetup.quiet(cache, [layer])
+        let coarse = cache.makeView(layers: [layer], selection: LevelSelection(bias: 1))
+        let steady = cache.makeView(layers: [layer], selection: LevelSelection(hysteresis: 0.5))
+        func levels() -> [Int?] {
+            [sharp, coarse, steady].map { view in
+                #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+                return view.frame().first?.tile.identity.tile.level
+            }
+        }
+        for view in [sharp, coarse, steady] { view.update(ServiceSetup.viewport(900, 900, scale: 0.5)) }
+        #expect(levels() == [5, 4, 5])
+        // A quarter of an octave beyond the bound.
+        for view in [sharp, coarse, steady] { view.update(ServiceSetup.viewport(900, 900, scale: 0.59)) }
+        #expect(levels() == [6, 5, 5])
+        for view in [sharp, coarse, steady] { view.update(ServiceSetup.viewport(900, 900, scale: 0.8)) }
+        #expect(levels() == [6, 5, 6])
+    }
+}

@@ -1,0 +1,156 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// A view at rest becomes idle, whatever the limit: the service stops asking its sources and stays asleep.
+@Suite(.timeLimit(.minutes(15))) struct ServiceRestTests {
+    /// One and a half screens of 1280 x 720 and less, where prefetches once were asked for again and again.
+    @Test(arguments: [(3, 1), (7, 1), (8, 1), (9, 1), (6, 2)])
+    func anAsynchronousSourceIsLeftAlone(mebibytes: Int, layers: Int) throws {
+        let service = VirtualService()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(mebibytes))
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 32768, worldHeight: 32768)
+        let ids = try (0..<layers).map { index in
+            try cache.addLayer(
+                VirtualSource(service, layer: index, latency: 20_000_000) as any TileSource,
+                pyramid: pyramid
+            )
+        }
+        let view = cache.makeView(layers: ids)
+        draw(400, every: 10_000_000, of: view, cache, service) { _ in
+            Viewport(center: WorldPoint(x: 16_500, y: 16_500), width: 1280, height: 720)
+        }
+        let requests = service.requests
+        let late = requests.count { $0.time > 2_000_000_000 }
+        #expect(late == 0, "\(requests.count) requests, \(late) of them after two seconds; \(cache.statistics)")
+        #expect(view.frame().missingTileCount == 0)
+        // What a frame holds as a fallback may be in the way of what is needed, once.
+        #expect(cache.statistics.loadsRefused <= 4)
+    }
+
+    /// Prefetches that evict each other for ever, as plain LRU lets them, end soon after the view has come to rest.
+    @Test(arguments: [true, false]) func prefetchesThatEvictEachOtherEnd(isBlocking: Bool) throws {
+        let service = VirtualService()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+        configuration.usesValues = false
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let source = VirtualSource(service, latency: 10_000_000)
+        let layer = try source.add(to: cache, isBlocking: isBlocking)
+        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { GreedyPolicy() })
+        draw(90, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
+        // They do, until the view has rested.
+        #expect(service.requests.count { $0.time > 800_000_000 } > 5)
+        draw(50, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
+        let before = (service.requests.count, cache.core.lock.withLock { $0.pool.planEpoch })
+        draw(300, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
+        let after = (service.requests.count, cache.core.lock.withLock { $0.pool.planEpoch })
+        #expect(before == after)
+        #expect(cache.statistics.loadsInFlight == 0)
+    }
+
+    /// Whatever the limit, the sources, the layers and what the renderer names: within two seconds of rest nothing is asked
+    /// for any more, and a second later nothing is planned. What there was no room for comes when there is.
+    @Test(arguments: [138] + (1...12) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws {
+        var dice = SplitMix64(seed: seed)
+        let service = VirtualService()
+        // A screen has up to 24 tiles of 16 KiB.
+        let screen = 24 * 16_384.0
+        let layerCount = 1 + dice.below(3)
+        let limit = Int(16_384 * PortableMath.exp2(dice.nextUnit() * PortableMath.log2(4 * screen / 16_384)))
+        var configuration = TileCache.Configuration(byteLimit: .bytes(limit * layerCount), workers: 4 + dice.below(4))
+        configuration.fitsLevelToBudget = !dice.oneIn(4)
+        configuration.usesCompressedTier = !dice.oneIn(3)
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let pyramid = try ServiceSetup.pyramid()
+        var kinds: [String] = []
+        let layers = try (0..<layerCount).map { index in
+            let held = dice.oneIn(3) ? 1 + dice.below(20_000) : 0
+            let latency = Int64(1 + dice.below(12)) * 1_000_000
+            let source = VirtualSource(service, layer: index, latency: latency, heldBytes: held)
+            let isBlocking = dice.oneIn(3)
+            kinds.append(isBlocking ? "blocking" : "holding \(held)")
+            return try source.add(to: cache, isBlocking: isBlocking)
+        }
+        let view = cache.makeView(layers: layers)
+        let namesTiles = dice.oneIn(4)
+        let isCritical = dice.oneIn(2)
+        let holdsFrames = !dice.oneIn(4)
+        let traits = "\(kinds), list: \(namesTiles), critical: \(isCritical), holds: \(holdsFrames)"
+        let comment: Comment = "seed \(seed): \(configuration.byteLimit), \(traits)"
+        let (x, y) = (dice.next(from: -10, to: 10), dice.next(from: -10, to: 10))
+        let place = { (step: Int) in
+            Viewport(
+                center: WorldPoint(x: 2000 + Double(min(step, 30)) * x, y: 2000 + Double(min(step, 30)) * y),
+                width: 320,
+                height: 180
+            )
+        }
+        let held = holdsFrames ? HeldFrame() : nil
+        func draw(_ frames: Int, from first: Int = 31) {
+            self.draw(frames, every: 16_666_667, of: view, cache, service, holding: held) { frame in
+                guard namesTiles else { return place(first + frame) }
+                let tiles = pyramid.neededTiles(under: place(first + frame), at: 6)
+                view.update(needing: layers.flatMap { id in tiles.map { NeededTile(layer: id, tile: $0) } })
+                return nil
+            }
+        }
+        draw(30, from: 0)
+        if isCritical { cache.noteMemoryPressure(.critical) }
+        draw(125)
+        let count = service.requests.count
+        draw(60)
+        let plans = cache.core.lock.withLock { $0.pool.planEpoch }
+        draw(120)
+        let more = service.requests.count - count
+        #expect(more == 0, "\(more) requests after two seconds, \(count) before; \(comment)")
+        #expect(cache.core.lock.withLock { $0.pool.planEpoch } == plans, comment)
+        #expect(cache.statistics.loadsInFlight == 0, comment)
+        cache.byteLimit = .bytes(limit * layerCount * 4)
+        cache.core.endPressure()
+        draw(125)
+        let needed = view.neededTileCount * 16_384
+        if needed + (1 << 19) < cache.statistics.byteLimit {
+            let missing = view.frame().missingTileCount
+            #expect(missing == 0, "\(missing) missing; \(comment)")
+        }
+    }
+
+    /// Draws so many frames.
+    ///
+    /// - Parameter held: the last frame, as a renderer holds it until it has the next; `nil` lets each go at once.
+    private func draw(
+        _ frames: Int,
+        every span: Int64,
+        of view: TileView,
+        _ cache: TileCache,
+        _ service: VirtualService,
+        holding held: HeldFrame? = nil,
+        at viewport: (Int) -> Viewport?
+    ) {
+        for frame in 0..<frames {
+            if let viewport = viewport(frame) { view.update(viewport) }
+            if let held { held.frame = view.frame() } else { _ = view.frame() }
+            service.advance(cache, by: span)
+        }
+    }
+}
+
+/// The frame that a renderer has drawn last.
+private final class HeldFrame {
+    var frame: TileFrame?
+}
+
+/// Wishes for far more than there is room for, and never settles.
+private struct GreedyPolicy: PrefetchPolicy {
+    mutating func observe(_ frame: FrameObservation) {}
+    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(at: target.level, in: target.rectangle.grown(x: 192, y: 192), value: 1, to: &plan)
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// What placements paint of random pyramids, against a painter with arithmetic of its own.
+@Suite struct PainterTests {
+    /// A pyramid, a view of it, and which tiles can be drawn.
+    struct Scene: Shrinkable {
+        var world: PaintedWorld
+        var view: NaiveView
+        var drawable: [NaiveTile]
+        var absent: [NaiveTile] = []
+
+        var simpler: [Scene] {
+            var scenes: [Scene] = []
+            func add(_ change: (inout Scene) -> Void) {
+                var scene = self
+                change(&scene)
+                if scene != self { scenes.append(scene) }
+            }
+            add { $0.view.rotation = 0 }
+            add { $0.world.wraps = false }
+            add { $0.absent = [] }
+            add { scene in for index in scene.world.levels.indices { scene.world.levels[index].border = 0 } }
+            add { $0.drawable.removeFirst($0.drawable.count / 2) }
+            add { $0.drawable.removeLast($0.drawable.count / 2) }
+            for index in drawable.indices.prefix(12) { add { $0.drawable.remove(at: index) } }
+            add { $0.view.width = ($0.view.width / 2).rounded(.up) }
+            add { $0.view.height = ($0.view.height / 2).rounded(.up) }
+            return scenes
+        }
+    }
+
+    @Test(arguments: 0..<8) func placementsPaintWhatAPainterPaints(seed: Int) throws {
+        var dice = NaiveDice(seed: UInt64(seed + 700))
+        var (fallbacks, wrapped) = (0, 0)
+        for number in 0..<60 {
+            let scene = dice.scene()
+            guard check(scene, seed: UInt64(seed * 1000 + number), problem: problem) else { return }
+            let drawn = try Drawing(scene)
+            fallbacks += drawn.tiles.count { !$0.isExact }
+            wrapped += drawn.tiles.count { $0.worldRectangle.minX < 0 || $0.worldRectangle.maxX > scene.world.width }
+        }
+        // Scenes without what is to be tested would prove nothing.
+        #expect(fallbacks > 100 && wrapped > 50)
+    }
+
+    /// Coverage counts what is painted: the same shares as of many points.
+    @Test(arguments: 0..<4) func coverageIsWhatIsPainted(seed: Int) throws {
+        var dice = NaiveDice(seed: UInt64(seed + 800))
+        for number in 0..<30 {
+            let holds = check(dice.scene(), seed: UInt64(seed * 1000 + number)) { scene in
+                let drawn = try Drawing(scene)
+                let absent = Set(scene.absent)
+                var counts = (sharp: 0, fallback: 0, blank: 0)
+                let points = scene.view.points(40)
+                for point in points {
+                    let level = scene.level
+                    guard let needed = scene.world.needed(point.x, point.y, level: level) else { continue }
+                    let painted = scene.painted(point)
+                    if absent.contains(needed) || painted?.isExact == true {
+                        counts.sharp += 1
+                    } else if painted != nil {
+                        counts.fallback += 1
+                    } else {
+                        counts.blank += 1
+                    }
+                }
+                let part = scene.view.width * scene.view.height / Double(points.count)
+                let tolerance = 0.04 * scene.view.width * scene.view.height + 4
+                for (name, count, area) in [
+                    ("sharp", counts.sharp, drawn.coverage.sharp),
+                    ("fallback", counts.fallback, drawn.coverage.fallback),
+                    ("blank", counts.blank, drawn.coverage.blank),
+                ] where abs(Double(count) * part - area) > tolerance {
+                    return "\(name): \(area) pixels, of points \(Double(count) * part)"
+                }
+                return nil
+            }
+            guard holds else { return }
+        }
+    }
+
+    /// Compares the placements of a scene with the painter's, point by point.
+    private func problem(with scene: Scene) throws -> String? {
+        let drawn = try Drawing(scene)
+        for point in scene.view.points(14) {
+            // What a hair's breadth decides, rounding may decide either way.
+            guard let expected = scene.clearlyPainted(point) else { continue }
+            let over = drawn.tiles.filter { $0.worldRectangle.holds(point.x, point.y) }
+            guard over.count <= 1 else { return "\(over.count) placements at \(point)" }
+            guard let found = over.first.map({ $0.painted(at: point.x, point.y) }) else {
+                if let painted = expected.painted { return "nothing at \(point) instead of \(painted)" }
+                continue
+            }
+            guard let painted = expected.painted else { return "\(found) at \(point) where nothing is painted" }
+            guard found.tile == painted.tile, found.isExact == painted.isExact, abs(found.x - painted.x) < 1e-6,
+                abs(found.y - painted.y) < 1e-6
+            else { return "\(found) at \(point) instead of \(painted)" }
+        }
+        return drawn.problem(with: scene)
+    }
+
+    /// What the library draws of a scene.
+    struct Drawing {
+        private(set) var tiles: [ComposedTile] = []
+        private(set) var coverage = Coverage()
+        private var visible: [(tile: NaiveTile, offset: Double)] = []
+
+        init(_ scene: Scene) throws {
+            let pool = TilePool(tiles: scene.drawable.count + scene.absent.count + 8)
+            for tile in scene.drawable { pool.load(TileKey(layer: 0, TileCoordinate(tile))) }
+            for tile in scene.absent {
+                pool.install([pool.demand(TileKey(layer: 0, TileCoordinate(tile)))])
+                if let ticket = pool.beginLoad() { pool.end(ticket, .absent) }
+            }
+            var model = ViewModel(
+                layers: [ViewLayer(id: LayerID(0), pyramid: try scene.world.pyramid())],
+                selection: LevelSelection()
+            )
+            _ = model.update(scene.view.viewport, now: 1, pool: &pool.pool)
+            let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: 1)
+            let isMissing = composer.touch(&model.layers[0], &pool.pool) { _ in }
+            var tiles: [ComposedTile] = []
+            composer.compose(
+                model.layers[0],
+                viewport: model.viewport,
+                pool: pool.pool,
+                isMissing: isMissing,
+                coverage: &coverage
+            ) { tiles.append($0) }
+            self.tiles = tiles
+            visible = model.layers[0].visible.map {
+                (NaiveTile(model.layers[0].needs.tiles[Int($0.index)].coordinate), $0.offset)
+            }
+            if !isMissing { coverage = Coverage(sharp: scene.neededArea) }
+        }
+
+        /// Counts of what is missing, and parts of tiles that are none of their pixels.
+        func problem(with scene: Scene) -> String? {
+            let there = Set(scene.drawable).union(scene.absent)
+            let missing = visible.count { !there.contains($0.tile) }
+            if coverage.missingTiles != missing { return "\(coverage.missingTiles) tiles missing, not \(missing)" }
+            for tile in tiles {
+                let level = scene.world.levels[tile.key.level]
+                let part = tile.tileRectangle
+                let border = Double(level.border) - 1e-6
+                let (right, bottom) = (Double(level.tileWidth), Double(level.tileHeight))
+                guard part.minX >= border, part.minY >= border, part.maxX <= right + border + 2e-6,
+                    part.maxY <= bottom + border + 2e-6
+                else { return "\(part) of \(tile.key.coordinate) is not within its border" }
+            }
+            return nil
+        }
+    }
+}
+
+extension PainterTests.Scene: Equatable {
+    struct Point {
+        var x: Double
+        var y: Double
+    }
+
+    struct Seen {
+        /// `nil` if nothing is.
+        var painted: PaintedWorld.Painted?
+    }
+
+    var level: Int { world.idealLevel(scale: view.scale) }
+    /// Of the screen, in its pixels.
+    var neededArea: Double {
+        let points = view.points(40)
+        let inside = points.count { world.needed($0.x, $0.y, level: level) != nil }
+        return view.width * view.height * Double(inside) / Double(points.count)
+    }
+
+    func painted(_ point: Point) -> PaintedWorld.Painted? {
+        world.painted(point.x, point.y, level: level, drawable: Set(drawable))
+    }
+
+    /// What is painted if it is the same all around a point; `nil` if a hair decides.
+    func clearlyPainted(_ point: Point) -> Seen? {
+        let set = Set(drawable)
+        let hair = 1e-7 * (1 + abs(point.x) + abs(point.y))
+        let here = world.painted(point.x, point.y, level: level, drawable: set)
+        for (dx, dy) in [(-hair, -hair), (hair, -hair), (-hair, hair), (hair, hair)] {
+            let beside = world.painted(point.x + dx, point.y + dy, level: level, drawable: set)
+            if beside?.tile != here?.tile { return nil }
+        }
+        return Seen(painted: here)
+    }
+}
+
+extension NaiveView {
+    /// Points of the screen in the world, evenly spread: so many a side.
+    func points(_ side: Int) -> [PainterTests.Scene.Point] {
+        (0..<side).flatMap { row in
+            (0..<side).map { column in
+                let across = ((Double(column) + 0.5) / Double(side) - 0.5) * width / scale
+                let down = ((Double(row) + 0.5) / Double(side) - 0.5) * height / scale
+                return PainterTests.Scene.Point(
+                    x: x + across * cos(rotation) - down * sin(rotation),
+                    y: y + across * sin(rotation) + down * cos(rotation)
+                )
+            }
+        }
+    }
+}
+
+extension NaiveDice {
+    mutating func scene() -> PainterTests.Scene {
+        let world = paintedWorld()
+        let view = view(of: world)
+        let level = world.idealLevel(scale: view.scale)
+        // Tiles near the view most of all: elsewhere nobody sees them.
+        let near = Set(
+            view.points(10).flatMap { point in
+                (0..<world.levels.count).compactMap { world.needed(point.x, point.y, level: $0) }
+            }
+        )
+        let share = [0.1, 0.5, 0.9][whole(0...2)]
+        var scene = PainterTests.Scene(world: world, view: view, drawable: [])
+        for tile in near.sorted(by: { ($0.level, $0.row, $0.column) < ($1.level, $1.row, $1.column) }) {
+            let chance = tile.level < level ? 0.15 : share
+            if unit() < chance { scene.drawable.append(tile) } else if whole(0...19) == 0 { scene.absent.append(tile) }
+        }
+        return scene
+    }
+}
+
+extension TileCoordinate {
+    init(_ tile: NaiveTile) { self.init(level: tile.level, column: tile.column, row: tile.row) }
+}
+
+extension Rectangle {
+    func holds(_ x: Double, _ y: Double) -> Bool { x >= minX && x < maxX && y >= minY && y < maxY }
+}
+
+extension ComposedTile {
+    /// The tile's pixel that lies at a point of the world.
+    func painted(at x: Double, _ y: Double) -> PaintedWorld.Painted {
+        PaintedWorld.Painted(
+            tile: NaiveTile(key.coordinate),
+            x: tileRectangle.minX + (x - worldRectangle.minX) / worldRectangle.width * tileRectangle.width,
+            y: tileRectangle.minY + (y - worldRectangle.minY) / worldRectangle.height * tileRectangle.height,
+            isExact: isExact
+        )
+    }
+}
