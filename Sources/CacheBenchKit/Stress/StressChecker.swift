@@ -13,8 +13,8 @@ final class StressChecker: Sendable {
     func add(_ make: (_ number: Int) throws -> (StressLayer, LayerID)) rethrows -> LayerID {
         try layers.withLock { layers in
             let (layer, id) = try make(layers.count)
-            if id.index != layers.count {
-                findings.note(.place, "the layer after \(layers.count) others has the number \(id.index)")
+            if id.serial != layers.count {
+                findings.note(.place, "the layer after \(layers.count) others has the number \(id.serial)")
             }
             layers.append(layer)
             return id
@@ -34,7 +34,7 @@ final class StressChecker: Sendable {
         let frame = view.frame()
         for placement in frame {
             check(placement.tile, known)
-            let number = placement.tile.identity.layer.index
+            let number = placement.tile.identity.layer.serial
             if known.indices.contains(number) { check(placement, known[number].layer) }
         }
         return frame
@@ -45,7 +45,7 @@ final class StressChecker: Sendable {
         tile.withUnsafeBytes { bytes in
             check(
                 bytes,
-                layer: tile.identity.layer.index,
+                layer: tile.identity.layer.serial,
                 tile.identity.tile,
                 isStale: tile.isStale,
                 known

@@ -36,6 +36,12 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case endView
     /// Add a layer, up to a number.
     case addLayer
+    /// Remove one that was added.
+    case removeLayer
+    /// Show other layers in a view of all threads.
+    case setLayers
+    /// Ask for tiles once.
+    case prefetch
     /// Borrow a tile without a view.
     case borrow
     /// Ask for statistics and what is resident.
@@ -64,6 +70,9 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
         case .makeView: 10
         case .endView: 10
         case .addLayer: 3
+        case .removeLayer: 2
+        case .setLayers: 3
+        case .prefetch: 3
         case .borrow: 60
         case .ask: 25
         case .rest: 40

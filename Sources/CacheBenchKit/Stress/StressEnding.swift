@@ -44,7 +44,7 @@ struct StressEnding {
 
     /// A view over a part of a layer is told of what lands until nothing is missing but what hangs.
     private func checkProgress(of id: LayerID) {
-        let layer = run.checker.all[id.index]
+        let layer = run.checker.all[id.serial]
         // Failures are forgotten, so that nobody waits for the time of another try.
         layer.history.change(StressHistory.Change(keepsStale: false)) { run.cache.invalidate(id, keepsStale: false) }
         let told = DispatchSemaphore(value: 0)

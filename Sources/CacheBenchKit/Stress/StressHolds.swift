@@ -29,7 +29,7 @@ struct StressHolds {
             "now \(String(tile.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }, radix: 16)) at its beginning"
         findings.note(
             .lease,
-            "tile \(tile.identity.tile) of layer \(tile.identity.layer.index) changed while it was held, \(now)"
+            "tile \(tile.identity.tile) of layer \(tile.identity.layer.serial) changed while it was held, \(now)"
         )
     }
 

@@ -4,8 +4,9 @@ import TileCache
 
 /// One cache, and all that threads do with it at once.
 final class StressRun: Sendable {
-    /// Layers of a run; none can be taken out of a cache again.
+    /// Layers at a time, and of a whole run: what is known of each stays.
     private static let mostLayers = 12
+    private static let mostLayersEver = 100
     /// How long a load may take before it is stuck, in nanoseconds.
     static let stuckLoadTime: Int64 = 200_000_000
 
@@ -100,7 +101,7 @@ final class StressRun: Sendable {
 
     func invalidate(_ draw: UInt64, _ change: StressHistory.Change) {
         let id = layerID(draw)
-        checker.all[id.index].history.change(change) {
+        checker.all[id.serial].history.change(change) {
             cache.invalidate(id, region: change.region, keepsStale: change.keepsStale)
         }
     }
@@ -137,8 +138,9 @@ final class StressRun: Sendable {
 
     func addLayer(_ draw: UInt64) {
         changing {
+            let count = allLayerIDs.count
             let added = try? checker.add { place in
-                guard place < Self.mostLayers else { throw StressError.enough }
+                guard count < Self.mostLayers, place < Self.mostLayersEver else { throw StressError.enough }
                 let kind = StressLayer.Kind.allCases[draw.below(StressLayer.Kind.allCases.count)]
                 let size = draw % 3 == 0 ? 32 : 64
                 let layer = try StressLayer(number: place, kind: kind, tileSize: size, shared: shared)
@@ -148,12 +150,36 @@ final class StressRun: Sendable {
         }
     }
 
+    /// Removes one of the layers that were added later; the first ones are there to the end.
+    func removeLayer(_ draw: UInt64) {
+        let first = StressLayer.Kind.allCases.count
+        let gone = layerIDs.withLock { ids -> LayerID? in
+            ids.count > first ? ids.remove(at: first + draw.below(ids.count - first)) : nil
+        }
+        if let gone { cache.removeLayer(gone) }
+    }
+
+    func setLayers(_ draw: UInt64) {
+        let ids = allLayerIDs
+        sharedView(draw).layers = (0..<1 + (draw >> 10).below(3)).map {
+            ids[((draw >> 3) + UInt64($0)).below(ids.count)]
+        }
+    }
+
+    func prefetch(_ a: UInt64, _ b: UInt64) {
+        let level = a.below(7)
+        let tiles = (0..<4).map {
+            TileCoordinate(level: level, column: b.below(1 << level) + $0, row: a.below(1 << level))
+        }
+        cache.prefetch(tiles, of: layerID(b))
+    }
+
     func borrow(_ a: UInt64, _ b: UInt64, _ c: UInt64) {
         let id = layerID(a)
         let level = b.below(8)
         let tile = TileCoordinate(level: level, column: (b >> 20).below((1 << level) + 1), row: c.below(1 << level))
         let known = checker.completed()
-        _ = cache.withTile(tile, of: id) { checker.check($0, layer: id.index, tile, isStale: true, known) }
+        _ = cache.withTile(tile, of: id) { checker.check($0, layer: id.serial, tile, isStale: true, known) }
     }
 
     func ask(_ a: UInt64, _ b: UInt64) {

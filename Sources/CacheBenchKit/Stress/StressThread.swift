@@ -93,6 +93,9 @@ struct StressThread {
         case .makeView: makeView(a)
         case .endView: if lookers.count > 1 { lookers.remove(at: a.below(lookers.count)) }
         case .addLayer: run.addLayer(a)
+        case .removeLayer: run.removeLayer(a)
+        case .setLayers: run.setLayers(a)
+        case .prefetch: run.prefetch(a, b)
         case .borrow: run.borrow(a, b, c)
         case .ask: run.ask(a, b)
         case .rest: usleep(UInt32(a % 3000))
