@@ -18,6 +18,11 @@ import Testing
         #expect(small.counters.removals[RemovalCause.capacity.rawValue] == 3)
     }
 
+    @Test func whatWasNeverCompressedHasNoRatio() {
+        let ratio = Statistics(of: TilePool(tiles: 3).pool).compressionRatio
+        #expect(ratio == nil)
+    }
+
     @Test func theLowestValueGoesFirst() {
         let small = TilePool(tiles: 3, byValue)
         small.load(0, 1, 2)

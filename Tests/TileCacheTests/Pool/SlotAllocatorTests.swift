@@ -4,6 +4,20 @@ import Testing
 @testable import TileCache
 
 @Suite struct SlotAllocatorTests {
+    /// Low slots go last: the tables of the high ones shrink in steps.
+    @Test func tablesShrinkInSteps() {
+        var slots = SlotAllocator(slotBytes: 4096, capacity: 1000)
+        for _ in 0..<1000 { slots.giveBack(slots.takeFresh()) }
+        let most = slots.bookkeepingBytes
+        var leaving: [Int32] = []
+        while case let slot = slots.beginDecommit(), slot >= 0 { leaving.append(slot) }
+        for slot in leaving.reversed() { slots.finishDecommit(slot) }
+        #expect(slots.bookkeepingBytes < most)
+        var steps: [Int] = []
+        while case let step = slots.shrink(steps: 100), step > 0 { steps.append(step) }
+        #expect(steps.allSatisfy { $0 <= 100 } && steps.count > 5 && slots.bookkeepingBytes == 0)
+    }
+
     @Test func neverGivesOneSlotToTwo() {
         var random = SplitMix64(seed: 5)
         var slots = SlotAllocator(slotBytes: 8192, capacity: 20)

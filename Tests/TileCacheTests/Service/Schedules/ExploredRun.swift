@@ -32,27 +32,24 @@ final class ExploredRun: @unchecked Sendable {
     private struct Lack: Equatable {
         var missing = 0
         var blank = 0.0
-        var stale = 0
-        /// World pixels that current pixels are drawn on.
-        var current = 0.0
-        /// Pixels of tiles that are drawn, before they are scaled.
-        var detail = 0.0
+        /// Tiles that are drawn with outdated pixels, and with current ones.
+        var stale: Set<TileKey> = []
+        var current: Set<TileKey> = []
 
         init() {}
         init(_ frame: TileFrame) {
             missing = frame.missingTileCount
             blank = frame.coverage.blank
-            stale = frame.count { $0.tile.isStale }
-            current = frame.reduce(0) { $0 + ($1.tile.isStale ? 0 : $1.worldRectangle.area) }
-            detail = frame.reduce(0) { $0 + $1.tileRectangle.area }
+            for placement in frame {
+                let key = TileKey(layer: placement.tile.identity.layer.index, placement.tile.identity.tile)
+                if placement.tile.isStale { stale.insert(key) } else { current.insert(key) }
+            }
         }
 
         func isWorse(than other: Lack) -> Bool {
             if missing > other.missing || blank > other.blank + 1e-6 { return true }
-            // A stale fallback of an absent tile that is given up improves nothing: there are fewer stale pixels, but no more
-            // current ones, or coarser ones.
-            return missing == other.missing && stale > other.stale && current < other.current - 1e-6
-                && detail <= other.detail + 1e-6
+            // Other tiles in the place of a stale fallback that is given up improve nothing.
+            return missing == other.missing && !stale.isDisjoint(with: other.current)
         }
     }
 
@@ -363,7 +360,8 @@ final class ExploredRun: @unchecked Sendable {
 
     /// A plan that nobody has asked for brings nothing that is needed or pinned: whatever makes it possible has asked.
     private func checkPlans() {
-        guard let cache, !isOver, problems.isEmpty else { return }
+        // Where room is short, what a plan brings depends on how long views have rested.
+        guard let cache, !isOver, !isTight, problems.isEmpty else { return }
         func lacking() -> Set<TileKey> {
             cache.core.lock.withLock { state in
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
