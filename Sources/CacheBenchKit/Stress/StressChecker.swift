@@ -98,7 +98,7 @@ final class StressChecker: Sendable {
         case .version(let version):
             let objection = layer.history.objection(
                 to: version,
-                covering: layer.rectangle(of: tile),
+                covering: layer.worldRectangle(of: tile),
                 isStale: isStale,
                 completed: completed
             )

@@ -90,6 +90,13 @@ final class StressLayer: Sendable {
 
     // MARK: - What is where
 
+    /// The part of the world that a tile shows: what lies beyond the edges never changes.
+    func worldRectangle(of tile: TileCoordinate) -> Rectangle {
+        rectangle(of: tile).intersection(
+            Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+        )
+    }
+
     /// What a tile covers, by arithmetic of the checker's own.
     func rectangle(of tile: TileCoordinate) -> Rectangle {
         let level = pyramid.levels[tile.level]

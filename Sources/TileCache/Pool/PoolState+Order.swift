@@ -99,6 +99,9 @@ extension PoolState {
             hasPassedForLoads = true
             return .passed
         }
+        // A needed tile without room makes each end of a load a reason for a plan: prefetches that evict each other would
+        // go on for as long as the views rest.
+        if isPrefetch, plan.isAtRest, lacksRoomForNeeds { return .waits }
         if isPrefetch {
             let isAllowed = prefetchLoadCount < configuration.workers - configuration.reservedWorkers
             guard isAllowed, !prefetchHasEnded else { return .waits }

@@ -122,10 +122,13 @@ extension CacheCore {
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
         let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
-        let begun = perform { state -> (entries: Int, pages: Range<Int32>) in
+        // The layer may be removed between any two steps, and its index be another's.
+        let begun = perform { state -> (entries: Int, pages: Range<Int32>)? in
+            guard state.record(of: layer) != nil else { return nil }
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
             return (state.pool.table.count, state.pool.table.pages)
         }
+        guard let begun else { return }
         // Tiles of a small region are looked up; for a larger one the table is walked.
         let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {
@@ -133,14 +136,18 @@ extension CacheCore {
             while true {
                 let step = (0..<PoolState.stepsAtOnce).compactMap { _ in rest.next() }
                 guard !step.isEmpty else { break }
-                perform { $0.pool.invalidate(tiles: step, layer: layer.index, dropsAtOnce: !keepsStale) }
+                perform { state in
+                    guard state.record(of: layer) != nil else { return }
+                    state.pool.invalidate(tiles: step, layer: layer.index, dropsAtOnce: !keepsStale)
+                }
             }
         } else {
             var next = begun.pages
             while !next.isEmpty {
                 let step = next.prefix(8)
-                perform {
-                    $0.pool.invalidate(
+                perform { state in
+                    guard state.record(of: layer) != nil else { return }
+                    state.pool.invalidate(
                         onPages: step.startIndex..<step.endIndex,
                         layer: layer.index,
                         dropsAtOnce: !keepsStale,

@@ -56,13 +56,19 @@ import Testing
 
     /// Whatever the limit, the sources, the layers and what the renderer names: within two seconds of rest nothing is asked
     /// for any more, and a second later nothing is planned. What there was no room for comes when there is.
-    @Test(arguments: [138] + (1...12) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws {
+    /// From 200 on there are many layers, with tiles of two sizes and shares, and a frame is kept: one may lack room that
+    /// another has.
+    @Test(arguments: [138, 274] + (1...12) + (200...206) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws
+    {
         var dice = SplitMix64(seed: seed)
         let service = VirtualService()
         // A screen has up to 24 tiles of 16 KiB.
         let screen = 24 * 16_384.0
-        let layerCount = 1 + dice.below(3)
-        let limit = Int(16_384 * PortableMath.exp2(dice.nextUnit() * PortableMath.log2(4 * screen / 16_384)))
+        let layerCount = seed < 200 ? 1 + dice.below(3) : 6 + dice.below(7)
+        let limit =
+            seed >= 200
+            ? 70_000 + dice.below(200_000)
+            : Int(16_384 * PortableMath.exp2(dice.nextUnit() * PortableMath.log2(4 * screen / 16_384)))
         var configuration = TileCache.Configuration(byteLimit: .bytes(limit * layerCount), workers: 4 + dice.below(4))
         configuration.fitsLevelToBudget = !dice.oneIn(4)
         configuration.usesCompressedTier = !dice.oneIn(3)
@@ -76,10 +82,16 @@ import Testing
             let source = VirtualSource(service, layer: index, latency: latency, heldBytes: held)
             let isBlocking = dice.oneIn(3)
             kinds.append(isBlocking ? "blocking" : "holding \(held)")
-            return try source.add(to: cache, isBlocking: isBlocking)
+            guard seed >= 200 else { return try source.add(to: cache, isBlocking: isBlocking) }
+            return try source.add(
+                to: cache,
+                isBlocking: isBlocking,
+                tileSize: dice.oneIn(2) ? 128 : 64,
+                share: dice.oneIn(2) ? LayerShare(maximum: 0.5, guaranteed: 0.01) : .all
+            )
         }
         let view = cache.makeView(layers: layers)
-        let namesTiles = dice.oneIn(4)
+        let namesTiles = dice.oneIn(4) && seed < 200
         let isCritical = dice.oneIn(2)
         let holdsFrames = !dice.oneIn(4)
         let traits = "\(kinds), list: \(namesTiles), critical: \(isCritical), holds: \(holdsFrames)"
@@ -101,7 +113,10 @@ import Testing
                 return nil
             }
         }
-        draw(30, from: 0)
+        draw(15, from: 0)
+        // What a renderer keeps takes room that others need.
+        let kept = seed < 200 ? nil : view.frame()
+        draw(15, from: 15)
         if isCritical { cache.noteMemoryPressure(.critical) }
         draw(125)
         let count = service.requests.count
@@ -115,6 +130,8 @@ import Testing
         cache.byteLimit = .bytes(limit * layerCount * 4)
         cache.core.endPressure()
         draw(125)
+        withExtendedLifetime(kept) {}
+        guard seed < 200 else { return }
         let needed = view.neededTileCount * 16_384
         if needed + (1 << 19) < cache.statistics.byteLimit {
             let missing = view.frame().missingTileCount

@@ -162,11 +162,18 @@ final class VirtualSource: BlockingTileSource, TileSource {
     }
 
     /// Adds it as a layer of ``ServiceSetup``'s world.
-    func add(to cache: TileCache, isBlocking: Bool) throws -> LayerID {
-        let pyramid = try ServiceSetup.pyramid()
+    func add(
+        to cache: TileCache,
+        isBlocking: Bool,
+        tileSize: Int = 64,
+        share: LayerShare = .all
+    ) throws -> LayerID {
+        let side = ServiceSetup.world
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: tileSize)
+        let options = LayerOptions(share: share)
         return isBlocking
-            ? try cache.addLayer(self as any BlockingTileSource, pyramid: pyramid)
-            : try cache.addLayer(self as any TileSource, pyramid: pyramid)
+            ? try cache.addLayer(self as any BlockingTileSource, pyramid: pyramid, options: options)
+            : try cache.addLayer(self as any TileSource, pyramid: pyramid, options: options)
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
