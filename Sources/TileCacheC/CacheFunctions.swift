@@ -59,11 +59,13 @@ package final class CacheRecord: Sendable {
     /// Takes a layer out.
     func removeLayer(_ number: tilecache_layer) throws(Failure) -> LayerID {
         let layer = try layer(number)
-        state.withLock { state in
-            guard state.layers.removeValue(forKey: number) != nil else { return }
-            state.sources[number] = nil
+        // The source goes outside of the lock: its end is the caller's code.
+        let source = state.withLock { state -> (any Sendable)? in
+            guard state.layers.removeValue(forKey: number) != nil else { return nil }
             state.reservedLayers -= 1
+            return state.sources.removeValue(forKey: number)
         }
+        withExtendedLifetime(source) {}
         return layer
     }
 

@@ -13,7 +13,7 @@ public struct LayerID: Hashable, Sendable, Comparable {
 
     init(index: Int, serial: Int, cache: UInt32) {
         place = UInt16(index)
-        number = UInt32(serial)
+        number = UInt32(truncatingIfNeeded: serial)
         self.cache = cache
     }
 

@@ -2,7 +2,9 @@
 ///
 /// A block takes whole pages of 4 KiB and, for what is left over, one run of 512-byte units in a page that it shares
 /// with the ends of others. Pages of one block are chained by number; the end's unit is in the block's first page word.
-struct PageAllocator: ~Copyable {
+struct PageAllocator {
+    // Copyable, although there is one of it: made ~Copyable, it crashes the compiler (6.3.1) with -O and ThreadSanitizer.
+
     static let pageBytes = 4096
     static let unitBytes = 512
     private static let unitsPerPage = pageBytes / unitBytes
@@ -31,7 +33,7 @@ struct PageAllocator: ~Copyable {
     let capacity: Int
     /// Where the table of pages lies. Memory comes with the first touch and is let go from the end: nothing is copied.
     private let tableRegion: MemoryRegion
-    private let table: UnsafeMutablePointer<Page>
+    private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
     /// Pages in the table.
     private var tableCount = 0
     /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
@@ -55,7 +57,6 @@ struct PageAllocator: ~Copyable {
             granted /= 2
         }
         self.capacity = granted
-        table = tableRegion.base.assumingMemoryBound(to: Page.self)
     }
 
     var unusedCount: Int { unused.count }

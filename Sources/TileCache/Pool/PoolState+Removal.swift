@@ -6,6 +6,8 @@ extension PoolState {
         layers[layer].isRemoved = true
         releasesUnused = true
         layers[layer].share = .all
+        // Codecs may become too small for its tiles.
+        layers[layer].isCompressible = false
         hasShares = layers.contains { $0.share != .all }
     }
 
@@ -36,7 +38,7 @@ extension PoolState {
         freeLayers.append(layer)
         layerCount -= 1
         while layers.last?.isGone == true { layers.removeLast() }
-        // Its entries may name the next layer of this index.
+        // The plan's entries may name the next layer of this index.
         dropPlan()
         return true
     }

@@ -159,7 +159,10 @@ extension CacheCore {
             state.effects.plans = true
             return (serial, known.map { $0.0 })
         }
-        if let set { setPolicies(ofView: set.serial, layers: set.layers, makePolicy) }
+        guard let set else { return }
+        setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
+        // A plan that was made before had no policies for new layers.
+        perform { $0.effects.plans = true }
     }
 
     /// Sets a part of a view's record and lets the old one go outside of the lock.

@@ -37,7 +37,7 @@ struct LayerRecord: Sendable {
     /// By level.
     let sizes: [TileSize]
     /// How the levels are made that the source does not have; `nil` where it has all.
-    let synthesis: LevelSynthesis?
+    var synthesis: LevelSynthesis?
 
     /// Bytes of the tables of a layer with such a pyramid.
     static func byteCount(of pyramid: TilePyramid) -> Int {

@@ -114,7 +114,7 @@ extension CacheCore {
         if effects.plans { executor.run(coordinator) { [weak self] in self?.makePlan() } }
         if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }
         for call in effects.calls {
-            executor.run(call.queue) { [weak self] in self?.callBack(view: call.place, serial: call.serial) }
+            executor.run(call.queue) { [weak self] in self?.callBack(call) }
         }
     }
 
@@ -148,14 +148,19 @@ extension CacheCore {
         }
     }
 
-    /// Calls a view's handler. The view may be gone and its place another's.
-    private func callBack(view place: Int, serial: Int) {
+    /// Calls a view's handler. The view may be gone and its place another's; a handler set meanwhile may have another
+    /// queue.
+    private func callBack(_ call: ReadyCall) {
         enterActivity()
         defer { leaveActivity() }
         let callback = perform { state -> (@Sendable () -> Void)? in
-            guard !state.isShutDown, state.views[place]?.serial == serial else { return nil }
-            state.views[place]?.isCallbackQueued = false
-            return state.views[place]?.callback
+            guard !state.isShutDown, state.views[call.place]?.serial == call.serial else { return nil }
+            state.views[call.place]?.isCallbackQueued = false
+            guard state.views[call.place]?.callbackQueue === call.queue else {
+                state.callBack(view: call.place)
+                return nil
+            }
+            return state.views[call.place]?.callback
         }
         if let callback { time(callback) }
     }

@@ -30,6 +30,7 @@ extension CoreState {
             guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else { continue }
             let rest = shown.filter { $0.id != id }.map { ($0.id, $0.pyramid) }
             views[place]?.model.setLayers(rest, now: now, pool: &pool)
+            callBack(view: place)
         }
         pins.removeAll { $0.layer == id.index }
         forgetAsked(ofLayer: id.index)
@@ -57,6 +58,9 @@ extension CoreState {
         } else if !removedLayers.isEmpty {
             removedLayers.removeAll { index in
                 guard pool.finishRemoval(ofLayer: index) else { return false }
+                // The plan is gone, and with it what other layers need.
+                effects.plans = true
+                layers[index].synthesis = nil
                 let bytes = -layers[index].byteCount
                 return pool.charge(bytes) { $0.layerBytes += bytes }
             }

@@ -59,6 +59,7 @@ extension CoreState {
             }
             new += parts
         }
+        guard !new.isEmpty else { return nil }
         let half = pool.configuration.byteLimit / 2
         var count = 0
         for range in new {
@@ -85,8 +86,10 @@ extension CoreState {
                     ? pin.range.intersection(range) : TileRange(level: 0, columns: 0..<0, rows: 0..<0)
                 guard !common.isEmpty else { return [pin] }
                 taken.append(common)
-                // Entered again from the start, which changes nothing for tiles that are pinned already.
-                return pin.range.subtracting(range).map { PinnedRange(layer: layer, range: $0) }
+                // If it is not whole, it is entered again from the start: tiles that are pinned stay so.
+                return pin.range.subtracting(range).map {
+                    PinnedRange(layer: layer, range: $0, entered: pin.isEntered ? $0.count : 0)
+                }
             }
         }
         return taken
@@ -160,11 +163,15 @@ extension CacheCore {
             let room = state.pool.configuration.byteLimit / 4 / state.pool.slotBytes(ofLayer: layer.index)
             let most = min(room, Self.maximumAsked)
             var asked = Set(state.asked)
-            for tile in known where state.asked.count < most {
+            for tile in known {
+                guard state.asked.count < most else { break }
                 let key = TileKey(layer: layer.index, tile)
                 if state.pool.wantsLoad(key), asked.insert(key).inserted { state.asked.append(key) }
             }
-            if !state.chargeAsked() { state.asked = [] }
+            if !state.chargeAsked() {
+                state.asked = []
+                _ = state.chargeAsked()
+            }
             state.effects.plans = true
         }
     }
@@ -228,7 +235,7 @@ extension TileCache {
             if let tile = tiles.first(where: { !pyramid.contains($0) }) {
                 return .failure(.invalidConfiguration("the layer has no tile \(tile)"))
             }
-            return .success(tiles.map(TileRange.init))
+            return .success(TileRange.runs(of: tiles))
         }
     }
 
@@ -244,7 +251,7 @@ extension TileCache {
 
     /// Unpins single tiles. Those that are not pinned are ignored.
     public func unpin(_ tiles: [TileCoordinate], of layer: LayerID) {
-        core.unpin(layer) { pyramid in tiles.filter { pyramid.contains($0) }.map(TileRange.init) }
+        core.unpin(layer) { pyramid in TileRange.runs(of: tiles.filter { pyramid.contains($0) }) }
     }
 
     /// Loads tiles ahead of need, once: after what views need and before all guesses, whatever the effort. They are
@@ -256,8 +263,22 @@ extension TileCache {
 }
 
 extension TileRange {
-    fileprivate init(_ tile: TileCoordinate) {
-        self.init(level: tile.level, columns: tile.column..<tile.column + 1, rows: tile.row..<tile.row + 1)
+    /// Tiles as runs of neighbours in a row, each tile once: far fewer ranges than tiles.
+    fileprivate static func runs(of tiles: [TileCoordinate]) -> [TileRange] {
+        var runs: [TileRange] = []
+        let sorted = tiles.sorted { ($0.level, $0.row, $0.column) < ($1.level, $1.row, $1.column) }
+        for tile in sorted {
+            if let last = runs.last, last.level == tile.level, last.rows.contains(tile.row),
+                tile.column <= last.columns.upperBound
+            {
+                let end = Swift.max(last.columns.upperBound, tile.column + 1)
+                runs[runs.count - 1].columns = last.columns.lowerBound..<end
+            } else {
+                let columns = tile.column..<tile.column + 1
+                runs.append(TileRange(level: tile.level, columns: columns, rows: tile.row..<tile.row + 1))
+            }
+        }
+        return runs
     }
 }
 

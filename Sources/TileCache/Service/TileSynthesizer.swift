@@ -22,7 +22,12 @@ struct TileSynthesizer {
     private let tile: TileCoordinate
     private let bytesPerRow: Int
     /// Scratch memory: a slot of the pool, or without one the layer's spare tile.
-    private var scratch: (slot: Int32?, address: UInt)?
+    private var scratch: Scratch?
+
+    private struct Scratch {
+        var slot: Int32?
+        var address: UInt
+    }
 
     init?(
         core: CacheCore,
@@ -177,9 +182,9 @@ struct TileSynthesizer {
         let load = ticket.load
         let isSpare = core.perform { $0.synthesis.sparesInUse.insert(layer).inserted }
         if isSpare {
-            scratch = (nil, UInt(bitPattern: synthesis.spare.base))
+            scratch = Scratch(slot: nil, address: UInt(bitPattern: synthesis.spare.base))
         } else if let taken = core.takeSlot(of: ticket.slotClass, { $0.pool.takeScratch(for: load, now: $1) }) {
-            scratch = (taken.slot, taken.address)
+            scratch = Scratch(slot: taken.slot, address: taken.address)
         }
         guard let scratch else { throw .result(.refused) }
         return scratch.address

@@ -170,6 +170,8 @@ struct ViewModel: Sendable {
         }
         for index in former.indices { pool.clear(&former[index].needs) }
         needsVersion &+= 1
+        // The view is not at rest: new layers have been planned for by no frame.
+        lastMoved = now
         guard let viewport else { return }
         for index in layers.indices where !layers[index].needs.hasBegun {
             update(layer: index, viewport, now: now, time: now, pool: &pool)
