@@ -239,7 +239,7 @@ import Testing
             let view = cache.makeView(layers: [])
             var held: [TileFrame] = []
             for _ in 0..<250 {
-                let layers = all.withLock { $0 }
+                let layers = all.withLock { $0.map { $0 } }
                 switch random.below(9) {
                 case 0, 1:
                     let size = 16 << random.below(3)
@@ -273,8 +273,8 @@ import Testing
                 }
             }
         }
-        #expect(wrong.withLock { $0 } == [], "seed \(seed)")
-        for layer in all.withLock({ $0 }) { cache.removeLayer(layer) }
+        #expect(wrong.withLock { $0.map { $0 } } == [], "seed \(seed)")
+        for layer in all.withLock({ $0.map { $0 } }) { cache.removeLayer(layer) }
         #expect(eventually { Holdings(cache).layers == 0 && Holdings(cache).entries == 0 }, "seed \(seed)")
         #expect(cache.counters.limitBreaches == 0)
     }
