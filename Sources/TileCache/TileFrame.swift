@@ -2,7 +2,7 @@
 public struct TileIdentity: Hashable, Sendable {
     /// Whose tile.
     public let layer: LayerID
-    // In this place it fills a gap.
+    // Stored here it fits the padding behind the layer: a frame keeps an identity for each tile.
     /// Raised when an invalidation has brought newer pixels.
     public let generation: UInt32
     /// Which tile.

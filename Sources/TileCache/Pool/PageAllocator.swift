@@ -31,7 +31,7 @@ struct PageAllocator {
 
     /// The most pages that the address range holds.
     let capacity: Int
-    /// Where the table of pages lies. Memory comes with the first touch and is let go from the end: nothing is copied.
+    /// Addresses of the table of pages. Memory is committed by the first touch and decommitted from the end: no growth copies.
     private let tableRegion: MemoryRegion
     private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
     /// Pages in the table.

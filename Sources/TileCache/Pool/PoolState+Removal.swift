@@ -14,9 +14,7 @@ extension PoolState {
     /// Removes the tiles of a layer on some pages of the table. Those that are held stay valid until they are released;
     /// those with a load under way go at its end.
     mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
-        var own: [Int32] = []
-        table.forEach(onPages: range) { if table[$0].key.layer == layer { own.append($0) } }
-        for number in own {
+        for number in entries(onPages: range, ofLayer: layer) {
             change(number) {
                 $0.flags.remove(.floor)
                 $0.flags.subtract(.remembered)

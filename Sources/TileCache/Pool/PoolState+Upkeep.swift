@@ -27,12 +27,15 @@ extension PoolState {
         dropsAtOnce: Bool,
         where affects: (TileCoordinate) -> Bool
     ) {
-        var affected: [Int32] = []
-        table.forEach(onPages: range) { number in
-            let key = table[number].key
-            if key.layer == layer, affects(key.coordinate) { affected.append(number) }
-        }
+        let affected = entries(onPages: range, ofLayer: layer).filter { affects(table[$0].key.coordinate) }
         invalidate(affected, layer: layer, dropsAtOnce: dropsAtOnce)
+    }
+
+    /// The entries of a layer's tiles on some pages of the table.
+    func entries(onPages range: Range<Int32>, ofLayer layer: Int) -> [Int32] {
+        var own: [Int32] = []
+        table.forEach(onPages: range) { if table[$0].key.layer == layer { own.append($0) } }
+        return own
     }
 
     private mutating func invalidate(_ affected: [Int32], layer: Int, dropsAtOnce: Bool) {

@@ -195,7 +195,7 @@ struct PoolState: ~Copyable {
             share: share,
             group: lists.group(for: share, layer: index)
         )
-        if index < layers.count { layers[index] = layer } else { layers.append(layer) }
+        layers.put(layer, at: index)
         coverTaken()
         hasShares = hasShares || share != .all
         notePeaks()
@@ -205,13 +205,8 @@ struct PoolState: ~Copyable {
     private mutating func addSlotClass(slotBytes: Int, capacity: Int) -> Int {
         // A size that no layer has any more, and that has no memory.
         let slotClass = slots.firstIndex { $0.isFree } ?? slots.count
-        let allocator = SlotAllocator(slotBytes: slotBytes, capacity: capacity)
-        if slotClass < slots.count {
-            slotClasses[slots[slotClass].slotBytes] = nil
-            slots[slotClass] = allocator
-        } else {
-            slots.append(allocator)
-        }
+        if slotClass < slots.count { slotClasses[slots[slotClass].slotBytes] = nil }
+        slots.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
         slotClasses[slotBytes] = slotClass
         return slotClass
     }

@@ -35,11 +35,7 @@ struct TileLists {
     mutating func group(for share: LayerShare, layer: Int) -> Int {
         guard share != .all else { return 0 }
         let group = freeGroups.popLast() ?? groups.count
-        if group < groups.count {
-            groups[group] = EvictionGroup(layer: layer)
-        } else {
-            groups.append(EvictionGroup(layer: layer))
-        }
+        groups.put(EvictionGroup(layer: layer), at: group)
         return group
     }
 

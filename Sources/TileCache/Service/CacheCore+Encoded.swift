@@ -46,7 +46,7 @@ extension CacheCore {
             switch step {
             case .held: return true
             case .refused: return false
-            case .demote(let demotion, let work): makeWay(demotion, work)
+            case .demote(let demotion, let work): demote(demotion, work, wakes: 1)
             }
         }
     }

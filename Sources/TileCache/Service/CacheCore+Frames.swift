@@ -96,12 +96,8 @@ extension CacheCore {
                 return (ticket, codecWork(for: ticket, &state))
             }
             guard let (ticket, work) = begun else { return }
-            let result = decompress(ticket, work)
-            perform { state in
-                state.returnCodec(work.codec, wakes: .max)
-                // The view itself is about to draw the tile.
-                state.endPromotion(ticket, result, drawing: id)
-            }
+            // The view itself is about to draw the tile.
+            decompress(ticket, work, wakes: .max) { $0.endPromotion(ticket, $1, drawing: id) }
             done += 1
         }
     }
@@ -149,20 +145,19 @@ extension CacheCore {
 
     func setLayers(_ layers: [LayerID], ofView place: Int, _ makePolicy: () -> any PrefetchPolicy) {
         let now = MonotonicTime.bounded(clock())
-        let set = perform { state -> (serial: Int, layers: [LayerID])? in
-            guard !state.isShutDown, let serial = state.views[place]?.serial else { return nil }
+        let set = perform { state -> (serial: Int, layers: [LayerID], isNew: Bool)? in
+            guard !state.isShutDown, let view = state.views[place] else { return nil }
             var known: [(LayerID, TilePyramid)] = []
             for layer in layers where !known.contains(where: { $0.0 == layer }) {
                 if let record = state.record(of: layer) { known.append((layer, record.pyramid)) }
             }
             state.views[place]?.model.setLayers(known, now: now, pool: &state.pool)
-            state.effects.plans = true
-            return (serial, known.map { $0.0 })
+            return (view.serial, known.map { $0.0 }, view.model.layers.isEmpty && view.model.viewport == nil)
         }
         guard let set else { return }
         setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
-        // A plan that was made before had no policies for new layers.
-        perform { $0.effects.plans = true }
+        // Not before: a plan without policies for new layers would fetch nothing ahead. A new view needs nothing yet.
+        if !set.isNew { perform { $0.effects.plans = true } }
     }
 
     /// Sets a part of a view's record and lets the old one go outside of the lock.
@@ -296,10 +291,10 @@ final class FrameContents: Sendable {
         tokens.reserveCapacity(tiles.count)
         identities.reserveCapacity(tiles.count)
         for tile in tiles {
-            let layer = state.layers[tile.key.layer]
-            if looks.last?.id != layer.id { looks.append(LayerLook(layer, state)) }
-            identities.append(TileIdentity(layer: layer.id, tile: tile.key.coordinate, generation: tile.generation))
-            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: looks.last!.slotClass))
+            if looks.last?.id.index != tile.key.layer { looks.append(LayerLook(state.layers[tile.key.layer], state)) }
+            let (id, slotClass) = (looks.last!.id, looks.last!.slotClass)
+            identities.append(TileIdentity(layer: id, tile: tile.key.coordinate, generation: tile.generation))
+            tokens.append(LeaseToken(entry: tile.entry, slot: tile.slot, slotClass: slotClass))
         }
         self.looks = looks
         self.tokens = tokens

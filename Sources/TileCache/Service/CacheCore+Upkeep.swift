@@ -53,21 +53,20 @@ extension CacheCore {
                 levelBytes: levelBytes
             )
             let slotClass = state.pool.layers[index].slotClass
-            if isNewSize, let region { state.setRegion(region, ofClass: slotClass) }
+            if isNewSize, let region { state.slotRegions.put(region, at: slotClass) }
             let id = LayerID(index: index, serial: state.layerCount, cache: state.serial)
             state.layerCount += 1
-            state.setLayer(
-                LayerRecord(
-                    id: id,
-                    source: source,
-                    pyramid: pyramid,
-                    options: options,
-                    byteCount: layerBytes,
-                    tileBytes: tileBytes,
-                    slotClass: slotClass,
-                    synthesis: synthesis
-                )
+            let record = LayerRecord(
+                id: id,
+                source: source,
+                pyramid: pyramid,
+                options: options,
+                byteCount: layerBytes,
+                tileBytes: tileBytes,
+                slotClass: slotClass,
+                synthesis: synthesis
             )
+            state.layers.put(record, at: index)
             state.adoptCodecs(made)
             return .layer(id)
         }
@@ -142,22 +141,28 @@ extension CacheCore {
                 }
             }
         } else {
-            var next = begun.pages
-            while !next.isEmpty {
-                let step = next.prefix(8)
-                perform { state in
-                    guard state.record(of: layer) != nil else { return }
-                    state.pool.invalidate(
-                        onPages: step.startIndex..<step.endIndex,
-                        layer: layer.index,
-                        dropsAtOnce: !keepsStale,
-                        where: isAffected
-                    )
-                }
-                next = step.endIndex..<next.upperBound
+            walk(begun.pages) { state, some in
+                guard state.record(of: layer) != nil else { return false }
+                state.pool.invalidate(
+                    onPages: some,
+                    layer: layer.index,
+                    dropsAtOnce: !keepsStale,
+                    where: isAffected
+                )
+                return true
             }
         }
         perform { $0.effects.plans = true }
+    }
+
+    /// Walks pages of the table in steps that release the lock in between, for as long as `body` wants more.
+    func walk(_ pages: Range<Int32>, _ body: (inout CoreState, Range<Int32>) -> Bool) {
+        var rest = pages
+        while !rest.isEmpty {
+            let some = rest.lowerBound..<min(rest.lowerBound + 8, rest.upperBound)
+            guard perform({ body(&$0, some) }) else { return }
+            rest = some.upperBound..<rest.upperBound
+        }
     }
 
     func trim(toBytes bytes: Int) {
@@ -203,7 +208,10 @@ extension CacheCore {
         }
         var made = largest != codecs.tileBytes && largest > 0 ? codecs.make(tileBytes: largest, limit: limit) : []
         if made.isEmpty { made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit) }
-        perform { $0.adoptCodecs(made) }
+        perform { state in
+            state.dropUnneededCodecs()
+            state.adoptCodecs(made)
+        }
     }
 
     func statistics() -> Statistics {

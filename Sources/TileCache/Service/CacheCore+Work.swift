@@ -56,7 +56,7 @@ extension CacheCore {
                 perform { state in
                     // The load may be over before its request is known, where a source answers at once.
                     state.requests[ticket.load] = WeakRequest(value: request)
-                    if state.isShutDown || state.layers[ticket.key.layer].isRemoved {
+                    if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
                         state.effects.unwanted.append(request)
                     }
                 }
@@ -166,7 +166,7 @@ extension CacheCore {
             complete(ticket, .refused)
             return false
         }
-        let layer = perform { $0.layers[ticket.key.layer] }
+        let layer = read { $0.layers[ticket.key.layer] }
         var pixels = layer.pixels(
             at: slot.address,
             level: ticket.key.level,
@@ -195,16 +195,12 @@ extension CacheCore {
                 }
             }
             switch room {
-            case .demote(let demotion, let work): makeWay(demotion, work)
+            // Workers that have waited for the codec do not wait for the load's end too.
+            case .demote(let demotion, let work): demote(demotion, work, wakes: 1)
             case .none: return nil
             case .slot(let slot): return slot
             }
         }
-    }
-
-    /// Compresses a tile within somebody's load: workers that have waited for the codec do not wait for the load's end too.
-    func makeWay(_ ticket: CodecTicket, _ work: CodecWork) {
-        demote(ticket, work, wakes: 1)
     }
 
     /// A slot and where it lies.

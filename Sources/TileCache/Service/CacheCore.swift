@@ -91,7 +91,6 @@ final class CacheCore: Sendable {
             guard !state.isShutDown else { return nil }
             state.settledCounters = nil
             let now = clock()
-            state.isPlanning = false
             if state.finishRemovals() { state.effects.plans = true }
             state.isPlanning = true
             let isSettling = state.pool.settleLimit(now: now)

@@ -105,7 +105,7 @@ extension CacheCore {
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
         ask(source, TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load), as: ticket.load)
-        let result = load.wait(on: executor) { [self] in perform { $0.wants(ticket) } }
+        let result = load.wait(on: executor) { [self] in read { $0.wants(ticket) } }
         perform { state in
             guard let request = state.requests.removeValue(forKey: ticket.load)?.value else { return }
             if result == .cancelled { state.effects.unwanted.append(request) }

@@ -86,18 +86,15 @@ extension CoreState {
     var largestCompressibleTile: Int { layers.reduce(0) { max($0, compresses($1) ? $1.tileBytes : 0) } }
 
     private func compresses(_ layer: LayerRecord) -> Bool {
-        usesCompressedTier && layer.options.isCompressible && !layer.isRemoved
+        usesCompressedTier && layer.options.isCompressible && !pool.layers[layer.id.index].isRemoved
     }
 
     /// Takes codecs in if their memory can be had.
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
+        // Adding a layer seldom makes codecs, and must not look at all others.
+        guard let new = made.first?.value else { return }
         let largest = largestCompressibleTile
-        if largest == 0 {
-            pool.noteScratch(bytes: -codecs.removeAll())
-            noteCodecs()
-        }
-        guard let new = made.first?.value, new.maximumTileBytes >= min(codecs.tileBytes, largest), largest > 0
-        else { return }
+        guard largest > 0, new.maximumTileBytes >= min(codecs.tileBytes, largest) else { return }
         // Others that are at work count until they are done.
         let isOther = new.maximumTileBytes != codecs.tileBytes
         let spare = isOther ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
@@ -113,6 +110,12 @@ extension CoreState {
         for (index, layer) in layers.enumerated() where compresses(layer) && layer.tileBytes <= codecs.tileBytes {
             pool.setCompressible(layer: index)
         }
+    }
+
+    /// Drops all codecs if no tile is to be compressed any more.
+    mutating func dropUnneededCodecs() {
+        guard largestCompressibleTile == 0 else { return }
+        pool.noteScratch(bytes: -codecs.removeAll())
     }
 
     /// Takes a codec back.
@@ -134,6 +137,8 @@ extension CoreState {
 
     /// Without a codec nothing is compressed, and what is compressed counts as missing.
     private mutating func noteCodecs() {
+        // With no tile to compress there is nothing to say.
+        guard codecs.tileBytes > 0 else { return }
         pool.setCodecs(usesCompressedTier ? codecs.count : 0)
     }
 }

@@ -31,7 +31,6 @@ struct LayerRecord: Sendable {
     let options: LayerOptions
     /// What the ledger counts for it.
     let byteCount: Int
-    var isRemoved = false
     let tileBytes: Int
     let slotClass: Int
     /// By level.

@@ -2,7 +2,7 @@
 extension CoreState {
     /// The record of a layer of this cache that is not removed.
     borrowing func record(of id: LayerID) -> LayerRecord? {
-        guard layers.indices.contains(id.index), layers[id.index].id == id, !layers[id.index].isRemoved else {
+        guard layers.indices.contains(id.index), layers[id.index].id == id, !pool.layers[id.index].isRemoved else {
             return nil
         }
         return layers[id.index]
@@ -11,14 +11,6 @@ extension CoreState {
     /// The key of a tile that comes from outside; `nil` if the layer is not one of this cache or has no such tile.
     borrowing func key(of tile: TileCoordinate, in layer: LayerID) -> TileKey? {
         record(of: layer) == nil ? nil : TileKey(exactly: layer.index, tile)
-    }
-
-    mutating func setLayer(_ record: LayerRecord) {
-        if record.id.index < layers.count { layers[record.id.index] = record } else { layers.append(record) }
-    }
-
-    mutating func setRegion(_ region: MemoryRegion, ofClass slotClass: Int) {
-        if slotClass < slotRegions.count { slotRegions[slotClass] = region } else { slotRegions.append(region) }
     }
 
     /// Begins to remove a layer: views show it no longer, its requests are cancelled, its pins and its share are gone.
@@ -40,7 +32,6 @@ extension CoreState {
             if let request = request.value { effects.unwanted.append(request) }
         }
         pool.beginRemoval(ofLayer: id.index)
-        layers[id.index].isRemoved = true
         layers[id.index].forgetSource()
         removedLayers.append(id.index)
         effects.plans = true
@@ -85,19 +76,14 @@ extension CacheCore {
         let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
             state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
         }
-        // The source goes at the end, without the lock: what it does then is somebody else's code.
+        // The source is released last and without the lock: its deinitializer may run any code.
         guard let (record, pages) = begun else { return }
         defer { withExtendedLifetime(record) {} }
-        var rest = pages
-        while !rest.isEmpty {
-            let step = rest.prefix(8)
-            let isDone = perform { state -> Bool in
-                // A plan may have freed the index since the last step.
-                guard state.layers.indices.contains(id.index), state.layers[id.index].id == id else { return true }
-                state.pool.removeTiles(onPages: step.startIndex..<step.endIndex, ofLayer: id.index)
-                return state.pool.layers[id.index].entries == 0
-            }
-            rest = (isDone ? rest.upperBound : step.endIndex)..<rest.upperBound
+        walk(pages) { state, some in
+            // A plan may have freed the index since the last step.
+            guard state.layers.indices.contains(id.index), state.layers[id.index].id == id else { return false }
+            state.pool.removeTiles(onPages: some, ofLayer: id.index)
+            return state.pool.layers[id.index].entries > 0
         }
         removePolicies(ofLayer: id)
         while perform({ $0.finishRemovals() }) {}

@@ -79,7 +79,7 @@ extension CacheCore {
     /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
         guard ticket.slot < 0 else {
-            return perform { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
+            return read { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
         }
         return takeSlot(of: ticket.slotClass) { $0.pool.reserve(ticket.load, now: $1) }?.address
     }

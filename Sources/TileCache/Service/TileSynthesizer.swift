@@ -96,7 +96,7 @@ struct TileSynthesizer {
 
     private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
         while true {
-            guard core.perform({ $0.wants(ticket) }) else { throw .result(.cancelled) }
+            guard core.read({ $0.wants(ticket) }) else { throw .result(.cancelled) }
             switch core.find(child, of: ticket.key.layer) {
             case .absent:
                 clear(child, halvings: halvings)

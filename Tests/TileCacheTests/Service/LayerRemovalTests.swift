@@ -14,25 +14,17 @@ import Testing
         var layers: Int
         var slotSizes: Int
         var regions: Int
+    }
 
-        init(_ cache: TileCache) {
-            self = cache.core.lock.withLock { state in
-                Holdings(
-                    usedBytes: state.pool.committedBytes,
-                    entries: state.pool.table.count,
-                    layers: state.layers.count,
-                    slotSizes: state.pool.slots.count,
-                    regions: state.slotRegions.count
-                )
-            }
-        }
-
-        private init(usedBytes: Int, entries: Int, layers: Int, slotSizes: Int, regions: Int) {
-            self.usedBytes = usedBytes
-            self.entries = entries
-            self.layers = layers
-            self.slotSizes = slotSizes
-            self.regions = regions
+    private func holdings(of cache: TileCache) -> Holdings {
+        cache.core.lock.withLock { state in
+            Holdings(
+                usedBytes: state.pool.committedBytes,
+                entries: state.pool.table.count,
+                layers: state.layers.count,
+                slotSizes: state.pool.slots.count,
+                regions: state.slotRegions.count
+            )
         }
     }
 
@@ -53,7 +45,7 @@ import Testing
         // Nothing is needed: a trim is final.
         view.layers = []
         cache.trim(toBytes: 0)
-        let before = Holdings(cache)
+        let before = holdings(of: cache)
         for size in [64, 32, 128] {
             let options = LayerOptions(share: hasShare ? LayerShare(maximum: 0.9, guaranteed: 0.5) : .all)
             let layer = try cache.addLayer(
@@ -73,9 +65,9 @@ import Testing
             #expect(
                 eventually {
                     cache.trim(toBytes: 0)
-                    return Holdings(cache) == before
+                    return holdings(of: cache) == before
                 },
-                "\(Holdings(cache)), before: \(before)"
+                "\(holdings(of: cache)), before: \(before)"
             )
         }
     }
@@ -86,7 +78,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [])
         let source = PlainSource()
         let viewport = Viewport(center: WorldPoint(x: 100, y: 100), width: 60, height: 60)
-        var before = Holdings(cache)
+        var before = holdings(of: cache)
         for round in 0..<10_000 / atOnce {
             let layers = try (0..<atOnce).map { number in
                 try cache.addLayer(source, pyramid: try pyramid(tileSize: 16 << ((round + number) % 4)))
@@ -98,15 +90,15 @@ import Testing
             // Tables of views and of the plan grow once.
             if round == 1 {
                 #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty } })
-                before = Holdings(cache)
+                before = holdings(of: cache)
             }
         }
         #expect(
             eventually {
-                let now = Holdings(cache)
+                let now = holdings(of: cache)
                 return now.layers == 0 && now.entries == 0 && now.slotSizes == 0 && now.usedBytes <= before.usedBytes
             },
-            "\(Holdings(cache)), after the second round \(before)"
+            "\(holdings(of: cache)), after the second round \(before)"
         )
     }
 
@@ -170,7 +162,7 @@ import Testing
         #expect(eventually { cancelled.withLock { $0 } == requests.count })
         #expect(requests.allSatisfy { !$0.isWanted })
         for request in requests { source.answer(request) }
-        #expect(eventually { Holdings(cache).layers == 0 && cache.statistics.loadsOutdated == requests.count })
+        #expect(eventually { holdings(of: cache).layers == 0 && cache.statistics.loadsOutdated == requests.count })
         #expect(source.take().isEmpty)
     }
 
@@ -192,7 +184,7 @@ import Testing
         // The next layer of the same index is another one.
         one.removeLayer(own)
         one.removeLayer(own)
-        #expect(eventually { Holdings(one).layers == 0 })
+        #expect(eventually { holdings(of: one).layers == 0 })
         let later = try one.addLayer(PlainSource(), pyramid: try pyramid())
         #expect(later.index == own.index && later != own)
         view.layers = [own]
@@ -275,7 +267,7 @@ import Testing
         }
         #expect(wrong.withLock { $0.map { $0 } } == [], "seed \(seed)")
         for layer in all.withLock({ $0.map { $0 } }) { cache.removeLayer(layer) }
-        #expect(eventually { Holdings(cache).layers == 0 && Holdings(cache).entries == 0 }, "seed \(seed)")
+        #expect(eventually { holdings(of: cache).layers == 0 && holdings(of: cache).entries == 0 }, "seed \(seed)")
         #expect(cache.counters.limitBreaches == 0)
     }
 }
