@@ -41,10 +41,9 @@ static const char *make_queue_scene(scene *scene, request_queue *queue) {
     return make_scene(scene, keep, queue);
 }
 
-/* Answers what is left until the cache has ended. */
+/* Lets go of what is left when no call of `keep` is under way any more; tilecache_destroy() waits for none. */
 static void end_queue_scene(scene *scene, request_queue *queue) {
-    tilecache_view_destroy(scene->view);
-    tilecache_destroy(scene->cache);
+    end_scene(scene);
     for (int index = 0; index < queue->count; index++) tilecache_request_release(queue->waiting[index]);
     pthread_mutex_destroy(&queue->lock);
 }
@@ -249,8 +248,7 @@ const char *check_late_answers(void) {
     atomic_store(&ends, 0);
     EXPECT_OK(tilecache_request_on_cancel(request, count_call, &ends, count_call));
     end_queue_scene(&scene, &queue);
-    /* Whoever destroys a cache does not wait for those that are told of it. */
-    for (int waits = 0; waits < 1000 && ends != 2; waits++) pause_ms(10);
+    /* The shutdown has waited for the handler. */
     EXPECT(ends == 2 && !tilecache_request_is_wanted(request));
     tilecache_status status = tilecache_request_complete(request, write_tile, &scene.state);
     EXPECT(status == TILECACHE_OK || status == TILECACHE_ERROR_NO_ROOM);
