@@ -33,7 +33,8 @@ let package = Package(
         .target(name: "CTileKernels"),
         .target(
             name: "TileCache",
-            dependencies: ["CLZ4", "CTileKernels"],
+            // Apple's systems have LZ4 in their Compression library.
+            dependencies: [.target(name: "CLZ4", condition: .when(platforms: [.linux, .android])), "CTileKernels"],
             swiftSettings: settings
         ),
         .target(name: "TileCacheConcurrency", dependencies: ["TileCache"], swiftSettings: settings),

@@ -1,7 +1,9 @@
 @testable import TileCache
 
 private nonisolated(unsafe) let codec = try? TileCodec(maximumTileBytes: 64 * 64 * 8)
-private let formats: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 512)]
+private let formats: [TilePixelFormat] = [
+    .rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 512),
+]
 
 /// Blocks with a header of any kind and a checksum that is right, so that what lies behind it is reached; blocks as they
 /// come; and tiles that come back as they were, or not at all where a bit has changed.
@@ -44,7 +46,7 @@ private func roundTrip(
     _ pixels: UnsafeMutableRawBufferPointer,
     _ width: Int,
     _ height: Int,
-    _ format: PixelFormat,
+    _ format: TilePixelFormat,
     damage: UInt8
 ) {
     let tile = pixels.indices.map { seed.isEmpty ? 0 : seed[$0 % seed.count] }

@@ -12,7 +12,7 @@ func fuzzDeepZoom(_ input: UnsafeRawBufferPointer) {
     // One set has a folder for each level, one only for the first few.
     let path = scratchFolders[draw & 8 == 0 ? 0 : 1] + "/image.dzi"
     write(Array(descriptor), to: path)
-    guard let source = try? DeepZoomSource(path: path, options: sourceOptions(draw)) else { return }
+    guard let source = try? DeepZoomTileSource(path: path, options: sourceOptions(draw)) else { return }
     source.expectPyramid()
     let levels = source.pyramid.levels
     expect(levels[0].columns == 1 && levels[0].rows == 1 || draw & 8 != 0, "level 0 is one tile")

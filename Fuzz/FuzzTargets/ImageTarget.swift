@@ -47,13 +47,13 @@ func fuzzImages(_ input: UnsafeRawBufferPointer) {
     expect(draw & 32 == 0 || decoded[0].isEmpty, "an image of another size is refused")
 }
 
-private func cut(_ image: [UInt8], _ options: SourceOptions, _ draw: UInt8) {
+private func cut(_ image: [UInt8], _ options: TileSourceOptions, _ draw: UInt8) {
     let path = scratchFile(image)
-    var (options, cutting) = (options, ImageOptions(memoryLimit: 8 << 20, diskLimit: 4 << 20))
+    var (options, cutting) = (options, ImageTileOptions(memoryLimit: .mebibytes(8), diskLimit: .mebibytes(4)))
     options.tileSize = draw & 64 == 0 ? 16 : 64
     cutting.downsampling = draw & 16 == 0 ? .linear : .sRGB
     guard let source = try? ImageTileSource(path: path, image: cutting, options: options) else { return }
-    expect(source.cuttingBytes <= cutting.memoryLimit && source.diskBytes <= cutting.diskLimit, "limits")
+    expect(source.cuttingMemory <= cutting.memoryLimit && source.diskUse <= cutting.diskLimit, "limits")
     source.expectPyramid()
     for tile in source.corners {
         expect(loadTwice(source, tile) { try source.load(tile, into: &$0) } == .pixels, "\(tile) is there")

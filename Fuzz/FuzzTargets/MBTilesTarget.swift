@@ -18,7 +18,7 @@ func fuzzMBTiles(_ input: UnsafeRawBufferPointer) {
         let grown = sqlite3_memory_highwater(0) - heap
         expect(grown <= 100 << 20, "SQLite's heap grows by \(grown) bytes")
     }
-    guard let source = try? MBTilesSource(path: path, rows: rows, options: options) else { return }
+    guard let source = try? MBTilesTileSource(path: path, rows: rows, options: options) else { return }
     source.expectPyramid()
     expect(source.pyramid.levels.count == source.zooms.count, "levels of zooms \(source.zooms)")
     for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }

@@ -7,7 +7,7 @@ private struct Loaded {
     var pixels: [UInt8]
 
     init(
-        _ source: any PyramidSource,
+        _ source: any PyramidTileSource,
         _ tile: TileCoordinate,
         over filling: UInt8,
         _ load: (inout TilePixels) throws -> TileOutcome
@@ -35,7 +35,7 @@ private struct Loaded {
 /// - Returns: what came of it; `nil` where it failed, or is too large to be worth the time.
 @discardableResult
 func loadTwice(
-    _ source: any PyramidSource,
+    _ source: any PyramidTileSource,
     _ tile: TileCoordinate,
     _ load: (inout TilePixels) throws -> TileOutcome
 ) -> TileOutcome? {
@@ -48,7 +48,7 @@ func loadTwice(
     return first.outcome
 }
 
-extension PyramidSource {
+extension PyramidTileSource {
     /// Tiles at the corners of all levels.
     var corners: [TileCoordinate] {
         pyramid.levels.indices.flatMap { level in
@@ -73,8 +73,8 @@ extension PyramidSource {
 }
 
 /// Options that three bits of an input choose.
-func sourceOptions(_ draw: UInt8) -> SourceOptions {
-    SourceOptions(
+func sourceOptions(_ draw: UInt8) -> TileSourceOptions {
+    TileSourceOptions(
         format: [.rgba8, .bgra8, .gray8][Int(draw) % 3],
         alpha: draw & 4 == 0 ? .premultiplied : .straight
     )

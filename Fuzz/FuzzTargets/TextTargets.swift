@@ -24,11 +24,11 @@ func fuzzTrace(_ bytes: UnsafeRawBufferPointer) {
 /// Numbers that are read are in their range.
 func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     let text = String(decoding: bytes, as: UTF8.self)
-    if let count = Quantity.bytes(text) {
+    if let count = QuantityText.bytes(text) {
         expect(count >= 0 && ByteCount.bytes(count).bytes == count, "\(count) bytes")
         expect(!ByteCount.bytes(count).description.isEmpty && ByteCount.gibibytes(count).bytes >= 0, "units")
     }
-    if let time = Quantity.duration(text) { expect(time >= 0, "\(time) ns") }
+    if let time = QuantityText.duration(text) { expect(time >= 0, "\(time) ns") }
     _ = MemoryLimit(text)
     _ = LoadTimes(text)
     _ = CodecCharge(text)

@@ -25,7 +25,7 @@ struct CostBenchmark {
 
     private struct Source: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
             return .pixels
         }
     }
@@ -42,7 +42,7 @@ struct CostBenchmark {
         func draw(_ frames: Range<Int>) {
             for frame in frames {
                 let center = WorldPoint(x: 400 + 20 * Double(frame), y: 3600)
-                view.update(Viewport(center: center, width: 256, height: 192))
+                view.update(TileViewport(center: center, width: 256, height: 192))
                 _ = view.frame()
                 steps.run()
                 steps.now += 8_333_333
@@ -50,7 +50,7 @@ struct CostBenchmark {
         }
         func counts() -> (acquisitions: Int, steps: Int, evictions: Int) {
             let costs = cache.costs
-            return (costs.acquisitions, costs.evictionSteps, cache.counters.removals.reduce(0, +))
+            return (costs.acquisitions, costs.evictionSteps, cache.counters.tiers.removed.reduce(0, +))
         }
         draw(0..<400)
         let before = counts()
@@ -63,7 +63,7 @@ struct CostBenchmark {
         figures.frames = after.acquisitions - before.acquisitions
         figures.framesAtRest = counts().acquisitions - rest.acquisitions
         figures.evictions = 100 * (after.steps - before.steps) / max(after.evictions - before.evictions, 1)
-        cache.shutdown(timeout: 0)
+        cache.shutdown(timeout: .zero)
         return figures
     }
 }

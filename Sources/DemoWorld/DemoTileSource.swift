@@ -5,13 +5,13 @@ public struct DemoTileSource: BlockingTileSource {
     /// The world that is drawn.
     public let world: DemoWorld
     /// How its pixels are laid out.
-    public let format: PixelFormat
+    public let format: TilePixelFormat
     private let maximumLevel: Int
 
     /// A format that the world cannot be drawn in.
     public struct UnsupportedFormat: Error, CustomStringConvertible {
         /// The format.
-        public let format: PixelFormat
+        public let format: TilePixelFormat
         /// A full sentence.
         public var description: String { "the built-in world cannot be drawn as \(format)" }
     }
@@ -29,7 +29,7 @@ public struct DemoTileSource: BlockingTileSource {
         worldWidth: Int = 131_072,
         worldHeight: Int = 131_072,
         tileSize: Int = 256,
-        format: PixelFormat = .rgba8,
+        format: TilePixelFormat = .rgba8,
         seed: UInt64 = 1
     ) throws {
         guard format == .rgba8 || format == .bgra8 else { throw UnsupportedFormat(format: format) }
@@ -41,7 +41,7 @@ public struct DemoTileSource: BlockingTileSource {
     /// Draws a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         let bytesPerRow = pixels.bytesPerRow
-        pixels.withMutableBytes { draw(tile, into: $0, bytesPerRow: bytesPerRow) }
+        pixels.withUnsafeMutableBytes { draw(tile, into: $0, bytesPerRow: bytesPerRow) }
         return .pixels
     }
 

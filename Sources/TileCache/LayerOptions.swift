@@ -1,9 +1,9 @@
 /// What a layer's tiles are like.
 public struct LayerOptions: Hashable, Sendable {
-    /// How a pixel is laid out; ``PixelFormat/rgba8`` unless given.
-    public var format: PixelFormat
+    /// How a pixel is laid out; ``TilePixelFormat/rgba8`` unless given.
+    public var format: TilePixelFormat
     /// What alpha means; premultiplied unless given. The cache hands it on and never changes pixels.
-    public var alpha: AlphaMode
+    public var alpha: TileAlphaMode
     /// Whether cold tiles may be kept compressed; `true` unless given. Say `false` for contents that are known not to
     /// become smaller.
     ///
@@ -20,16 +20,16 @@ public struct LayerOptions: Hashable, Sendable {
     /// good; a tile without any child is absent. See ``TilePyramid/keepingFinestLevels(_:)``.
     public var synthesizedLevels: Int
     /// How pixels are averaged for those levels; as they are stored unless given.
-    public var downsampling: Downsampling
+    public var downsampling: TileDownsampling
 
     /// Makes options.
     public init(
-        format: PixelFormat = .rgba8,
-        alpha: AlphaMode = .premultiplied,
+        format: TilePixelFormat = .rgba8,
+        alpha: TileAlphaMode = .premultiplied,
         isCompressible: Bool = true,
         share: LayerShare = .all,
         synthesizedLevels: Int = 0,
-        downsampling: Downsampling = .linear
+        downsampling: TileDownsampling = .linear
     ) {
         self.format = format
         self.alpha = alpha

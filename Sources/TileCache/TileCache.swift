@@ -23,32 +23,32 @@ public final class TileCache: Sendable {
         /// Bytes of everything: decoded and compressed tiles, loads in flight, tables and scratch memory.
         /// ``ByteCount/automatic`` is for those who choose none.
         public var byteLimit: ByteCount
-        /// What the limit may be raised to while the cache runs; four times `byteLimit` unless set. Costs addresses, no
-        /// memory.
+        /// The largest ``TileCache/byteLimit`` while the cache runs, `byteLimit` or more. Default: `nil`, four times
+        /// `byteLimit`. Costs addresses, no memory.
         public var maximumByteLimit: ByteCount?
-        /// Loads at the same time, 1 to 255; 4 unless given.
+        /// Concurrent loads, 1...255. Default: 4.
         public var workers: Int
-        /// Workers reserved for tiles that are needed now, 0 to `workers` - 1: prefetches never take them. Default: 0.
+        /// Workers reserved for demand loads, 0..<`workers`; prefetches never take them. Default: 0.
         public var reservedWorkers: Int
-        /// Whether cold tiles are kept compressed before they are given up; `true` unless set.
+        /// Whether cold tiles are compressed before they are evicted. Default: `true`.
         public var usesCompressedTier = true
-        /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil`, the
-        /// default, moves it to where the traffic earns more.
+        /// Fraction of the limit, 0...1, for the compressed tier when both tiers compete. Default: `nil`, adapts to the
+        /// traffic.
         public var compressedShare: Double?
-        /// How eagerly tiles are fetched ahead, from 0 (what is needed and nothing else) to 1 (whatever may be of use);
-        /// 0.5 unless set. Less saves battery and network, more saves blank screens.
+        /// Eagerness of prefetching, from 0 (no prefetches) to 1 (whatever may be of use). Default: 0.5. Less saves
+        /// battery and network, more saves blank screens.
         public var effort = 0.5
-        /// How long a load takes until some have been measured, in nanoseconds; 40 ms unless set.
-        public var expectedLoadLatency: Int64 = 40_000_000
-        /// The first wait before a failed tile is tried again, in nanoseconds, doubled with each failure; 0.5 s unless
-        /// set.
-        public var retryDelay: Int64 = 500_000_000
-        /// How long a load may take, in nanoseconds, until it counts as stuck and another worker takes its worker's place,
-        /// 1 ms or more; 10 s unless set. The load goes on, and its tile is taken when it comes.
-        public var stuckLoadTime: Int64 = 10_000_000_000
-        /// How long `onTilesReady` may take, in nanoseconds, until it counts as slow; 0.1 s unless set.
-        public var slowCallbackTime: Int64 = 100_000_000
-        /// Whether a view whose needed tiles do not fit the limit draws a coarser level; `true` unless set.
+        /// The time of a load until some have been measured, 0 to an hour. Default: 40 ms.
+        public var expectedLoadLatency = Duration.milliseconds(40)
+        /// The first wait before a failed tile is retried, more than 0, at most a day; doubled with each failure.
+        /// Default: 0.5 s.
+        public var retryDelay = Duration.milliseconds(500)
+        /// The time after which a load counts as stuck and another worker replaces its worker, 1 ms or more. Default:
+        /// 10 s. The load goes on, and its tile is taken when it comes.
+        public var stuckLoadTime = Duration.seconds(10)
+        /// The time after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
+        public var slowCallbackTime = Duration.milliseconds(100)
+        /// Whether a view whose needed tiles do not fit the limit draws a coarser level. Default: `true`.
         public var fitsLevelToBudget = true
 
         package var usesValues = true
@@ -80,7 +80,7 @@ public final class TileCache: Sendable {
     ///
     /// - Parameters:
     ///   - byteLimit: bytes of everything.
-    ///   - workers: loads at the same time, 1 to 255; 4 unless given.
+    ///   - workers: concurrent loads, 1...255. Default: 4.
     /// - Throws: as ``init(_:)``.
     public convenience init(byteLimit: ByteCount, workers: Int = 4) throws(TileCacheError) {
         try self.init(Configuration(byteLimit: byteLimit, workers: workers))
@@ -123,15 +123,15 @@ public final class TileCache: Sendable {
     ///
     /// - Parameters:
     ///   - layers: in the order of drawing; those of another cache are ignored, and a layer counts once.
-    ///   - selection: how levels are chosen; 1:1 or finer unless given.
-    public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
+    ///   - selection: how levels are chosen. Default: 1:1 or finer.
+    public func makeView(layers: [LayerID], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
         let memory = core.read { $0.pool.configuration.byteLimit } / 16
-        return makeView(layers: layers, selection: selection) { TileCachePolicy(memory: memory) }
+        return makeView(layers: layers, selection: selection) { AdaptivePolicy(memory: memory) }
     }
 
     package func makeView(
         layers: [LayerID],
-        selection: LevelSelection,
+        selection: TileLevelSelection,
         policy: @escaping @Sendable () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
@@ -159,34 +159,34 @@ public final class TileCache: Sendable {
     ///   - layer: whose tiles.
     ///   - region: in world pixels; all of the layer unless given.
     ///   - keepsStale: `false` drops the old pixels at once, except where they are held.
-    public func invalidate(_ layer: LayerID, region: Rectangle? = nil, keepsStale: Bool = true) {
+    public func invalidate(_ layer: LayerID, region: PixelRect? = nil, keepsStale: Bool = true) {
         core.invalidate(layer, region: region, keepsStale: keepsStale)
     }
 
-    /// Gives tiles up, coldest first, until no more than this many bytes are in use, and returns memory to the system.
-    /// Tiles that are held or pinned by a floor stay.
-    public func trim(toBytes bytes: Int) { core.trim(toBytes: bytes) }
+    /// Evicts tiles, coldest first, until no more than `size` is in use, and returns memory to the system. Leased and
+    /// pinned tiles stay.
+    public func trim(to size: ByteCount) { core.trim(toBytes: size.bytes) }
 
     /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let
     /// go. A higher one is clamped to the configuration's `maximumByteLimit`, and not taken where the system denies the
     /// memory for its tables. Under memory pressure
-    /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``Statistics/byteLimit`` tells.
+    /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``TileCacheStatistics/MemoryUse/limit`` tells.
     public var byteLimit: ByteCount {
         get { .bytes(core.read { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }
     }
 
     /// What the cache has done so far.
-    public var statistics: Statistics { core.statistics() }
+    public var statistics: TileCacheStatistics { core.statistics() }
 
-    /// Ends all work. Sources are told that nobody wants their tiles, no callback begins afterwards, frames that are
-    /// still held stay valid. Within a callback, a cancel handler or a source it does not wait, and returns `true`.
+    /// Ends all work: requests are cancelled, no callback begins afterwards, and leased frames stay valid. Within a
+    /// callback, a cancel handler or a source it does not wait, and returns `true`.
     ///
-    /// - Parameter timeout: how long to wait for loads that are under way, in nanoseconds; 2 s unless given. A source
+    /// - Parameter timeout: the longest wait for loads that are under way; 0 or less does not wait. Default: 2 s. A source
     ///   that blocks for good keeps its worker's thread and the memory that it may write into, nothing else.
     /// - Returns: whether everything had ended in that time.
     @discardableResult
-    public func shutdown(timeout: Int64 = 2_000_000_000) -> Bool { core.shutDown(within: max(timeout, 0)) }
+    public func shutdown(timeout: Duration = .seconds(2)) -> Bool { core.shutDown(within: max(timeout.nanoseconds, 0)) }
 }
 
 extension TileCache.Configuration {
@@ -209,17 +209,37 @@ extension TileCache.Configuration {
         guard effort >= 0, effort <= 1 else {
             throw .invalidConfiguration("an effort of 0 to 1 is expected, not \(effort)")
         }
+        if let most = maximumByteLimit, !(byteLimit...ByteCount.bytes(1 << 46)).contains(most) {
+            throw .invalidConfiguration(
+                "a maximum byte limit of \(byteLimit.bytes) to \(1 << 46) bytes is expected, not \(most.bytes)"
+            )
+        }
+        try expect("an expected load latency", expectedLoadLatency, .zero, .seconds(3600))
+        try expect("a retry delay", retryDelay, .nanoseconds(1), .seconds(86_400))
+        try expect("a stuck load time", stuckLoadTime, .milliseconds(1))
+        try expect("a slow callback time", slowCallbackTime, .zero)
         var pool = PoolConfiguration(byteLimit: byteLimit.bytes)
-        pool.maximumByteLimit = min(maximumByteLimit?.bytes ?? byteLimit.bytes * 4, 1 << 46)
+        pool.maximumByteLimit = maximumByteLimit?.bytes ?? min(byteLimit.bytes * 4, 1 << 46)
         pool.eviction = usesValues ? .value : .recency
         pool.compressedTier = usesCompressedTier
         pool.compressedShare = compressedShare
         pool.grantsBookkeeping = grantsBookkeeping
         pool.workers = workers
         pool.reservedWorkers = reservedWorkers
-        pool.retryDelay = min(max(retryDelay, 1), pool.maximumRetryDelay)
+        pool.retryDelay = retryDelay.nanoseconds
         pool.maximumCodecJobs = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
         return pool
+    }
+
+    private func expect(
+        _ name: String,
+        _ value: Duration,
+        _ least: Duration,
+        _ most: Duration? = nil
+    ) throws(TileCacheError) {
+        guard value < least || value > most ?? value else { return }
+        let range = most.map { "\(least) to \($0)" } ?? "\(least) or more"
+        throw .invalidConfiguration("\(name) of \(range) is expected, not \(value)")
     }
 }
 

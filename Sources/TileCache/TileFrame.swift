@@ -27,7 +27,9 @@ public struct LeasedTile: Sendable {
     /// Rows, border included.
     public let height: Int
     /// How a pixel is laid out.
-    public let format: PixelFormat
+    public let format: TilePixelFormat
+    /// What alpha means; as the layer says.
+    public let alpha: TileAlphaMode
     /// Whether an invalidation came after these pixels; newer ones are on their way.
     public let isStale: Bool
     let address: UInt
@@ -40,12 +42,12 @@ public struct LeasedTile: Sendable {
 
     /// Lends the pixels, rows packed, for the time of the call.
     public func withBytes<Result, Failure: Error>(
-        _ body: (RawSpan) throws(Failure) -> Result
+        _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount).bytes)
+        try body(UnsafeBufferPointer<UInt8>(start: UnsafePointer(bitPattern: address), count: byteCount).span)
     }
 
-    /// Lends the pixels as a pointer, for C; it is good within the closure only.
+    /// Lends the pixels as a pointer, for C; it is valid within the closure only.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -59,6 +61,7 @@ public struct LeasedTile: Sendable {
             width: width,
             height: height,
             format: format,
+            alpha: alpha,
             isStale: isStale,
             address: address,
             byteCount: byteCount,
@@ -89,13 +92,13 @@ final class LeaseHold: Sendable {
 }
 
 /// One tile, or a part of one, where it is to be drawn.
-public struct Placement: Sendable {
+public struct TilePlacement: Sendable {
     /// The tile, held for as long as the frame or this placement lives.
     public let tile: LeasedTile
     /// What it covers, in world pixels. On a wrapping world it lies in the copy that is on screen.
-    public let worldRectangle: Rectangle
+    public let worldRectangle: PixelRect
     /// The part of the tile to draw, in the tile's own pixels, border included.
-    public let tileRectangle: Rectangle
+    public let tileRectangle: PixelRect
     /// Whether this is the very tile that the screen needs; else a stand-in, drawn until that one is there.
     public let isExact: Bool
 }
@@ -115,7 +118,7 @@ public struct UnavailableTile: Hashable, Sendable {
     /// Which tile.
     public let tile: TileCoordinate
     /// What it would cover, in world pixels. On a wrapping world it lies in the copy that is on screen.
-    public let worldRectangle: Rectangle
+    public let worldRectangle: PixelRect
     /// Why there are no pixels.
     public let cause: Cause
 }
@@ -149,7 +152,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     /// One past the last placement.
     public var endIndex: Int { contents.tiles.count }
     /// A placement: layers in their order, stand-ins where they stand in.
-    public subscript(position: Int) -> Placement {
+    public subscript(position: Int) -> TilePlacement {
         guard let hold else { preconditionFailure("an empty frame has no placements") }
         return contents.placement(at: position, hold: hold)
     }

@@ -18,13 +18,14 @@ public final class TileView: Sendable {
 
     deinit { core.removeView(id) }
 
-    /// Says where the viewport is now.
+    /// Updates the viewport.
     ///
     /// - Parameters:
-    ///   - viewport: one that cannot be drawn (``Viewport/isDrawable``) is ignored and counted.
-    ///   - time: now unless given; times that do not grow are taken as they are.
-    ///   - destination: where the view will be and when, where the renderer knows; `nil` unless given.
-    public func update(_ viewport: Viewport, at time: MonotonicTime? = nil, destination: Destination? = nil) {
+    ///   - viewport: one that cannot be drawn (``TileViewport/isDrawable``) is ignored and counted.
+    ///   - time: the time of the viewport. Default: now. Times that do not grow are taken as they are.
+    ///   - destination: where the view will be and when, if the renderer knows. Default: `nil`.
+    public func update(_ viewport: TileViewport, at time: MonotonicTime? = nil, destination: ViewportDestination? = nil)
+    {
         guard !core.isForked else { return }
         // The renderer's times say how the view moves; all else goes by the cache's own clock.
         let now = MonotonicTime.bounded(core.clock())
@@ -42,7 +43,7 @@ public final class TileView: Sendable {
         }
     }
 
-    /// Says which tiles are needed, for renderers that decide that themselves (perspective, globes, feedback buffers).
+    /// Updates the needed tiles, for renderers that choose tiles themselves (perspective, globes, feedback buffers).
     ///
     /// - Parameters:
     ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
@@ -68,21 +69,21 @@ public final class TileView: Sendable {
         set { core.setLayers(newValue, ofView: id, makePolicy) }
     }
 
-    /// Called when better pixels than the last frame's have landed, stand-ins on a blank view included: once for many tiles, on ``callbackQueue``, never
-    /// from within a call of this library, and never after the cache has been shut down.
+    /// Called on ``callbackQueue`` when tiles that would improve the last frame are ready, fallbacks on a blank view
+    /// included. Coalesced, never re-entrant, never after shutdown.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.read { $0.views[id]?.callback } }
         // What was set before may own frames and views, whose ends take the lock: it must go outside of it.
         set { core.exchange(newValue, ofView: id, at: \.callback) }
     }
 
-    /// The queue that ``onTilesReady`` is called on; the main queue unless set. Set a serial one.
+    /// The queue that ``onTilesReady`` is called on, a serial one. Default: the main queue.
     public var callbackQueue: DispatchQueue {
         get { core.read { $0.views[id]?.callbackQueue } ?? .main }
         set { core.perform { $0.views[id]?.callbackQueue = newValue } }
     }
 
-    /// Records every viewport of ``update(_:at:destination:)`` as a pan trace; nothing unless set.
+    /// Records every viewport of ``update(_:at:destination:)`` as a pan trace. Default: `nil`.
     public var recorder: PanTraceRecorder? {
         get { core.read { $0.views[id]?.recorder } }
         set { core.exchange(newValue, ofView: id, at: \.recorder) }
@@ -94,9 +95,9 @@ public final class TileView: Sendable {
         set { core.perform { $0.views[id]?.promotionBudget = newValue } }
     }
 
-    /// Bytes that the needed tiles would take where the limit is too small for them; 0 where they fit. While it is not,
-    /// coarser tiles are drawn.
-    public var shortfallBytes: Int { core.read { $0.views[id]?.model.shortfallBytes } ?? 0 }
+    /// The size of the needed tiles if the limit is too small for them; 0 if they fit. Until they do, coarser tiles are
+    /// drawn.
+    public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
     /// The waits, in nanoseconds, of tiles that were no hits and have become drawable since the last call.
     package func takeWaits() -> [Int64] {

@@ -27,7 +27,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         /// Which tile.
         public let tile: TileCoordinate
         /// What it covers, in world pixels; on a wrapping world in the copy next to the view.
-        public let worldRectangle: Rectangle
+        public let worldRectangle: PixelRect
         /// Where its pixels are.
         public let state: TileState
         /// Whether this view needs it now.
@@ -53,7 +53,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         /// Which tile; of any level.
         public let tile: TileCoordinate
         /// What it covers, in world pixels; on a wrapping world in the copy next to the view.
-        public let worldRectangle: Rectangle
+        public let worldRectangle: PixelRect
         /// Why.
         public let reason: Reason
         /// Where its pixels are now, which may be later than the plan.
@@ -63,10 +63,10 @@ public struct TileViewDiagnostics: Hashable, Sendable {
     }
 
     /// What the view was told last; `nil` before its first update, or where it names its tiles itself.
-    public internal(set) var viewport: Viewport?
+    public internal(set) var viewport: TileViewport?
     /// What the view is expected to show by the time its movement has died away, or at the destination that it was given;
     /// world pixels. `nil` before the first plan that was made since diagnostics were first asked for.
-    public internal(set) var expectedRectangle: Rectangle?
+    public internal(set) var expectedRectangle: PixelRect?
     /// The tiles of the drawn levels under the viewport and its margin, layer by layer, row by row; at most 4096.
     public internal(set) var tiles: [Tile] = []
     /// The newest plan's wishes for the view's layers that are not fulfilled, the next one first, each tile

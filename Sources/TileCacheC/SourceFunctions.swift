@@ -115,7 +115,7 @@ func callWriter(
     fields.width = Int32(clamping: pixels.width)
     fields.height = Int32(clamping: pixels.height)
     fields.alpha = tilecache_alpha(pixels.alpha)
-    fields.memory = pixels.withMutableBytes { $0.baseAddress }
+    fields.memory = pixels.withUnsafeMutableBytes { $0.baseAddress }
     // The memory stays where it is for as long as the source may write, which is until `write` returns.
     let outcome = withUnsafeMutablePointer(to: &pixels) { pointer in
         fields.internal = UnsafeMutableRawPointer(pointer)
@@ -125,7 +125,7 @@ func callWriter(
     case Int(TILECACHE_OUTCOME_PIXELS): return .pixels
     case Int(TILECACHE_OUTCOME_ABSENT): return .absent
     case Int(TILECACHE_OUTCOME_FAILED_PERMANENTLY): throw .permanent
-    default: throw .transient(retryAfterNanoseconds: max(fields.retry_after, 0))
+    default: throw .transient(retryAfter: .nanoseconds(max(fields.retry_after, 0)))
     }
 }
 
@@ -269,7 +269,7 @@ public func tileCacheRequestCompleteCopying(
     answer(request) { handle throws(Failure) in
         let request = handle.request
         guard let pixels, byteCount > 0, bytesPerRow >= 0 else {
-            request.fail(.transient(retryAfterNanoseconds: 0))
+            request.fail(.transient(retryAfter: .zero))
             throw .argument("pixels must not be NULL, and byte_count must be larger than 0")
         }
         var failure: TileFailure?
@@ -311,7 +311,7 @@ public func tileCacheRequestFail(
         }
     }
     return answer(request) { handle in
-        handle.request.fail(isPermanent != 0 ? .permanent : .transient(retryAfterNanoseconds: retryAfter))
+        handle.request.fail(isPermanent != 0 ? .permanent : .transient(retryAfter: .nanoseconds(retryAfter)))
     }
 }
 
@@ -328,7 +328,7 @@ public func tileCacheRequestHoldsEncoded(_ request: OpaquePointer?, _ bytes: Int
         let handle = try requestHandle(request)
         guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
         guard !handle.isOver else { throw .alreadyCompleted }
-        guard handle.request.holdsEncoded(bytes: Int(clamping: bytes)) else {
+        guard handle.request.holdsEncoded(.bytes(Int(clamping: bytes))) else {
             throw .noRoom("there is no room for \(bytes) encoded bytes")
         }
     }

@@ -4,7 +4,7 @@ internal import TileCache
 extension tilecache_statistics: VersionedStructure {
     package static var defaults: tilecache_statistics { tilecache_statistics() }
 
-    init(_ figures: Statistics) {
+    init(_ figures: TileCacheStatistics) {
         self.init()
         pan_demands = Int64(figures.pan.total)
         pan_decoded_hits = Int64(figures.pan.decodedHits)
@@ -18,7 +18,7 @@ extension tilecache_statistics: VersionedStructure {
         zoom_missed = Int64(figures.zoom.missed)
         hit_rate = figures.hitRate ?? .nan
         waste = figures.waste ?? .nan
-        compression_ratio = figures.compressionRatio ?? .nan
+        compression_ratio = figures.tiers.compressionRatio ?? .nan
         takeLoads(of: figures)
         takeTiers(of: figures)
         takeWork(of: figures)
@@ -28,77 +28,80 @@ extension tilecache_statistics: VersionedStructure {
             Self.numbers(figures.prefetchWaits)
     }
 
-    private static func numbers(_ waits: DurationSummary) -> (Int64, Int64, Int64, Int64, Int64) {
-        (Int64(waits.count), waits.p50 ?? -1, waits.p95 ?? -1, waits.p99 ?? -1, waits.maximum)
+    private static func numbers(_ waits: TileCacheStatistics.DurationSummary) -> (Int64, Int64, Int64, Int64, Int64) {
+        (
+            Int64(waits.count), waits.p50?.nanoseconds ?? -1, waits.p95?.nanoseconds ?? -1,
+            waits.p99?.nanoseconds ?? -1, waits.maximum.nanoseconds
+        )
     }
 
-    private mutating func takeWork(of figures: Statistics) {
-        synthesized_tiles = Int64(figures.synthesizedTiles)
-        synthesis_loads = Int64(figures.synthesisLoads)
-        synthesis_holes = Int64(figures.synthesisHoles)
+    private mutating func takeWork(of figures: TileCacheStatistics) {
+        synthesized_tiles = Int64(figures.synthesis.tiles)
+        synthesis_loads = Int64(figures.synthesis.loads)
+        synthesis_holes = Int64(figures.synthesis.holes)
         stuck_loads = Int64(figures.stuckLoads)
         blocked_workers = Int64(figures.blockedWorkers)
-        oldest_load_nanoseconds = figures.oldestLoadNanoseconds
+        oldest_load_nanoseconds = figures.oldestLoad.nanoseconds
         slow_callbacks = Int64(figures.slowCallbacks)
-        longest_callback_nanoseconds = figures.longestCallbackNanoseconds
+        longest_callback_nanoseconds = figures.longestCallback.nanoseconds
         refused_viewports = Int64(figures.refusedViewports)
-        floor_tiles = Int64(figures.floorTiles)
-        floor_bytes = Int64(figures.floorBytes)
+        floor_tiles = Int64(figures.memory.pinnedTiles)
+        floor_bytes = Int64(figures.memory.pinned.bytes)
     }
 
-    private mutating func takeLoads(of figures: Statistics) {
-        loads_started = Int64(figures.loadsStarted)
-        loads_finished = Int64(figures.loadsFinished)
-        loads_absent = Int64(figures.loadsAbsent)
-        loads_failed = Int64(figures.loadsFailed)
-        loads_cancelled = Int64(figures.loadsCancelled)
-        loads_outdated = Int64(figures.loadsOutdated)
-        loads_refused = Int64(figures.loadsRefused)
-        loads_retried = Int64(figures.loadsRetried)
-        loads_drawn = Int64(figures.loadsDrawn)
-        loaded_bytes = Int64(figures.loadedBytes)
-        loads_unseen = Int64(figures.loadsUnseen)
-        second_answers = Int64(figures.secondAnswers)
-        prefetch_started = Int64(figures.prefetchStarted)
-        prefetch_useful = Int64(figures.prefetchUseful)
-        prefetch_late = Int64(figures.prefetchLate)
-        prefetch_wasted = Int64(figures.prefetchWasted)
-        prefetch_cancelled = Int64(figures.prefetchCancelled)
-        prefetch_empty = Int64(figures.prefetchEmpty)
+    private mutating func takeLoads(of figures: TileCacheStatistics) {
+        loads_started = Int64(figures.loads.started)
+        loads_finished = Int64(figures.loads.finished)
+        loads_absent = Int64(figures.loads.absent)
+        loads_failed = Int64(figures.loads.failed)
+        loads_cancelled = Int64(figures.loads.cancelled)
+        loads_outdated = Int64(figures.loads.outdated)
+        loads_refused = Int64(figures.loads.refused)
+        loads_retried = Int64(figures.loads.retried)
+        loads_drawn = Int64(figures.loads.drawn)
+        loaded_bytes = Int64(figures.loads.bytes.bytes)
+        loads_unseen = Int64(figures.loads.unseen)
+        second_answers = Int64(figures.loads.secondAnswers)
+        prefetch_started = Int64(figures.prefetches.started)
+        prefetch_useful = Int64(figures.prefetches.useful)
+        prefetch_late = Int64(figures.prefetches.late)
+        prefetch_wasted = Int64(figures.prefetches.wasted)
+        prefetch_cancelled = Int64(figures.prefetches.cancelled)
+        prefetch_empty = Int64(figures.prefetches.empty)
         prefetches_in_flight = Int64(figures.prefetchesInFlight)
         loads_in_flight = Int64(figures.loadsInFlight)
-        mean_load_nanoseconds = figures.meanLoadNanoseconds
+        mean_load_nanoseconds = figures.meanLoadTime.nanoseconds
     }
 
-    private mutating func takeTiers(of figures: Statistics) {
-        demotions = Int64(figures.demotions)
-        promotions = Int64(figures.promotions)
-        incompressible = Int64(figures.incompressible)
-        damaged_blocks = Int64(figures.damagedBlocks)
-        encoded_payloads = Int64(figures.encodedPayloads)
-        undecodable_payloads = Int64(figures.undecodablePayloads)
-        func removed(_ cause: RemovalCause) -> Int64 { Int64(figures.removals[cause] ?? 0) }
+    private mutating func takeTiers(of figures: TileCacheStatistics) {
+        demotions = Int64(figures.tiers.demotions)
+        promotions = Int64(figures.tiers.promotions)
+        incompressible = Int64(figures.tiers.incompressible)
+        damaged_blocks = Int64(figures.tiers.damagedBlocks)
+        encoded_payloads = Int64(figures.tiers.encodedPayloads)
+        undecodable_payloads = Int64(figures.tiers.undecodablePayloads)
+        func removed(_ cause: TileCacheStatistics.RemovalCause) -> Int64 { Int64(figures.tiers.removals[cause] ?? 0) }
         removed_for_room = removed(.capacity)
         removed_incompressible = removed(.incompressible)
         removed_replaced = removed(.replaced)
         removed_invalidated = removed(.invalidated)
         removed_trimmed = removed(.trimmed)
         removed_damaged = removed(.damaged)
-        byte_limit = Int64(figures.byteLimit)
-        shortfall_bytes = Int64(figures.shortfallBytes)
-        used_bytes = Int64(figures.usedBytes)
-        peak_bytes = Int64(figures.peakBytes)
-        decoded_bytes = Int64(figures.decodedBytes)
-        compressed_bytes = Int64(figures.compressedBytes)
-        in_flight_bytes = Int64(figures.inFlightBytes)
-        bookkeeping_bytes = Int64(figures.bookkeepingBytes)
-        peak_decoded_bytes = Int64(figures.peakDecodedBytes)
-        peak_compressed_bytes = Int64(figures.peakCompressedBytes)
-        peak_in_flight_bytes = Int64(figures.peakInFlightBytes)
-        decoded_tiles = Int64(figures.decodedTiles)
-        compressed_tiles = Int64(figures.compressedTiles)
-        unseen_tiles = Int64(figures.unseenTiles)
-        unseen_prefetched_tiles = Int64(figures.unseenPrefetchedTiles)
+        byte_limit = Int64(figures.memory.limit.bytes)
+        shortfall_bytes = Int64(figures.memory.shortfall.bytes)
+        used_bytes = Int64(figures.memory.used.bytes)
+        peak_bytes = Int64(figures.memory.peak.bytes)
+        decoded_bytes = Int64(figures.memory.decoded.bytes)
+        compressed_bytes = Int64(figures.memory.compressed.bytes)
+        in_flight_bytes = Int64(figures.memory.inFlight.bytes)
+        bookkeeping_bytes = Int64(figures.memory.bookkeeping.bytes)
+        peak_decoded_bytes = Int64(figures.memory.peakDecoded.bytes)
+        peak_compressed_bytes = Int64(figures.memory.peakCompressed.bytes)
+        peak_in_flight_bytes = Int64(figures.memory.peakInFlight.bytes)
+        decoded_tiles = Int64(figures.memory.decodedTiles)
+        compressed_tiles = Int64(figures.memory.compressedTiles)
+        unseen_tiles = Int64(figures.memory.unseenTiles)
+        unseen_prefetched_tiles = Int64(figures.memory.unseenPrefetchedTiles)
     }
 }
 

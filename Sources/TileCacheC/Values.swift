@@ -14,7 +14,7 @@ extension tilecache_coordinate {
 }
 
 extension tilecache_rectangle {
-    package init(_ rectangle: Rectangle) {
+    package init(_ rectangle: PixelRect) {
         self.init(min_x: rectangle.minX, min_y: rectangle.minY, max_x: rectangle.maxX, max_y: rectangle.maxY)
     }
 }
@@ -46,7 +46,7 @@ extension tilecache_tile {
 }
 
 extension tilecache_format {
-    init(_ format: PixelFormat) {
+    init(_ format: TilePixelFormat) {
         let value =
             switch format {
             case .rgba8: TILECACHE_FORMAT_RGBA8
@@ -61,7 +61,7 @@ extension tilecache_format {
     }
 }
 
-package func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure) -> PixelFormat {
+package func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(Failure) -> TilePixelFormat {
     switch Int(format) {
     case Int(TILECACHE_FORMAT_RGBA8): return .rgba8
     case Int(TILECACHE_FORMAT_BGRA8): return .bgra8
@@ -78,7 +78,7 @@ package func pixelFormat(_ format: tilecache_format, opaqueBytes: Int64) throws(
     }
 }
 
-package func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
+package func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> TileAlphaMode {
     switch Int(alpha) {
     case Int(TILECACHE_ALPHA_STRAIGHT): return .straight
     case Int(TILECACHE_ALPHA_PREMULTIPLIED): return .premultiplied
@@ -87,7 +87,7 @@ package func alphaMode(_ alpha: tilecache_alpha) throws(Failure) -> AlphaMode {
     }
 }
 
-func downsampling(_ downsampling: tilecache_downsampling) throws(Failure) -> Downsampling {
+func downsampling(_ downsampling: tilecache_downsampling) throws(Failure) -> TileDownsampling {
     switch Int(downsampling) {
     case Int(TILECACHE_DOWNSAMPLING_LINEAR): return .linear
     case Int(TILECACHE_DOWNSAMPLING_LINEAR_SIGNED): return .linearSigned
@@ -97,7 +97,7 @@ func downsampling(_ downsampling: tilecache_downsampling) throws(Failure) -> Dow
 }
 
 extension tilecache_alpha {
-    init(_ alpha: AlphaMode) {
+    init(_ alpha: TileAlphaMode) {
         let value =
             switch alpha {
             case .straight: TILECACHE_ALPHA_STRAIGHT
@@ -120,13 +120,13 @@ extension tilecache_cause {
 }
 
 /// A region of the world; `nil` for NULL.
-func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> Rectangle? {
+func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> PixelRect? {
     guard let rectangle = pointer?.pointee else { return nil }
     let edges = [rectangle.min_x, rectangle.min_y, rectangle.max_x, rectangle.max_y]
     guard edges.allSatisfy({ $0.isFinite }), rectangle.min_x < rectangle.max_x, rectangle.min_y < rectangle.max_y else {
         throw .argument("region must have finite edges, each maximum above its minimum, not \(edges)")
     }
-    return Rectangle(minX: rectangle.min_x, minY: rectangle.min_y, maxX: rectangle.max_x, maxY: rectangle.max_y)
+    return PixelRect(minX: rectangle.min_x, minY: rectangle.min_y, maxX: rectangle.max_x, maxY: rectangle.max_y)
 }
 
 extension tilecache_viewport: VersionedStructure {
@@ -137,9 +137,9 @@ extension tilecache_viewport: VersionedStructure {
     }
 }
 
-func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> Viewport {
+func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> TileViewport {
     let fields = try read(pointer, name)
-    let viewport = Viewport(
+    let viewport = TileViewport(
         center: WorldPoint(x: fields.center_x, y: fields.center_y),
         width: fields.width,
         height: fields.height,
@@ -150,7 +150,7 @@ func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String)
 }
 
 /// A viewport that can be drawn.
-func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> Viewport {
+func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> TileViewport {
     let viewport = try readViewport(pointer, name)
     guard viewport.isDrawable else {
         throw .argument("\(name) must have finite numbers and a size and a scale larger than 0")

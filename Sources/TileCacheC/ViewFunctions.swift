@@ -28,14 +28,14 @@ func checkIsNotWritingTrace() throws(Failure) {
 
 extension tilecache_view_options: VersionedStructure {
     package static var defaults: tilecache_view_options {
-        let selection = LevelSelection()
+        let selection = TileLevelSelection()
         let budget = PromotionBudget()
         return tilecache_view_options(
             struct_size: MemoryLayout<tilecache_view_options>.size,
             level_bias: selection.bias,
             level_hysteresis: selection.hysteresis,
             promotion_tiles: Int64(budget.maximumTiles),
-            promotion_nanoseconds: budget.maximumNanoseconds
+            promotion_nanoseconds: budget.maximumTime.nanoseconds
         )
     }
 }
@@ -52,7 +52,7 @@ private func promotionBudget(tiles: Int64, nanoseconds: Int64) throws(Failure) -
     guard tiles >= 0, nanoseconds >= 0 else {
         throw .argument("promotion_tiles and promotion_nanoseconds must be 0 or more, not \(tiles) and \(nanoseconds)")
     }
-    return PromotionBudget(maximumTiles: Int(clamping: tiles), maximumNanoseconds: min(nanoseconds, 1 << 61))
+    return PromotionBudget(maximumTiles: Int(clamping: tiles), maximumTime: .nanoseconds(min(nanoseconds, 1 << 61)))
 }
 
 /// See `tilecache.h`.
@@ -105,7 +105,7 @@ public func tileCacheViewCreate(
         let budget = try promotionBudget(tiles: fields.promotion_tiles, nanoseconds: fields.promotion_nanoseconds)
         try handle.record.checkIsRunning()
         let ids = try layerIDs(layers, layerCount, atLeast: 1, handle.record)
-        let selection = LevelSelection(bias: fields.level_bias, hysteresis: fields.level_hysteresis)
+        let selection = TileLevelSelection(bias: fields.level_bias, hysteresis: fields.level_hysteresis)
         let made = handle.cache.makeView(layers: ids, selection: selection)
         made.promotionBudget = budget
         view.pointee = makeHandle(ViewHandle(made, of: handle.record))
@@ -165,9 +165,9 @@ public func tileCacheViewUpdate(
         let handle = try viewHandle(view)
         let place = try readDrawable(viewport, "viewport")
         let fields = try readOrDefaults(options, "options")
-        var destination: Destination?
+        var destination: ViewportDestination?
         if fields.destination != nil {
-            destination = Destination(
+            destination = ViewportDestination(
                 viewport: try readDrawable(fields.destination, "options->destination"),
                 time: moment(fields.destination_time) ?? .now
             )
@@ -258,7 +258,7 @@ public func tileCacheViewGetShortfallBytes(
     attempt { () throws(Failure) in
         let handle = try viewHandle(view)
         guard let bytes else { throw .isNull("bytes") }
-        bytes.pointee = Int64(handle.view.shortfallBytes)
+        bytes.pointee = Int64(handle.view.shortfall.bytes)
     }
 }
 

@@ -72,7 +72,7 @@ public struct FixedTileScroll: ScrollModel {
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
     /// Where the view will come to rest, and when.
-    public var destination: Destination? { core.destination }
+    public var destination: ViewportDestination? { core.destination }
 
     /// Shows the four tiles for a moment; once for each frame.
     ///
@@ -101,9 +101,9 @@ public struct FixedTileScroll: ScrollModel {
 
     /// The part of the plane that a tile shows, in screen pixels: tiles at the right and bottom edges are cut, and one
     /// that lies outside is empty.
-    public func rectangle(of tile: ScrollTile) -> Rectangle {
+    public func rectangle(of tile: ScrollTile) -> PixelRect {
         let (view, plane) = (core.limits.view, core.limits.content)
-        return Rectangle(
+        return PixelRect(
             minX: Double(tile.column) * view.width,
             minY: Double(tile.row) * view.height,
             maxX: min((Double(tile.column) + 1) * view.width, plane.width),

@@ -88,7 +88,7 @@ public struct InfiniteZoomScroll: ScrollModel {
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
     /// Where the view will come to rest, and when.
-    public var destination: Destination? { core.destination }
+    public var destination: ViewportDestination? { core.destination }
 
     /// The scale that was seen is the one that is drawn from now on. The offset is in screen pixels of the content as
     /// it was seen, and so it is the same before and after.
@@ -135,8 +135,8 @@ public struct InfiniteZoomScroll: ScrollModel {
 
     /// The part of the content that a tile shows, in screen pixels of the drawn scale: tiles at the right and bottom
     /// edges are cut.
-    public func rectangle(of tile: ScrollTile) -> Rectangle {
-        Rectangle(
+    public func rectangle(of tile: ScrollTile) -> PixelRect {
+        PixelRect(
             minX: Double(tile.column) * tileSize,
             minY: Double(tile.row) * tileSize,
             maxX: min((Double(tile.column) + 1) * tileSize, world.width * drawnScale),
@@ -145,13 +145,13 @@ public struct InfiniteZoomScroll: ScrollModel {
     }
 
     /// The part of the content that is in view, in screen pixels of the drawn scale; empty where there is none.
-    private func seenContent(at time: MonotonicTime) -> Rectangle {
+    private func seenContent(at time: MonotonicTime) -> PixelRect {
         let state = core.state(at: time)
         let corner = state.offset * (drawnScale / state.scale)
         let size = core.limits.view * (drawnScale / state.scale)
-        return Rectangle(minX: corner.x, minY: corner.y, maxX: corner.x + size.width, maxY: corner.y + size.height)
+        return PixelRect(minX: corner.x, minY: corner.y, maxX: corner.x + size.width, maxY: corner.y + size.height)
             .intersection(
-                Rectangle(minX: 0, minY: 0, maxX: world.width * drawnScale, maxY: world.height * drawnScale)
+                PixelRect(minX: 0, minY: 0, maxX: world.width * drawnScale, maxY: world.height * drawnScale)
             )
     }
 

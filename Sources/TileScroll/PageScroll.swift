@@ -162,15 +162,15 @@ public struct PageScroll: ScrollModel {
     }
 
     /// Where the view will come to rest, and when.
-    public var destination: Destination? {
+    public var destination: ViewportDestination? {
         guard let end = [row.end?.time, page.end?.time].compactMap({ $0 }).max() else { return nil }
-        return Destination(
+        return ViewportDestination(
             viewport: viewport(row: row.shown(at: end).offset, page: page.shown(at: end)),
             time: MonotonicTime(nanoseconds: end)
         )
     }
 
-    private func viewport(row: ScrollVector, page state: (offset: ScrollVector, scale: Double)) -> Viewport {
+    private func viewport(row: ScrollVector, page state: (offset: ScrollVector, scale: Double)) -> TileViewport {
         let begin = Double(currentPage) * page.limits.view.width
         var viewport = page.viewport((state.offset + ScrollVector(x: row.x - begin, y: 0), state.scale))
         viewport.center.x += begin

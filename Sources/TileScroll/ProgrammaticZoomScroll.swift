@@ -129,5 +129,5 @@ public struct ProgrammaticZoomScroll: ScrollModel {
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
     /// Where the view will come to rest, and when.
-    public var destination: Destination? { core.destination }
+    public var destination: ViewportDestination? { core.destination }
 }

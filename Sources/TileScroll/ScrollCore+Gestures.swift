@@ -175,7 +175,7 @@ extension ScrollCore {
     /// To the page nearest to where a throw would end, at most one from where the finger went down.
     private mutating func settle(onPagesOf width: Double, _ velocity: ScrollVector) {
         let range = limits.horizontal(at: scale)
-        let natural = Deceleration(from: offset, velocity: velocity, rate: .fast).end.x
+        let natural = ScrollDeceleration(from: offset, velocity: velocity, rate: .fast).end.x
         let first = (dragStart.x / width).rounded()
         let page = (natural / width).rounded().clamped(to: (first - 1)...(first + 1))
         spring(toHorizontal: (page * width).clamped(to: range), velocity: velocity.x)

@@ -40,7 +40,7 @@ struct ScrollCore: Sendable {
     /// Whether fingers can pull the scale a little beyond its bounds.
     var bouncesZoom = true
     /// How what was thrown slows down; `nil` where nothing can be thrown.
-    var rate: Deceleration.Rate? = .normal
+    var rate: ScrollDeceleration.Rate? = .normal
     /// The width of a page where the content comes to rest on pages only, in screen pixels.
     var pageWidth: Double?
 
@@ -149,9 +149,9 @@ struct ScrollCore: Sendable {
         return scale.clamped(to: scaleBounds)
     }
 
-    func viewport(_ shown: (offset: ScrollVector, scale: Double)) -> Viewport {
+    func viewport(_ shown: (offset: ScrollVector, scale: Double)) -> TileViewport {
         let middle = (shown.offset + limits.view.middle) * (1 / shown.scale)
-        return Viewport(
+        return TileViewport(
             center: WorldPoint(x: middle.x, y: middle.y),
             width: limits.view.width,
             height: limits.view.height,
@@ -170,7 +170,9 @@ struct ScrollCore: Sendable {
         )
     }
 
-    var destination: Destination? {
-        end.map { Destination(viewport: viewport(($0.offset, $0.scale)), time: MonotonicTime(nanoseconds: $0.time)) }
+    var destination: ViewportDestination? {
+        end.map {
+            ViewportDestination(viewport: viewport(($0.offset, $0.scale)), time: MonotonicTime(nanoseconds: $0.time))
+        }
     }
 }

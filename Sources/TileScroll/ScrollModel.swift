@@ -67,7 +67,7 @@ public struct ScrollState: Hashable, Sendable {
     /// What it does.
     public var phase: ScrollPhase
     /// What a cache is told: content units are world pixels.
-    public var viewport: Viewport
+    public var viewport: TileViewport
 }
 
 /// Something that a host wants to know once.
@@ -120,5 +120,5 @@ public protocol ScrollModel: Sendable {
     /// Where the view will come to rest and when, while it moves by itself; `nil` where it rests or is held.
     ///
     /// This is what `TileView.update` takes as its destination, so that tiles are fetched for the end of a fling.
-    var destination: Destination? { get }
+    var destination: ViewportDestination? { get }
 }

@@ -24,7 +24,7 @@ struct ScrollMotion: Sendable {
         velocity: ScrollVector,
         limits: ScrollLimits,
         scale: Double,
-        rate: Deceleration.Rate?,
+        rate: ScrollDeceleration.Rate?,
         at time: Int64
     ) {
         let (columns, rows) = (limits.horizontal(at: scale), limits.vertical(at: scale))
@@ -32,7 +32,7 @@ struct ScrollMotion: Sendable {
             x: rate != nil && limits.moves(columns) ? velocity.x : 0,
             y: rate != nil && limits.moves(rows) ? velocity.y : 0
         )
-        let glide = Deceleration(from: offset, velocity: speed, rate: rate ?? .normal)
+        let glide = ScrollDeceleration(from: offset, velocity: speed, rate: rate ?? .normal)
         start = time
         horizontal = Axis(glide, .horizontal, from: offset.x, velocity: speed.x, within: columns)
         vertical = Axis(glide, .vertical, from: offset.y, velocity: speed.y, within: rows)
@@ -54,7 +54,7 @@ struct ScrollMotion: Sendable {
 
     /// One direction: first thrown, then sprung.
     private struct Axis: Sendable {
-        private var glide: (motion: Deceleration, part: ScrollVector.Part)?
+        private var glide: (motion: ScrollDeceleration, part: ScrollVector.Part)?
         private var glideEnd = 0.0
         private var spring: Spring?
         let target: Double
@@ -66,7 +66,7 @@ struct ScrollMotion: Sendable {
         }
 
         init(
-            _ motion: Deceleration,
+            _ motion: ScrollDeceleration,
             _ part: ScrollVector.Part,
             from start: Double,
             velocity: Double,

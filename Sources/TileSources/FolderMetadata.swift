@@ -19,11 +19,11 @@ enum FolderMetadata {
     }
 
     /// A sentence if the metadata states another order of rows than the one that is read; else `nil`.
-    static func warning(_ folder: String, names: [String], layout: FolderLayout) -> String? {
+    static func warning(_ folder: String, names: [String], layout: TileFolderLayout) -> String? {
         let isRead: TileRowOrder = layout.order == .tms ? .fromBottom : .fromTop
         guard let (order, file) = rowOrder(of: folder, names: names), order != isRead else { return nil }
         let place = order == .fromBottom ? "bottom" : "top"
-        let other = FolderLayout(order == .fromBottom ? .tms : .xyz, isDoubled: layout.isDoubled)
+        let other = TileFolderLayout(order == .fromBottom ? .tms : .xyz, isDoubled: layout.isDoubled)
         return "\(folder): \(file) says that row 0 is at the \(place), and it is read the other way round; "
             + "\(other):\(folder) reads it so"
     }

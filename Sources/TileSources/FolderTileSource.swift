@@ -1,10 +1,10 @@
 public import TileCache
 
-/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or as another ``FolderLayout`` says.
+/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or as another ``TileFolderLayout`` says.
 ///
 /// A file that is not there is a tile that does not exist. One that cannot be decoded or has another size than the
 /// others fails for good, one that cannot be read fails for now; ``statistics`` says which and why.
-public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSource {
+public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The folder.
     public let name: String
     /// One level for each zoom from the first folder with a number for a name to the last.
@@ -14,12 +14,12 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
     /// What the tiles of the first zoom cover; all of the world where they are too many to look through.
-    public let contents: Rectangle
+    public let contents: PixelRect
 
     /// A sentence if the folder's metadata states another order of rows than the one that is read.
     public let warning: String?
 
-    private let layout: FolderLayout
+    private let layout: TileFolderLayout
     private let tileSize: Int
     private let fileExtension: String
     private let delivery: TileDelivery
@@ -33,25 +33,25 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     /// - Throws: ``TileSourceError`` where there is no such folder, or no tile in it.
     public init(
         path: String,
-        layout: FolderLayout = FolderLayout(.xyz),
-        options: SourceOptions = SourceOptions()
+        layout: TileFolderLayout = TileFolderLayout(.xyz),
+        options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(path)
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
         }
-        let found = names.compactMap { FolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
+        let found = names.compactMap { TileFolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
         guard let first = found.first, let last = found.last else {
             throw TileSourceError(
                 path,
                 "folders with the numbers of zooms for names (0, 1, 2, ...) were expected in it"
             )
         }
-        func sample(_ layout: FolderLayout) -> (path: String, fileExtension: String)? {
+        func sample(_ layout: TileFolderLayout) -> (path: String, fileExtension: String)? {
             found.lazy.compactMap { Self.sample(in: "\(path)/\($0)", layout) }.first
         }
         guard let sample = sample(layout) else {
-            let other = FolderLayout(layout.order, isDoubled: !layout.isDoubled)
+            let other = TileFolderLayout(layout.order, isDoubled: !layout.isDoubled)
             let hint = sample(other) == nil ? "" : "; \(other):\(path) has some"
             let form = "z/\(layout.order == .zyx ? "y/x" : "x/y")\(layout.isDoubled ? "@2x" : "")"
             throw TileSourceError(path, "tiles \(form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
@@ -65,7 +65,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
-        let world = Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+        let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
     }
 
@@ -73,17 +73,17 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     private static func contents(
         of folder: String,
         zoom: Int,
-        _ layout: FolderLayout,
-        in world: Rectangle
-    ) -> Rectangle? {
+        _ layout: TileFolderLayout,
+        in world: PixelRect
+    ) -> PixelRect? {
         let most = 4096
         let numbers = 0...(1 << zoom) - 1
         guard let folders = Files.names(in: folder, limit: most), folders.count < most else { return nil }
         let side = world.width / Double(1 << zoom)
-        var covered: Rectangle?
+        var covered: PixelRect?
         var count = 0
         for name in folders {
-            guard let outer = FolderLayout.number(name, within: numbers) else { continue }
+            guard let outer = TileFolderLayout.number(name, within: numbers) else { continue }
             let files = Files.names(in: "\(folder)/\(name)", limit: most) ?? []
             count += files.count
             guard count < most else { return nil }
@@ -91,7 +91,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
                 guard let inner = layout.parts(ofFile: file, within: numbers)?.number else { continue }
                 let tile = layout.tile(folder: outer, file: inner, zoom: zoom)
                 let (x, y) = (Double(tile.column) * side, Double(tile.row) * side)
-                covered = Rectangle(
+                covered = PixelRect(
                     minX: min(covered?.minX ?? x, x),
                     minY: min(covered?.minY ?? y, y),
                     maxX: max(covered?.maxX ?? 0, x + side),
@@ -103,7 +103,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     }
 
     /// What has been loaded and what has failed so far.
-    public var statistics: SourceStatistics { delivery.statistics }
+    public var statistics: TileSourceStatistics { delivery.statistics }
 
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -128,10 +128,10 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidSou
     }
 
     /// Some tile of a zoom.
-    private static func sample(in zoom: String, _ layout: FolderLayout) -> (path: String, fileExtension: String)? {
+    private static func sample(in zoom: String, _ layout: TileFolderLayout) -> (path: String, fileExtension: String)? {
         let numbers = 0...1 << 30
         for folder in Files.names(in: zoom, limit: 1000) ?? [] {
-            guard FolderLayout.number(folder, within: numbers) != nil else { continue }
+            guard TileFolderLayout.number(folder, within: numbers) != nil else { continue }
             for file in Files.names(in: "\(zoom)/\(folder)", limit: 1000) ?? [] {
                 guard let ending = layout.parts(ofFile: file, within: numbers)?.ending else { continue }
                 return ("\(zoom)/\(folder)/\(file)", ending)
@@ -151,7 +151,7 @@ enum TileSize {
         switch encoded.withUnsafeBytes({ TileImages.size(of: $0) }) {
         case .failure(let failure): throw TileSourceError(subject, failure.message)
         case .success(let size):
-            guard size.width == size.height, SourceOptions.tileSizes.contains(size.width) else {
+            guard size.width == size.height, TileSourceOptions.tileSizes.contains(size.width) else {
                 throw TileSourceError(
                     subject,
                     "a square tile of 16 to 4096 pixels a side was expected, not \(size.width) x \(size.height)"

@@ -16,7 +16,7 @@ final class HTTPEngine: @unchecked Sendable {
 
     private let mail = Lock(Mail())
     private let multi: UnsafeMutableRawPointer
-    private let options: HTTPOptions
+    private let options: HTTPTileOptions
     private let address: @Sendable (TileCoordinate) -> String
     private let delivery: HTTPDelivery
     private let counter: SourceCounter
@@ -31,7 +31,7 @@ final class HTTPEngine: @unchecked Sendable {
 
     /// `nil` where libcurl cannot begin.
     init?(
-        _ options: HTTPOptions,
+        _ options: HTTPTileOptions,
         delivery: HTTPDelivery,
         counter: SourceCounter,
         address: @escaping @Sendable (TileCoordinate) -> String
@@ -42,7 +42,7 @@ final class HTTPEngine: @unchecked Sendable {
         self.delivery = delivery
         self.counter = counter
         self.address = address
-        rule = RetryRule(retries: options.retries, backOff: options.backOff)
+        rule = RetryRule(retries: options.retries, backOff: Int(options.backOff / .milliseconds(1)))
         tile_curl_limit_connections(multi, options.connections)
         // The loop blocks in poll, so it has a thread of its own.
         DispatchQueue(label: "TileSources.http").async { self.run() }
@@ -95,7 +95,7 @@ final class HTTPEngine: @unchecked Sendable {
         for request in news.requests {
             let tile = request.tile
             let kept = delivery.kept[tile]
-            waiting.append(HTTPFetch(request, address: address(tile), kept: kept, limit: options.largestTile))
+            waiting.append(HTTPFetch(request, address: address(tile), kept: kept, limit: options.largestTile.bytes))
         }
         if !news.unwanted.isEmpty {
             let unwanted = Set(news.unwanted)
@@ -172,7 +172,7 @@ final class HTTPEngine: @unchecked Sendable {
                 waiting.append(fetch)
             } else {
                 let isForGood = !mayPass && cause != .noRoom
-                request.fail(isForGood ? .permanent : .transient(retryAfterNanoseconds: 1_000_000_000))
+                request.fail(isForGood ? .permanent : .transient(retryAfter: .seconds(1)))
             }
         }
     }

@@ -42,20 +42,20 @@ final class HTTPFetch {
     deinit { endTransfer() }
 
     /// Makes the transfer of the next attempt.
-    func begin(_ options: HTTPOptions, now: Int64) -> OpaqueCurl? {
+    func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         attempts += 1
         redirections = 0
-        deadline = now + Int64(options.timeout)
+        deadline = now + Int64(options.timeout / .milliseconds(1))
         return request(address, options, now)
     }
 
     /// Makes the transfer of the same attempt at the address that a redirection named.
-    func follow(_ target: String, _ options: HTTPOptions, now: Int64) -> OpaqueCurl? {
+    func follow(_ target: String, _ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         redirections += 1
         return request(target, options, now)
     }
 
-    private func request(_ target: String, _ options: HTTPOptions, _ now: Int64) -> OpaqueCurl? {
+    private func request(_ target: String, _ options: HTTPTileOptions, _ now: Int64) -> OpaqueCurl? {
         endTransfer()
         guard let easy = curl_easy_init() else { return nil }
         current = target
@@ -68,7 +68,7 @@ final class HTTPFetch {
         tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout)
+        tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
         tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(deadline - now, 1)))
         var lines = mayHaveSecrets || options.sendsHeadersToOtherOrigins ? options.headers : []
         isConditional = kept?.address == target
@@ -113,7 +113,7 @@ final class HTTPFetch {
     }
 
     /// What the attempt came to.
-    func end(_ result: CURLcode, _ options: HTTPOptions) -> FetchEnd {
+    func end(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
         if let refusal { return refusal }
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
@@ -150,7 +150,7 @@ final class HTTPFetch {
     }
 
     private func hold(_ bytes: Int) {
-        guard held != bytes, request.holdsEncoded(bytes: bytes) else { return }
+        guard held != bytes, request.holdsEncoded(.bytes(bytes)) else { return }
         held = bytes
     }
 

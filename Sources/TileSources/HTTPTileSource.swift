@@ -8,7 +8,7 @@ public import TileCache
 /// more is broken off. Failures that may pass are tried again after a while, a bounded number of times; then the cache
 /// asks again with its own back-off. Tiles whose answers had an `ETag` or `Last-Modified` are asked for under that
 /// condition when they are needed again. While they are fetched, encoded bytes count against the cache's limit.
-public final class HTTPTileSource: TileSource, TileDecoder, PyramidSource {
+public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// The address with its places.
     public let name: String
     /// One level for each of the options' zooms, of a square world.
@@ -31,15 +31,15 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidSource {
     /// - Throws: ``TileSourceError`` where the template or an option is not what it should be.
     public init(
         template: String,
-        http: HTTPOptions = HTTPOptions(),
-        options: SourceOptions = SourceOptions()
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(template)
         try http.check(template)
         let parsed = try URLTemplate(template)
         tileSize = options.tileSize ?? 256
         pyramid = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
-        let delivery = HTTPDelivery(options, tileSize: tileSize, keptBytes: http.keptBytes)
+        let delivery = HTTPDelivery(options, tileSize: tileSize, keeping: http.keptAnswers)
         let first = http.zooms.lowerBound
         let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter) { tile in
             parsed.address(zoom: first + tile.level, column: tile.column, row: tile.row)
@@ -56,7 +56,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidSource {
     deinit { engine.stop() }
 
     /// What has been fetched and what has failed so far; each attempt counts.
-    public var statistics: SourceStatistics { delivery.counter.statistics }
+    public var statistics: TileSourceStatistics { delivery.counter.statistics }
 
     /// Begins to fetch a tile.
     public func requestTile(_ request: TileRequest) {
@@ -83,9 +83,9 @@ final class HTTPDelivery: Sendable {
     private let queues: [DispatchQueue]
     private let turn = Lock(0)
 
-    init(_ options: SourceOptions, tileSize: Int, keptBytes: Int) {
+    init(_ options: TileSourceOptions, tileSize: Int, keeping memory: ByteCount) {
         images = TileDelivery(options)
-        kept = KeptAnswers(limit: keptBytes)
+        kept = KeptAnswers(limit: memory.bytes)
         self.tileSize = tileSize
         // Serial ones: a concurrent queue shares its threads with all the rest of the process.
         queues = (0..<2).map { DispatchQueue(label: "TileSources.decode.\($0)") }
@@ -109,7 +109,7 @@ final class HTTPDelivery: Sendable {
             guard failure == nil else {
                 kept.forget(tile)
                 // What came was broken, perhaps on the way: another time it may be whole.
-                throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000)
+                throw TileFailure.transient(retryAfter: .seconds(1))
             }
             // An answer without a name supersedes one that had one.
             if answer.isNamed { kept.keep(answer, for: tile) } else { kept.forget(tile) }

@@ -28,7 +28,7 @@ final class ImageCutter {
     }
 
     private let tileSize: Int
-    private let format: PixelFormat
+    private let format: TilePixelFormat
     private let bytesPerPixel: Int
     private let halver: ImageHalver
     private let codec: TileCodec
@@ -57,7 +57,7 @@ final class ImageCutter {
     /// Takes the memory for the bands; their sizes have been checked.
     init(
         _ pyramid: TilePyramid,
-        format: PixelFormat,
+        format: TilePixelFormat,
         halver: ImageHalver,
         codec: TileCodec,
         file: ScratchFile

@@ -14,7 +14,7 @@ struct TilePixelWriter {
     let layout: ti_layout
     let premultiplies: Bool
 
-    init(_ options: SourceOptions) {
+    init(_ options: TileSourceOptions) {
         switch options.format {
         case .bgra8: layout = ti_bgra
         case .gray8: layout = ti_gray

@@ -7,7 +7,7 @@ public import TileCache
 /// only be decoded as a whole, and count with all of their pixels. The tiles of all levels, the coarser ones made by
 /// halving, go compressed into a file without a name, from where they are read again. Orientation and colour profiles are
 /// not looked at.
-public final class ImageTileSource: BlockingTileSource, PyramidSource {
+public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     /// The file.
     public let name: String
     /// Levels with twice the resolution of the one before; one tile of level 0 covers the image, which is the world.
@@ -16,11 +16,11 @@ public final class ImageTileSource: BlockingTileSource, PyramidSource {
     public let layerOptions: LayerOptions
     /// The most memory that cutting took: 8 bytes for each pixel of a row of the image times the tile size (a band of
     /// each level), and what the decoder has to hold of the image, if that is more than rows.
-    public let cuttingBytes: Int
-    /// Bytes that the tiles take on disk.
-    public var diskBytes: Int { file.size }
+    public let cuttingMemory: ByteCount
+    /// The disk space of the tiles.
+    public var diskUse: ByteCount { .bytes(file.size) }
 
-    private let format: PixelFormat
+    private let format: TilePixelFormat
     private let tileSize: Int
     private let file: ScratchFile
     /// Finest first.
@@ -38,8 +38,8 @@ public final class ImageTileSource: BlockingTileSource, PyramidSource {
     /// - Throws: ``TileSourceError`` where the file is no such image, is damaged, or needs more memory or disk than allowed.
     public init(
         path: String,
-        image: ImageOptions = ImageOptions(),
-        options: SourceOptions = SourceOptions(),
+        image: ImageTileOptions = ImageTileOptions(),
+        options: TileSourceOptions = TileSourceOptions(),
         progress: (Double) -> Bool = { _ in true }
     ) throws(TileSourceError) {
         try options.check(path)
@@ -60,34 +60,34 @@ public final class ImageTileSource: BlockingTileSource, PyramidSource {
         }
         let bands = ImageCutter.byteCount(pyramid, bytesPerPixel: halver.bytesPerPixel)
         let needed = (bands ?? .max).addingReportingOverflow(rows.wholeBytes)
-        guard let bands, !needed.overflow, needed.partialValue <= image.memoryLimit else {
+        guard let bands, !needed.overflow, needed.partialValue <= image.memoryLimit.bytes else {
             let bytes = needed.overflow ? "more memory than there is" : "\(needed.partialValue) bytes of memory"
             throw TileSourceError(
                 path,
                 "\(rows.width) x \(rows.height) pixels need \(bytes) to be cut; "
-                    + "the image memory limit is \(image.memoryLimit) bytes"
+                    + "the image memory limit is \(image.memoryLimit.bytes) bytes"
             )
         }
         let codec: TileCodec
         do { codec = try TileCodec(maximumTileBytes: size * size * halver.bytesPerPixel) } catch {
             throw TileSourceError(path, "there is no memory")
         }
-        file = try ScratchFile(folder: image.folder, limit: image.diskLimit)
+        file = try ScratchFile(folder: image.folder, limit: image.diskLimit.bytes)
         let cutter = ImageCutter(pyramid, format: options.format, halver: halver, codec: codec, file: file)
-        try rows.decode(TilePixelWriter(options), limit: image.memoryLimit, into: cutter) { row in
+        try rows.decode(TilePixelWriter(options), limit: image.memoryLimit.bytes, into: cutter) { row in
             row % size != 0 || progress(Double(row) / Double(rows.height))
         }
         _ = progress(1)
         tiles = cutter.tiles
         name = path
-        cuttingBytes = bands + rows.wholeBytes
+        cuttingMemory = .bytes(bands + rows.wholeBytes)
         format = options.format
         tileSize = size
         layerOptions = options.layerOptions
     }
 
     /// What has been loaded and what has failed so far.
-    public var statistics: SourceStatistics { counter.statistics }
+    public var statistics: TileSourceStatistics { counter.statistics }
 
     /// Reads a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -101,20 +101,20 @@ public final class ImageTileSource: BlockingTileSource, PyramidSource {
         switch cut {
         case .solid(let pattern):
             isGood = true
-            pixels.withMutableBytes { SolidTile.fill($0, with: pattern) }
+            pixels.withUnsafeMutableBytes { SolidTile.fill($0, with: pattern) }
         case .raw(let offset):
-            isGood = pixels.withMutableBytes { file.read(at: offset, into: $0) }
+            isGood = pixels.withUnsafeMutableBytes { file.read(at: offset, into: $0) }
         case .block(let offset, let count):
             let reader = readers.withLock { $0.popLast() } ?? TileReader(tileBytes: pixels.byteCount)
-            guard let reader else { throw TileFailure.transient(retryAfterNanoseconds: 0) }
-            isGood = pixels.withMutableBytes { [file, tileSize, format] in
+            guard let reader else { throw TileFailure.transient(retryAfter: .zero) }
+            isGood = pixels.withUnsafeMutableBytes { [file, tileSize, format] in
                 reader.read(file, offset, count, into: $0, side: tileSize, format: format)
             }
             readers.withLock { $0.append(reader) }
         }
         guard isGood else {
             counter.count(TileLoadFailure(.unreadable, "its tile cannot be read again"), of: "\(name): tile \(tile)")
-            throw TileFailure.transient(retryAfterNanoseconds: 1_000_000_000)
+            throw TileFailure.transient(retryAfter: .seconds(1))
         }
         return .pixels
     }
@@ -141,7 +141,7 @@ private final class TileReader: @unchecked Sendable {
         _ count: Int,
         into pixels: UnsafeMutableRawBufferPointer,
         side: Int,
-        format: PixelFormat
+        format: TilePixelFormat
     ) -> Bool {
         guard count <= block.count else { return false }
         let bytes = UnsafeMutableRawBufferPointer(rebasing: block[..<count])

@@ -27,7 +27,7 @@ struct MBTilesMetadata {
 
     /// Left, bottom, right and top in degrees as a part of the world's square, x and y from 0 to 1 and y downwards;
     /// `nil` where they are not given, or make no sense.
-    var bounds: Rectangle? {
+    var bounds: PixelRect? {
         let numbers = values["bounds"]?.split(separator: ",").map { part in
             Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())
         }
@@ -36,7 +36,7 @@ struct MBTilesMetadata {
         guard known.count == 4, known[0] < known[2], known[1] < known[3], abs(known[0]) <= 180, abs(known[2]) <= 180,
             abs(known[1]) <= 90, abs(known[3]) <= 90
         else { return nil }
-        return Rectangle(
+        return PixelRect(
             minX: (known[0] + 180) / 360,
             minY: Self.mercator(known[3]),
             maxX: (known[2] + 180) / 360,

@@ -29,7 +29,7 @@ struct QueryBudget {
         case heap = "the database's own views take too much memory"
 
         /// Steps are the file's fault; time and memory may be another program's.
-        var cause: LoadFailureCause {
+        var cause: TileLoadFailureCause {
             switch self {
             case .steps: .undecodable
             case .time: .timeOut

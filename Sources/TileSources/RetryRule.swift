@@ -9,7 +9,7 @@ enum FetchEnd: Equatable {
     case absent
     /// The answer is at another address.
     case redirected(to: String)
-    case failed(LoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
+    case failed(TileLoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
 }
 
 /// Whether and when a failed request is sent again: pure, so that it can be tested without a clock.

@@ -6,12 +6,12 @@ struct TileDelivery: Sendable {
     private let images: TileImages
     private let keepsEncoded: Bool
 
-    init(_ options: SourceOptions) {
+    init(_ options: TileSourceOptions) {
         images = TileImages(options)
         keepsEncoded = options.keepsEncoded
     }
 
-    var statistics: SourceStatistics { counter.statistics }
+    var statistics: TileSourceStatistics { counter.statistics }
 
     /// Answers for a tile that has been looked for.
     func deliver(
@@ -28,7 +28,7 @@ struct TileDelivery: Sendable {
         case .failed(let failure):
             counter.count(failure, of: subject)
             let isTransient = failure.cause == .unreadable || failure.cause == .timeOut
-            throw isTransient ? .transient(retryAfterNanoseconds: 0) : .permanent
+            throw isTransient ? .transient(retryAfter: .zero) : .permanent
         case .bytes(let bytes):
             // A closure that throws what it says it does makes the compiler crash here.
             let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }

@@ -31,7 +31,7 @@ struct TileImages: Sendable {
     /// What a decoder may hold for an image that it can only decode as a whole: the largest tile, twice.
     private static let limit: UInt64 = 1 << 28
 
-    init(_ options: SourceOptions) {
+    init(_ options: TileSourceOptions) {
         writer = TilePixelWriter(options)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
     }
@@ -48,7 +48,7 @@ struct TileImages: Sendable {
         guard place.width <= width, place.height <= height, bytesPerRow == width * bytesPerPixel else {
             throw TileLoadFailure(.wrongSize, "the layer's tiles are of another size or format than the source's")
         }
-        let failure = pixels.withMutableBytes { target -> TileLoadFailure? in
+        let failure = pixels.withUnsafeMutableBytes { target -> TileLoadFailure? in
             Self.failure(of: { decode(encoded, place, into: target, bytesPerRow: bytesPerRow, error: &$0) })
         }
         if let failure { throw failure }
@@ -110,7 +110,7 @@ struct TileImages: Sendable {
     private static func failure(of body: (inout ti_error) -> ti_status) -> TileLoadFailure? {
         var error = ti_error()
         let status = body(&error)
-        let cause: LoadFailureCause
+        let cause: TileLoadFailureCause
         switch status {
         case ti_ok: return nil
         case ti_truncated: cause = .truncated

@@ -3,7 +3,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// An MBTiles file.
     case mbtiles(String)
     /// A folder of files, and how they are named.
-    case folder(String, FolderLayout)
+    case folder(String, TileFolderLayout)
     /// A Deep Zoom descriptor.
     case deepZoom(String)
     /// One large image.
@@ -31,7 +31,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case "image": self = .image(rest)
         case "http": self = .http(rest)
         case let name:
-            guard let layout = FolderLayout(name) else { return nil }
+            guard let layout = TileFolderLayout(name) else { return nil }
             self = .folder(rest, layout)
         }
     }
@@ -57,15 +57,15 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     ///   - progress: called while an image is cut, with the part that is done, 0 to 1; `false` cancels.
     /// - Throws: ``TileSourceError``, which names the file or address and what was expected of it.
     public func open(
-        _ options: SourceOptions = SourceOptions(),
-        http: HTTPOptions = HTTPOptions(),
-        image: ImageOptions = ImageOptions(),
+        _ options: TileSourceOptions = TileSourceOptions(),
+        http: HTTPTileOptions = HTTPTileOptions(),
+        image: ImageTileOptions = ImageTileOptions(),
         progress: (Double) -> Bool = { _ in true }
-    ) throws(TileSourceError) -> any PyramidSource {
+    ) throws(TileSourceError) -> any PyramidTileSource {
         switch self {
-        case .mbtiles(let path): try MBTilesSource(path: path, options: options)
+        case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
-        case .deepZoom(let path): try DeepZoomSource(path: path, options: options)
+        case .deepZoom(let path): try DeepZoomTileSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)
         case .http(let template): try HTTPTileSource(template: template, http: http, options: options)
         }

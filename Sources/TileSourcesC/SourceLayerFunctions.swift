@@ -6,7 +6,7 @@ internal import TileSources
 
 extension tilecache_source_layer_options: VersionedStructure {
     package static var defaults: tilecache_source_layer_options {
-        let (pixels, http) = (SourceOptions(), HTTPOptions())
+        let (pixels, http) = (TileSourceOptions(), HTTPTileOptions())
         var options = tilecache_source_layer_options()
         options.format = tilecache_format(TILECACHE_FORMAT_RGBA8)
         options.alpha = tilecache_alpha(TILECACHE_ALPHA_PREMULTIPLIED)
@@ -17,11 +17,11 @@ extension tilecache_source_layer_options: VersionedStructure {
         return options
     }
 
-    fileprivate func pixels() throws(Failure) -> SourceOptions {
+    fileprivate func pixels() throws(Failure) -> TileSourceOptions {
         guard Int(format) != Int(TILECACHE_FORMAT_OPAQUE) else {
             throw .argument("options->format must be TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8")
         }
-        return SourceOptions(
+        return TileSourceOptions(
             format: try pixelFormat(format, opaqueBytes: 0),
             alpha: try alphaMode(alpha),
             keepsEncoded: keeps_encoded != 0,
@@ -30,13 +30,13 @@ extension tilecache_source_layer_options: VersionedStructure {
         )
     }
 
-    fileprivate func http() throws(Failure) -> HTTPOptions {
+    fileprivate func http() throws(Failure) -> HTTPTileOptions {
         guard minimum_zoom <= maximum_zoom else {
             throw .argument(
                 "options->minimum_zoom must not be above maximum_zoom, not \(minimum_zoom) and \(maximum_zoom)"
             )
         }
-        var http = HTTPOptions(zooms: Int(minimum_zoom)...Int(maximum_zoom))
+        var http = HTTPTileOptions(zooms: Int(minimum_zoom)...Int(maximum_zoom))
         if let headers { http.headers = String(cString: headers).split(separator: "\n").map(String.init) }
         return http
     }
@@ -49,10 +49,10 @@ extension tilecache_source_layer_info: VersionedStructure {
 private func source(
     of layer: tilecache_layer,
     in cache: OpaquePointer?
-) throws(Failure) -> any PyramidSource {
+) throws(Failure) -> any PyramidTileSource {
     let record = try cacheHandle(cache).record
     _ = try record.layer(layer)
-    guard let source = record.source(of: layer) as? any PyramidSource else {
+    guard let source = record.source(of: layer) as? any PyramidTileSource else {
         throw .argument("layer \(layer) was not added by tilecache_add_source_layer()")
     }
     return source
@@ -86,7 +86,7 @@ public func tileCacheAddSourceLayer(
             throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
         }
         try handle.record.checkIsRunning()
-        let source: any PyramidSource
+        let source: any PyramidTileSource
         do throws(TileSourceError) {
             source = try place.open(pixels, http: http)
         } catch {

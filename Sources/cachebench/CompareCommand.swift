@@ -102,7 +102,7 @@ struct CompareCommand: ParsableCommand {
             let report: CompareReport
             do {
                 report = try comparison.run(
-                    paths: try TraceList.paths(traces),
+                    paths: try PanTraceList.paths(traces),
                     shouldStop: { Interruption.hasCome },
                     progress: { progress.done($0, of: $1, "replays") }
                 )
@@ -124,7 +124,7 @@ struct CompareCommand: ParsableCommand {
 extension CompareCommand {
     private func draw(to path: String) throws {
         let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture")
-        let paths = try TraceList.paths(traces)
+        let paths = try PanTraceList.paths(traces)
         guard let trace = paths.first, paths.count == 1, let budget = budgets.first else {
             throw Failure("--picture draws one trace with one budget, and there are \(paths.count) traces")
         }

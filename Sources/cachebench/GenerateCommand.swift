@@ -28,7 +28,7 @@ struct GenerateCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("How long: 90s, 10min, 24h, from 1s to 8760h. (default: 1min)", valueName: "duration"),
         transform: { text in
-            let duration = Quantity.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
+            let duration = QuantityText.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
             return try parsed(duration, "a time with its unit from 1s to 8760h (90s, 10min)")
         }
     )
@@ -55,10 +55,10 @@ struct GenerateCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("Samples a second while something moves, 0.001 to 1000. (default: 60)", valueName: "rate"),
         transform: { text in
-            try parsed(Double(text).flatMap { FrameRate(framesPerSecond: $0) }, "a number from 0.001 to 1000")
+            try parsed(Double(text).flatMap { PanFrameRate(framesPerSecond: $0) }, "a number from 0.001 to 1000")
         }
     )
-    var rate: FrameRate?
+    var rate: PanFrameRate?
 
     @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
     var output: String?

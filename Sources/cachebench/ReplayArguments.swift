@@ -115,7 +115,7 @@ struct ReplayArguments: ParsableArguments {
         ),
         transform: { text in
             if text == "none" { return .drawn }
-            return .fixed(try parsed(Quantity.duration(text), "a time with its unit (40ms, 1.2s), 0 or none"))
+            return .fixed(try parsed(QuantityText.duration(text), "a time with its unit (40ms, 1.2s), 0 or none"))
         }
     )
     var loadLatency = LoadLatency.unset
@@ -157,7 +157,7 @@ struct ReplayArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Only so much of each trace: 180s, 3min.", valueName: "duration"),
-        transform: { try parsed(Quantity.duration($0), "a time with its unit (180s, 3min)") }
+        transform: { try parsed(QuantityText.duration($0), "a time with its unit (180s, 3min)") }
     )
     var duration: Int64?
 
@@ -287,8 +287,8 @@ func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     try parsed(whole(text, 1...65_536), "a whole number from 1 to 65536")
 }
 
-@Sendable func pixelLayout(_ text: String) throws -> PixelFormat {
-    try parsed(PixelFormat(name: text), "rgba8, bgra8, gray8, gray16, rgba16 or float32")
+@Sendable func pixelLayout(_ text: String) throws -> TilePixelFormat {
+    try parsed(TilePixelFormat(name: text), "rgba8, bgra8, gray8, gray16, rgba16 or float32")
 }
 
 @Sendable func seedNumber(_ text: String) throws -> UInt64 {

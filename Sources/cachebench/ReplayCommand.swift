@@ -124,7 +124,7 @@ struct ReplayCommand: ParsableCommand {
 
     private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: @Sendable () throws -> ReplayInput)] {
         guard !traces.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
-        return try TraceList.paths(traces).map { path in
+        return try PanTraceList.paths(traces).map { path in
             let name = path == "-" ? "standard input" : path
             return (
                 name,

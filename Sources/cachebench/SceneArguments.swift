@@ -7,7 +7,7 @@ struct SceneArguments: ParsableArguments {
     @Option(help: "Pixels a side of a tile. (default: the trace's, or 256)", transform: tileSide)
     var tileSize: Int?
 
-    @Option(help: PixelFormat.help, transform: pixelLayout)
+    @Option(help: TilePixelFormat.help, transform: pixelLayout)
     var pixelFormat = ReplayOptions().pixelFormat
 
     @Option(
@@ -23,7 +23,7 @@ struct SceneArguments: ParsableArguments {
     var world: PanTraceHeader.Size?
 }
 
-extension PixelFormat {
+extension TilePixelFormat {
     /// The help of `--pixel-format`.
     static var help: ArgumentHelp {
         """

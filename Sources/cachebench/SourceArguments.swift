@@ -32,8 +32,9 @@ struct SourceArguments: ParsableArguments {
     var maximumZoom: Int?
 
     @Option(
-        help: "Memory that cutting a large image: may take.\(standard(MemoryLimit.bytes(ImageOptions().memoryLimit)))",
-        transform: { try parsed(Quantity.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
+        help:
+            "Memory that cutting a large image: may take.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
+        transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
     )
     var imageMemoryLimit: Int?
 
@@ -81,18 +82,20 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-    private func open(_ address: TileSourceAddress, _ replay: ReplayArguments) throws -> any PyramidSource {
+    private func open(_ address: TileSourceAddress, _ replay: ReplayArguments) throws -> any PyramidTileSource {
         let progress = Progress()
         defer { progress.end() }
         do {
             return try address.open(
-                SourceOptions(
+                TileSourceOptions(
                     format: replay.scene.pixelFormat,
                     keepsEncoded: replay.compressedTier.isOn,
                     tileSize: replay.scene.tileSize
                 ),
-                http: HTTPOptions(zooms: 0...(maximumZoom ?? usualZoom)),
-                image: ImageOptions(memoryLimit: imageMemoryLimit ?? ImageOptions().memoryLimit),
+                http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom)),
+                image: ImageTileOptions(
+                    memoryLimit: imageMemoryLimit.map { .bytes($0) } ?? ImageTileOptions().memoryLimit
+                ),
                 progress: { part in
                     progress.reached(part, "cutting the image")
                     return !Interruption.hasCome
@@ -119,7 +122,7 @@ extension SourceArguments {
 
 extension ReplaySourceCounts {
     /// The source's own counts, in the words of the report.
-    init(_ statistics: SourceStatistics) {
+    init(_ statistics: TileSourceStatistics) {
         self.init()
         loads = statistics.loads
         absent = statistics.absent

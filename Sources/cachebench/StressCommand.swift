@@ -29,7 +29,7 @@ struct StressCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("How long: 30s, 30min.\(standard("30s"))", valueName: "duration"),
-        transform: { try parsed(Quantity.duration($0), "a time with its unit (30s, 30min)") }
+        transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 30min)") }
     )
     var duration = usual.duration
 
@@ -80,7 +80,7 @@ struct StressCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The highest limit that is set, 1MiB or more. (default: 8MiB)", valueName: "bytes"),
-        transform: { try parsed(Quantity.bytes($0), "bytes (8MiB, 64MiB)") }
+        transform: { try parsed(QuantityText.bytes($0), "bytes (8MiB, 64MiB)") }
     )
     var memoryLimit = usual.byteLimit
 

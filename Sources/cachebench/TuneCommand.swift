@@ -157,7 +157,7 @@ struct TuneCommand: ParsableCommand {
 
     private func inputs(_ options: ReplayOptions) throws -> [@Sendable () throws -> ReplayInput] {
         guard !traces.isEmpty else { return [{ try ReplayInput(builtIn: options) }] }
-        return try TraceList.paths(traces).map { path in { try ReplayInput(path: path, options: options) } }
+        return try PanTraceList.paths(traces).map { path in { try ReplayInput(path: path, options: options) } }
     }
 }
 

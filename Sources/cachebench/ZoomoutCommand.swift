@@ -60,7 +60,7 @@ struct ZoomoutCommand: ParsableCommand {
             """,
             valueName: "duration"
         ),
-        transform: { try parsed(Quantity.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
+        transform: { try parsed(QuantityText.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
     )
     var loadLatency: Int64?
 
@@ -72,7 +72,7 @@ struct ZoomoutCommand: ParsableCommand {
     @Option(help: "Pixels a side of a tile.\(standard(usual.tileSize))", transform: tileSide)
     var tileSize = usual.tileSize
 
-    @Option(help: PixelFormat.help, transform: pixelLayout)
+    @Option(help: TilePixelFormat.help, transform: pixelLayout)
     var pixelFormat = usual.pixelFormat
 
     @Option(

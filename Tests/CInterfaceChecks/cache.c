@@ -30,7 +30,8 @@ const char *check_configuration(void) {
     TAKEN(byte_limit = 1);
     REFUSED(maximum_byte_limit = -1);
     REFUSED(maximum_byte_limit = (INT64_C(1) << 46) + 1);
-    TAKEN(maximum_byte_limit = 1);
+    REFUSED(maximum_byte_limit = good.byte_limit - 1);
+    TAKEN(maximum_byte_limit = good.byte_limit);
     REFUSED(workers = 0);
     REFUSED(workers = 256);
     REFUSED(workers = INT32_MIN);
@@ -50,9 +51,12 @@ const char *check_configuration(void) {
     TAKEN(effort = 0);
     TAKEN(effort = 1);
     REFUSED(expected_load_latency = -1);
-    TAKEN(expected_load_latency = INT64_MAX);
+    TAKEN(expected_load_latency = INT64_C(3600000000000));
+    REFUSED(expected_load_latency = INT64_C(3600000000001));
     REFUSED(retry_delay = 0);
-    TAKEN(retry_delay = INT64_MAX);
+    TAKEN(retry_delay = 1);
+    TAKEN(retry_delay = INT64_C(86400000000000));
+    REFUSED(retry_delay = INT64_C(86400000000001));
     REFUSED(stuck_load_time = 999999);
     TAKEN(stuck_load_time = 1000000);
     TAKEN(stuck_load_time = INT64_MAX);

@@ -236,7 +236,7 @@ import TileCache
         for step in 0..<2000 {
             x = (x * 3.9 * (1 - x))
             recorder.record(
-                Viewport(
+                TileViewport(
                     center: WorldPoint(x: x * 1e5, y: -x),
                     width: 640,
                     height: 376,

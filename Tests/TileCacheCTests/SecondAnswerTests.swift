@@ -22,16 +22,16 @@ import TileCache
             pyramid: .powerOfTwo(worldWidth: 256, worldHeight: 256, tileSize: 64)
         )
         let view = cache.makeView(layers: [layer])
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         let end = Date().addingTimeInterval(20)
         while source.request.withLock({ $0 == nil }), Date() < end { Thread.sleep(forTimeInterval: 0.001) }
         let request = try #require(source.request.withLock { $0 })
         let handle = RequestHandle(request, source: CallbackContext(nil, destroy: nil))
         try handle.claim()
         #expect(throws: Failure.self) { try handle.claim() }
-        #expect(cache.statistics.secondAnswers == 1)
+        #expect(cache.statistics.loads.secondAnswers == 1)
         #expect(request.complete { _ in .absent })
-        #expect(cache.statistics.loadsAbsent == 1 && cache.statistics.loadsCancelled == 0)
+        #expect(cache.statistics.loads.absent == 1 && cache.statistics.loads.cancelled == 0)
         #expect(cache.shutdown())
     }
 }

@@ -3,7 +3,7 @@ import Testing
 import TileCache
 import TileCacheConcurrency
 
-/// A name that the library has as well, as applications do.
+/// A name that applications and other modules have too.
 struct Rectangle {
     var isDirty = false
 }
@@ -69,7 +69,7 @@ private final class GatedSource: AsyncTileSource {
         if fails { throw TileFailure.permanent }
         return { pixels in
             if tile.column == 1 { return .absent }
-            pixels.withMutableBytes { bytes in
+            pixels.withUnsafeMutableBytes { bytes in
                 _ = bytes.initializeMemory(as: UInt8.self, repeating: UInt8(tile.column))
             }
             return .pixels
@@ -94,7 +94,7 @@ private final class GatedSource: AsyncTileSource {
     }
 
     /// Four tiles of 64 pixels, columns 0 and 1.
-    private let viewport = Viewport(center: WorldPoint(x: 64, y: 64), width: 100, height: 100)
+    private let viewport = TileViewport(center: WorldPoint(x: 64, y: 64), width: 100, height: 100)
 
     private func reaches(_ condition: () -> Bool) async throws -> Bool {
         for _ in 0..<4000 {
@@ -139,7 +139,7 @@ private final class GatedSource: AsyncTileSource {
         _ = view?.frame()
         #expect(try await reaches { source.started == 4 })
         source.openAll()
-        #expect(try await reaches { cache.statistics.loadsFinished + cache.statistics.loadsAbsent == 4 })
+        #expect(try await reaches { cache.statistics.loads.finished + cache.statistics.loads.absent == 4 })
         var iterator = stream.makeAsyncIterator()
         #expect(await iterator.next() != nil)
         view = nil
@@ -153,8 +153,8 @@ private final class GatedSource: AsyncTileSource {
         let (cache, layer, view) = try make(source)
         view.update(viewport)
         #expect(try await reaches { source.started == 4 })
-        view.update(Viewport(center: WorldPoint(x: 900, y: 900), width: 100, height: 100))
-        #expect(try await reaches { source.cancelled == 4 && cache.statistics.loadsCancelled == 4 })
+        view.update(TileViewport(center: WorldPoint(x: 900, y: 900), width: 100, height: 100))
+        #expect(try await reaches { source.cancelled == 4 && cache.statistics.loads.cancelled == 4 })
         #expect(try await reaches { source.started == 8 })
         cache.removeLayer(layer)
         #expect(try await reaches { source.cancelled == 8 })
@@ -166,7 +166,7 @@ private final class GatedSource: AsyncTileSource {
         view.update(viewport)
         #expect(try await reaches { source.started == 4 })
         source.openAll()
-        #expect(try await reaches { cache.statistics.loadsFailed == 4 })
+        #expect(try await reaches { cache.statistics.loads.failed == 4 })
         #expect(view.frame().unavailable.count == 4)
     }
 }

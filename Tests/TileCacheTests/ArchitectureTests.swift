@@ -12,14 +12,14 @@ import Testing
     /// What is left, by the folder that names it. It must not grow.
     private static let exceptions: [String: Set<String>] = [
         // Its levels of pressure alone.
-        "Pressure": ["MemoryPressure"],
+        "Pressure": ["MemoryPressureMonitor"],
         // Their sizes alone: what a view takes of the limit for each tile.
         "Pool": ["ComposedTile", "TileIdentity", "VisibleTile"],
         // A request answers to the core that made it.
         "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper"],
         // The core makes what a renderer holds, and takes the settings that it gives.
         "Service": [
-            "LayerOptions", "LeaseHold", "LeasedTile", "Placement", "TileCache", "TileFrame", "TileIdentity",
+            "LayerOptions", "LeaseHold", "LeasedTile", "TilePlacement", "TileCache", "TileFrame", "TileIdentity",
             "TileViewDiagnostics", "UnavailableTile",
         ],
     ]

@@ -14,7 +14,7 @@ import TileCache
 
         func setNeedsRedraw() { redraws.add(1, ordering: .sequentiallyConsistent) }
 
-        func draw(_ tile: LeasedTile, _ part: Rectangle, at place: Rectangle) {
+        func draw(_ tile: LeasedTile, _ part: PixelRect, at place: PixelRect) {
             drawn.withLock { $0.append(tile.identity) }
         }
 
@@ -32,7 +32,7 @@ import TileCache
         struct Checkers: BlockingTileSource {
             func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
                 let shade: UInt8 = (tile.column + tile.row).isMultiple(of: 2) ? 0x40 : 0xC0
-                pixels.withMutableBytes { bytes in for index in bytes.indices { bytes[index] = shade } }
+                pixels.withUnsafeMutableBytes { bytes in for index in bytes.indices { bytes[index] = shade } }
                 return .pixels
             }
         }
@@ -44,7 +44,7 @@ import TileCache
         let view = cache.makeView(layers: [map])
         view.onTilesReady = { screen.setNeedsRedraw() }  // better pixels are ready
 
-        func draw(_ viewport: Viewport) {  // every frame
+        func draw(_ viewport: TileViewport) {  // every frame
             view.update(viewport)
             for placement in view.frame() {  // exact tiles, or parts of coarser and finer ones
                 screen.draw(placement.tile, placement.tileRectangle, at: placement.worldRectangle)
@@ -54,7 +54,7 @@ import TileCache
 
         // The main queue, where the sample is called back, belongs to the tests' runner.
         view.callbackQueue = DispatchQueue(label: "screen")
-        let viewport = Viewport(center: WorldPoint(x: 65_536, y: 65_536), width: 512, height: 512)
+        let viewport = TileViewport(center: WorldPoint(x: 65_536, y: 65_536), width: 512, height: 512)
         var drawn: [TileIdentity] = []
         while drawn.count < 4 || !drawn.allSatisfy({ $0.tile.level == 9 }) {
             draw(viewport)
@@ -64,7 +64,7 @@ import TileCache
         #expect(Set(drawn.map(\.tile.column)) == [255, 256])
         #expect(cache.shutdown())
         #expect(screen.redrawCount > 0)
-        #expect(cache.statistics.peakBytes <= 64 << 20)
+        #expect(cache.statistics.memory.peak.bytes <= 64 << 20)
     }
 
     @Test func isTheCodeAbove() throws {

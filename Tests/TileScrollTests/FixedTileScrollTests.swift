@@ -48,7 +48,7 @@ import TileCache
         var model = try FixedTileScroll(plane: .init(width: 100, height: 500), view: view)
         #expect(model.layoutTiles(at: milliseconds(0)).made.count == 4)
         #expect(model.rectangle(of: tile(1, 0)).isEmpty)
-        #expect(model.rectangle(of: tile(0, 1)) == Rectangle(minX: 0, minY: 460, maxX: 100, maxY: 500))
+        #expect(model.rectangle(of: tile(0, 1)) == PixelRect(minX: 0, minY: 460, maxX: 100, maxY: 500))
     }
 
     @Test(arguments: 0..<1500 as Range<UInt64>)

@@ -22,7 +22,7 @@ import TileCache
             ]
         )
         // The last tile is cut to the 288 x 414 px of the content.
-        #expect(model.rectangle(of: .init(column: 1, row: 1)) == Rectangle(minX: 256, minY: 256, maxX: 288, maxY: 414))
+        #expect(model.rectangle(of: .init(column: 1, row: 1)) == PixelRect(minX: 256, minY: 256, maxX: 288, maxY: 414))
     }
 
     /// The legal offsets go from -160 to 288 - 160: a corner of the content can be in the middle, but not farther.

@@ -5,9 +5,9 @@ import TileCache
 @testable import TileScroll
 
 @Suite struct ScrollPhysicsTests {
-    @Test(arguments: Deceleration.Rate.allCases)
-    func speedFallsByTheSamePartInEveryMillisecond(rate: Deceleration.Rate) {
-        let motion = Deceleration(from: .zero, velocity: .init(x: 3000, y: -400), rate: rate)
+    @Test(arguments: ScrollDeceleration.Rate.allCases)
+    func speedFallsByTheSamePartInEveryMillisecond(rate: ScrollDeceleration.Rate) {
+        let motion = ScrollDeceleration(from: .zero, velocity: .init(x: 3000, y: -400), rate: rate)
         #expect(abs(rate.decay + 1000 * log(rate.perMillisecond)) < 1e-12)
         for step in 0..<500 {
             let (before, after) = (
@@ -19,7 +19,7 @@ import TileCache
 
     /// 1000 px/s reach 1000 / 2.0020027 = 499.4998 px; half a pixel before that they stop, after ln 999 / 2.002 s.
     @Test func theEndPointIsKnown() {
-        let motion = Deceleration(from: .init(x: 7, y: 0), velocity: .init(x: 1000, y: 0))
+        let motion = ScrollDeceleration(from: .init(x: 7, y: 0), velocity: .init(x: 1000, y: 0))
         #expect(abs(motion.end.x - (7 + 499.49983 - 0.5)) < 1e-4)
         #expect(abs(motion.duration - log(499.49983 / 0.5) / 2.0020027) < 1e-6)
         #expect(motion.offset(after: motion.duration + 1) == motion.end)
@@ -35,9 +35,9 @@ import TileCache
 
     @Test func whatIsTooSlowStaysWhereItIs() {
         // 1.001 px/s is half a pixel's reach.
-        #expect(Deceleration(from: .zero, velocity: .init(x: 1.0009, y: 0)).duration == 0)
-        #expect(Deceleration(from: .zero, velocity: .init(x: 1.0011, y: 0)).duration > 0)
-        #expect(Deceleration(from: .init(x: 3, y: 4), velocity: .init(x: .nan, y: 0)).end == .init(x: 3, y: 4))
+        #expect(ScrollDeceleration(from: .zero, velocity: .init(x: 1.0009, y: 0)).duration == 0)
+        #expect(ScrollDeceleration(from: .zero, velocity: .init(x: 1.0011, y: 0)).duration > 0)
+        #expect(ScrollDeceleration(from: .init(x: 3, y: 4), velocity: .init(x: .nan, y: 0)).end == .init(x: 3, y: 4))
     }
 
     @Test func aRubberBandResists() {

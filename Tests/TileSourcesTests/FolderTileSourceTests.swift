@@ -38,15 +38,15 @@ import TileSources
             }
         }
         #expect(source.statistics.loads == 84 && source.statistics.absent == 2 && source.statistics.failureCount == 0)
-        let fromBottom = try FolderTileSource(path: folder.path, layout: FolderLayout(.tms))
+        let fromBottom = try FolderTileSource(path: folder.path, layout: TileFolderLayout(.tms))
         #expect(try fromBottom.loaded(2, 3, 0).image == image(3, 3, 7))
         #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
     }
 
     /// Both densities of all orders in one folder: a layout finds its own files and no others.
-    @Test(arguments: FolderLayout.Order.allCases, [false, true])
-    func everyLayoutFindsItsOwnFiles(order: FolderLayout.Order, isDoubled: Bool) throws {
-        let layout = FolderLayout(order, isDoubled: isDoubled)
+    @Test(arguments: TileFolderLayout.Order.allCases, [false, true])
+    func everyLayoutFindsItsOwnFiles(order: TileFolderLayout.Order, isDoubled: Bool) throws {
+        let layout = TileFolderLayout(order, isDoubled: isDoubled)
         for side in [16, 32] {
             for column in 0..<4 {
                 for row in 1..<3 {
@@ -62,7 +62,7 @@ import TileSources
         #expect(source.pyramid.worldWidth == Double(4 * side))
         #expect(
             source.contents
-                == Rectangle(minX: 0, minY: Double(side), maxX: Double(4 * side), maxY: Double(3 * side))
+                == PixelRect(minX: 0, minY: Double(side), maxX: Double(4 * side), maxY: Double(3 * side))
         )
         for column in 0..<4 {
             for row in 0..<4 {
@@ -81,18 +81,18 @@ import TileSources
         let message =
             "tiles z/x/y.png, .jpg, .jpeg or .webp were expected in it; xyz@2x:\(folder.path) has some"
         #expect(throws: TileSourceError(folder.path, message)) { try FolderTileSource(path: folder.path) }
-        let doubled = FolderLayout(.xyz, isDoubled: true)
+        let doubled = TileFolderLayout(.xyz, isDoubled: true)
         #expect(try FolderTileSource(path: folder.path, layout: doubled).pyramid.worldWidth == 32)
     }
 
     @Test func theFirstZoomSaysWhatIsCovered() throws {
         writePyramid(2...3) { zoom, column, row in zoom == 2 && !((1...2).contains(column) && row == 1) }
         folder.write([1], to: "2/3/readme.txt")
-        let world = Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256)
+        let world = PixelRect(minX: 0, minY: 0, maxX: 256, maxY: 256)
         let source = try FolderTileSource(path: folder.path)
-        #expect(source.contents == Rectangle(minX: 64, minY: 64, maxX: 192, maxY: 128))
-        let fromBottom = try FolderTileSource(path: folder.path, layout: FolderLayout(.tms))
-        #expect(fromBottom.contents == Rectangle(minX: 64, minY: 128, maxX: 192, maxY: 192))
+        #expect(source.contents == PixelRect(minX: 64, minY: 64, maxX: 192, maxY: 128))
+        let fromBottom = try FolderTileSource(path: folder.path, layout: TileFolderLayout(.tms))
+        #expect(fromBottom.contents == PixelRect(minX: 64, minY: 128, maxX: 192, maxY: 192))
         // A zoom without tiles says nothing.
         folder.write([1], to: "1/0/readme.txt")
         #expect(try FolderTileSource(path: folder.path).contents.width == world.width)
@@ -100,19 +100,21 @@ import TileSources
 
     @Test(
         arguments: [
-            ("metadata.json", #"{"scheme" : "tms"}"#, FolderLayout.Order.xyz),
+            ("metadata.json", #"{"scheme" : "tms"}"#, TileFolderLayout.Order.xyz),
             ("tiles.json", #"{"scheme":"tms"}"#, .xyz), ("tilemapresource.xml", "<TileMap/>", .xyz),
             ("tilejson.json", "{\n\"scheme\":\n\"xyz\"}", .tms),
         ]
     )
-    func metadataThatNamesTheOtherOrderOfRowsIsAWarning(file: String, text: String, wrong: FolderLayout.Order) throws {
+    func metadataThatNamesTheOtherOrderOfRowsIsAWarning(file: String, text: String, wrong: TileFolderLayout.Order)
+        throws
+    {
         writePyramid(0...0) { _, _, _ in false }
-        func warning(_ order: FolderLayout.Order) throws -> String? {
-            try FolderTileSource(path: folder.path, layout: FolderLayout(order)).warning
+        func warning(_ order: TileFolderLayout.Order) throws -> String? {
+            try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)).warning
         }
         #expect(try warning(wrong) == nil)
         folder.write(Array(text.utf8), to: file)
-        let (place, right) = wrong == .xyz ? ("bottom", FolderLayout.Order.tms) : ("top", .xyz)
+        let (place, right) = wrong == .xyz ? ("bottom", TileFolderLayout.Order.tms) : ("top", .xyz)
         let sentence = try #require(try warning(wrong))
         #expect(sentence.contains("\(file) says that row 0 is at the \(place)"))
         #expect(sentence.contains("\(right.rawValue):\(folder.path) reads it so"))
@@ -127,7 +129,7 @@ import TileSources
         folder.write([1, 2, 3], to: "1/0/0.png")
         folder.write(TestImage(width: 16, height: 16).png, to: "1/1/0.png")
         folder.write(Array(image(1, 1, 1).png.dropLast(20)), to: "1/1/1.png")
-        let source = try FolderTileSource(path: folder.path, options: SourceOptions(tileSize: 32))
+        let source = try FolderTileSource(path: folder.path, options: TileSourceOptions(tileSize: 32))
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 0) }
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 0) }
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 1) }
@@ -136,7 +138,7 @@ import TileSources
     }
 
     @Test func whatIsNoPyramidIsSaid() throws {
-        func message(_ path: String, _ options: SourceOptions = SourceOptions()) -> String {
+        func message(_ path: String, _ options: TileSourceOptions = TileSourceOptions()) -> String {
             do {
                 _ = try FolderTileSource(path: path, options: options)
                 return ""
@@ -150,8 +152,8 @@ import TileSources
         #expect(message(folder.path).contains("tiles z/x/y.png, .jpg, .jpeg or .webp"))
         folder.write(TestImage(width: 32, height: 31).png, to: "3/4/5.png")
         #expect(message(folder.path).contains("not 32 x 31"))
-        #expect(message(folder.path, SourceOptions(format: .float32)).contains("rgba8, bgra8 or gray8"))
-        #expect(message(folder.path, SourceOptions(tileSize: 5)).contains("16 to 4096"))
+        #expect(message(folder.path, TileSourceOptions(format: .float32)).contains("rgba8, bgra8 or gray8"))
+        #expect(message(folder.path, TileSourceOptions(tileSize: 5)).contains("16 to 4096"))
     }
 
     /// Through the cache: exact tiles on screen, the encoded bytes kept where they are smaller.
@@ -162,7 +164,7 @@ import TileSources
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let layer = try source.addLayer(to: cache)
         let view = cache.makeView(layers: [layer])
-        let viewport = Viewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
+        let viewport = TileViewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
         #expect(
             settled {
                 view.update(viewport)
@@ -175,7 +177,7 @@ import TileSources
             let isEqual = placement.tile.withUnsafeBytes { $0.elementsEqual(expected.pixels) }
             #expect(placement.isExact && isEqual)
         }
-        #expect(cache.statistics.encodedPayloads > 0)
+        #expect(cache.statistics.tiers.encodedPayloads > 0)
         #expect(cache.shutdown())
     }
 }

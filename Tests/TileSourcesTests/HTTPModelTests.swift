@@ -13,18 +13,18 @@ import Testing
         let layer: LayerID
         private let view: TileView
 
-        init(_ template: String, _ change: (inout HTTPOptions) -> Void = { _ in }) throws {
-            var http = HTTPOptions(zooms: 0...0, connections: 1, timeout: 60_000, retries: 0)
+        init(_ template: String, _ change: (inout HTTPTileOptions) -> Void = { _ in }) throws {
+            var http = HTTPTileOptions(zooms: 0...0, connections: 1, timeout: .seconds(60), retries: 0)
             change(&http)
-            source = try HTTPTileSource(template: template, http: http, options: SourceOptions(tileSize: 32))
+            source = try HTTPTileSource(template: template, http: http, options: TileSourceOptions(tileSize: 32))
             cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
             layer = try source.addLayer(to: cache)
-            view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+            view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         }
 
         /// The pixels that are drawn; `nil` if there are none.
         func drawn() -> [UInt8]? {
-            view.update(Viewport(center: WorldPoint(x: 16, y: 16), width: 32, height: 32))
+            view.update(TileViewport(center: WorldPoint(x: 16, y: 16), width: 32, height: 32))
             return view.frame().first.map { placement in placement.tile.withUnsafeBytes { Array($0) } }
         }
     }
@@ -187,9 +187,9 @@ import Testing
     /// One tile, fetched by way of redirections; what each server saw of it.
     private func fetched(
         _ user: String = "",
-        _ change: (inout HTTPOptions) -> Void = { _ in },
+        _ change: (inout HTTPTileOptions) -> Void = { _ in },
         _ redirections: @escaping @Sendable (_ path: String, _ ports: [Int]) -> String?
-    ) throws -> (log: [(server: Int, request: ModelServer.Request)], statistics: SourceStatistics, isDrawn: Bool) {
+    ) throws -> (log: [(server: Int, request: ModelServer.Request)], statistics: TileSourceStatistics, isDrawn: Bool) {
         let body = TestImage(width: 32, height: 32).png
         let log = Lock(Log())
         let answer: @Sendable (ModelServer.Request, Int) -> ModelServer.Answer = { request, server in
@@ -258,7 +258,7 @@ import Testing
         ("file:///etc/passwd", "address of http or https was expected"), ("/0/0/0", "more than 5 redirections"),
     ])
     func refusedRedirectionsAreNotRetried(target: String, expected: String) throws {
-        let result = try fetched("", { ($0.retries, $0.backOff) = (3, 1) }) { _, _ in target }
+        let result = try fetched("", { ($0.retries, $0.backOff) = (3, .milliseconds(1)) }) { _, _ in target }
         #expect(result.statistics.failures == [.status: 1] && result.statistics.retries == 0 && !result.isDrawn)
         #expect(result.log.count == (target == "/0/0/0" ? 6 : 1))
         let last = try #require(result.statistics.lastFailure)
@@ -267,7 +267,7 @@ import Testing
 
     /// Bodies and headers that are no tile's end where they are too long.
     @Test func answersThatAreNoTilesAreNotReadToTheirEnd() throws {
-        let kinds: [(ModelServer.Answer, LoadFailureCause?)] = [
+        let kinds: [(ModelServer.Answer, TileLoadFailureCause?)] = [
             (.init(status: 404, body: [UInt8](repeating: 32, count: 1 << 20)), nil),
             (.init(headers: (0..<2000).map { "X-\($0): \(String(repeating: "x", count: 50))" }), .tooLarge),
         ]

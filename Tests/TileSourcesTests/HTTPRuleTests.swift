@@ -21,15 +21,15 @@ import Testing
     }
 
     @Test func optionsAreChecked() {
-        func said(_ change: (inout HTTPOptions) -> Void) -> String {
-            var options = HTTPOptions()
+        func said(_ change: (inout HTTPTileOptions) -> Void) -> String {
+            var options = HTTPTileOptions()
             change(&options)
             return message { _ = try HTTPTileSource(template: "http://h/{z}/{x}/{y}", http: options) }
         }
         #expect(said { _ in }.isEmpty)
         #expect(said { $0.zooms = 0...31 }.contains("zooms of 0 to 30 was expected, not 31"))
         #expect(said { $0.connections = 0 }.contains("connections of 1 to 64"))
-        #expect(said { $0.timeout = 0 }.contains("timeout of 1 to"))
+        #expect(said { $0.timeout = .zero }.contains("timeout of 0.001 seconds to"))
         #expect(said { $0.retries = 21 }.contains("retries of 0 to 20"))
         #expect(said { $0.headers = ["A: b\r\nC: d"] }.contains("a header line"))
     }

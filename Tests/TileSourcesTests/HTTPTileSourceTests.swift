@@ -16,13 +16,13 @@ struct HTTPTileSourceTests {
         let cache: TileCache
         let layer: LayerID
         let view: TileView
-        let all = Viewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
+        let all = TileViewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
 
         init(
             _ mode: String,
             workers: Int = 8,
             byteLimit: ByteCount = .mebibytes(8),
-            _ change: (inout HTTPOptions) -> Void = { _ in }
+            _ change: (inout HTTPTileOptions) -> Void = { _ in }
         ) throws {
             for zoom in 0...3 {
                 for column in 0..<1 << zoom {
@@ -32,15 +32,15 @@ struct HTTPTileSourceTests {
                 }
             }
             server = try #require(TileServer(folder: folder.path, mode: mode))
-            var http = HTTPOptions(zooms: 0...3)
+            var http = HTTPTileOptions(zooms: 0...3)
             // How fast this machine is decides nothing: only where servers hang is there a short one.
-            http.timeout = mode.contains("hang") ? 400 : 60_000
-            http.backOff = 10
+            http.timeout = mode.contains("hang") ? .milliseconds(400) : .seconds(60)
+            http.backOff = .milliseconds(10)
             change(&http)
-            source = try HTTPTileSource(template: server.template, http: http, options: SourceOptions(tileSize: 32))
+            source = try HTTPTileSource(template: server.template, http: http, options: TileSourceOptions(tileSize: 32))
             cache = try TileCache(byteLimit: byteLimit, workers: workers)
             layer = try source.addLayer(to: cache)
-            view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+            view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         }
 
         static func image(_ zoom: Int, _ column: Int, _ row: Int) -> TestImage {
@@ -92,7 +92,7 @@ struct HTTPTileSourceTests {
             #expect(scene.look())
         }
         let statistics = scene.source.statistics
-        for cause in [LoadFailureCause.status, .truncated, .undecodable, .timeOut, .connection] {
+        for cause in [TileLoadFailureCause.status, .truncated, .undecodable, .timeOut, .connection] {
             #expect((statistics.failures[cause] ?? 0) > 0, "\(cause)")
         }
         #expect(statistics.retries > 0 && statistics.attempts > statistics.loads)
@@ -178,7 +178,7 @@ struct HTTPTileSourceTests {
         #expect(second.loads == 2 * first.loads)
         #expect(scene.cache.shutdown())
         // Without room for them nothing is asked for under a condition.
-        let forgetful = try Scene(mode) { $0.keptBytes = 0 }
+        let forgetful = try Scene(mode) { $0.keptAnswers = .bytes(0) }
         #expect(forgetful.look())
         forgetful.cache.invalidate(forgetful.layer, keepsStale: false)
         #expect(forgetful.look())
@@ -187,11 +187,11 @@ struct HTTPTileSourceTests {
     }
 
     @Test func whatNobodyWantsIsBrokenOff() throws {
-        let scene = try Scene("silent", workers: 4) { $0.timeout = 600_000 }
+        let scene = try Scene("silent", workers: 4) { $0.timeout = .seconds(600) }
         // No request is ever answered, so each that has been sent hangs until the view moves away.
-        scene.view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        scene.view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(settled { scene.source.statistics.attempts > 0 })
-        scene.view.update(Viewport(center: WorldPoint(x: 224, y: 224), width: 32, height: 32))
+        scene.view.update(TileViewport(center: WorldPoint(x: 224, y: 224), width: 32, height: 32))
         #expect(settled { scene.source.statistics.cancelled > 0 })
         #expect(scene.source.statistics.failureCount == 0)
         #expect(scene.cache.shutdown())
@@ -213,9 +213,9 @@ struct HTTPTileSourceTests {
     }
 
     /// Failures for good: each tile is asked for once.
-    @Test(arguments: [("forbidden", LoadFailureCause.status), ("huge", .tooLarge)])
-    func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: LoadFailureCause) throws {
-        let scene = try Scene(mode) { $0.largestTile = 1 << 20 }
+    @Test(arguments: [("forbidden", TileLoadFailureCause.status), ("huge", .tooLarge)])
+    func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: TileLoadFailureCause) throws {
+        let scene = try Scene(mode) { $0.largestTile = .mebibytes(1) }
         #expect(
             settled {
                 scene.view.update(scene.all); _ = scene.view.frame(); return scene.source.statistics.failureCount >= 63

@@ -75,7 +75,7 @@ import Testing
         let (tiles, metadata, expected) = Self.hostile[index]
         make(tiles, metadata: metadata).close()
         sqlite3_memory_highwater(1)
-        let refusal = message { _ = try MBTilesSource(path: path) }
+        let refusal = message { _ = try MBTilesTileSource(path: path) }
         #expect(refusal.contains(expected), "\(refusal)")
         #expect(sqlite3_memory_highwater(0) < 64 << 20)
     }
@@ -102,7 +102,7 @@ import Testing
         if expected.contains("memory") { limits.heap = 1 << 20 }
         sqlite3_memory_highwater(1)
         let refusal = message {
-            _ = try MBTilesSource(path: path, rows: .fromBottom, options: SourceOptions(), limits: limits)
+            _ = try MBTilesTileSource(path: path, rows: .fromBottom, options: TileSourceOptions(), limits: limits)
         }
         #expect(refusal.contains(expected), "\(refusal)")
         // Sixteen values of a megabyte, what the limit allows besides, and what 100 steps may add.
@@ -127,12 +127,12 @@ import Testing
                 step.withLock { now += $0 }; return now
             }
         }
-        let options = SourceOptions(tileSize: 32)
-        let source = try MBTilesSource(path: path, rows: .fromTop, options: options, limits: limits)
+        let options = TileSourceOptions(tileSize: 32)
+        let source = try MBTilesTileSource(path: path, rows: .fromTop, options: options, limits: limits)
         #expect(try source.loaded(0, 0, 0).image == image)
         step.withLock { $0 = limits.tile + 1 }
         // A tile that does not exist is looked for in all rows.
-        #expect(throws: TileFailure.transient(retryAfterNanoseconds: 0)) { _ = try source.loaded(0, 0, 1) }
+        #expect(throws: TileFailure.transient(retryAfter: .zero)) { _ = try source.loaded(0, 0, 1) }
         #expect(source.statistics.failures == [.timeOut: 1])
         step.withLock { $0 = 0 }
         #expect(try source.loaded(0, 0, 1).outcome == .absent)
@@ -146,17 +146,17 @@ import Testing
         made.run("BEGIN")
         for number in 0..<2000 { made.set("key \(number)", "value") }
         made.run("COMMIT")
-        let many = try MBTilesSource(path: path).metadata
+        let many = try MBTilesTileSource(path: path).metadata
         #expect(many.count == 1000 && many["name"] == "a map" && many["key 998"] == "value" && many["key 999"] == nil)
         made.run("DELETE FROM metadata WHERE name != 'name'")
         for number in 0..<30 { made.run("INSERT INTO metadata VALUES ('key \(number)', hex(zeroblob(50000)))") }
-        let long = try MBTilesSource(path: path).metadata
+        let long = try MBTilesTileSource(path: path).metadata
         #expect(long.count == 11 && long["name"] == "a map" && long["key 9"]?.utf8.count == 100_000)
         made.run("UPDATE metadata SET value = hex(zeroblob(600000)) WHERE name = 'key 0'")
-        #expect(try MBTilesSource(path: path).metadata == ["name": "a map"])
+        #expect(try MBTilesTileSource(path: path).metadata == ["name": "a map"])
         made.run("DELETE FROM metadata; INSERT INTO metadata SELECT 'x' || rowid, hex(zeroblob(300)) FROM tiles")
         made.close()
-        #expect(try MBTilesSource(path: path).metadata.count == 1)
+        #expect(try MBTilesTileSource(path: path).metadata.count == 1)
     }
 
     /// How mb-util, tippecanoe, planetiler, GDAL and others lay out their tables, and views that people write.
@@ -208,7 +208,7 @@ import Testing
             )
         }
         made.close()
-        let source = try MBTilesSource(path: path)
+        let source = try MBTilesTileSource(path: path)
         #expect(source.zooms == 1...1)
         #expect(try source.loaded(0, 1, 1).image == image)
         #expect(try source.loaded(0, 0, 0).outcome == .absent)

@@ -46,7 +46,7 @@ import Testing
         #expect(source.statistics.failures == [.truncated: 2])
         // With what follows, the file is larger than the memory that it may take.
         let webP = folder.write(image.webP + [UInt8](repeating: 7, count: 3 << 20), to: "image.webp")
-        let options = ImageOptions(memoryLimit: 2 << 20)
+        let options = ImageTileOptions(memoryLimit: .mebibytes(2))
         #expect(try ImageTileSource(path: webP, image: options).loaded(0, 0, 0).outcome == .pixels)
     }
 

@@ -8,7 +8,7 @@ import Testing
     private let folder = ScratchFolder()
 
     /// Level by level what the whole image comes to when all of it is halved at once.
-    private func halves(_ image: TestImage, _ count: Int, _ options: SourceOptions) throws -> [TestImage] {
+    private func halves(_ image: TestImage, _ count: Int, _ options: TileSourceOptions) throws -> [TestImage] {
         let halver = try #require(ImageHalver(format: options.format, alpha: options.alpha, downsampling: .linear))
         var images = [image]
         while images.count < count {
@@ -30,8 +30,8 @@ import Testing
     func everyTileOfEveryLevel(width: Int, height: Int, tileSize: Int) throws {
         let image = TestImage(width: width, height: height, seed: width, hasAlpha: true)
         for (name, bytes) in [("image.png", image.png), ("image.webp", image.webP)] {
-            for alpha in [AlphaMode.straight, .premultiplied] {
-                let options = SourceOptions(alpha: alpha, tileSize: tileSize)
+            for alpha in [TileAlphaMode.straight, .premultiplied] {
+                let options = TileSourceOptions(alpha: alpha, tileSize: tileSize)
                 let source = try ImageTileSource(path: folder.write(bytes, to: name), options: options)
                 let pyramid = try TilePyramid.powerOfTwo(worldWidth: width, worldHeight: height, tileSize: tileSize)
                 #expect(source.pyramid == pyramid)
@@ -57,7 +57,7 @@ import Testing
         for bytes in [image.jpeg(), image.jpeg(isProgressive: true)] {
             let source = try ImageTileSource(
                 path: folder.write(bytes, to: "image.jpg"),
-                options: SourceOptions(tileSize: 32)
+                options: TileSourceOptions(tileSize: 32)
             )
             var pixels = whole.pixels
             let status = bytes.withUnsafeBytes { encoded -> TileLoadFailure? in
@@ -71,7 +71,7 @@ import Testing
                     )
                     let place = ImagePlacement(imageWidth: 150, imageHeight: 90, x: 0, y: 0, width: 150, height: 90)
                     do throws(TileLoadFailure) {
-                        try TileImages(SourceOptions()).decode(encoded, place, into: &target)
+                        try TileImages(TileSourceOptions()).decode(encoded, place, into: &target)
                         return nil
                     } catch {
                         return error
@@ -94,36 +94,38 @@ import Testing
         let gray = TestImage(width: 256, height: 256, pixels: [UInt8](repeating: 255, count: 256 * 256 * 4))
         let source = try ImageTileSource(
             path: folder.write(gray.png, to: "image.png"),
-            options: SourceOptions(tileSize: 64)
+            options: TileSourceOptions(tileSize: 64)
         )
-        #expect(source.diskBytes == 0)
+        #expect(source.diskUse.bytes == 0)
         #expect(try source.loaded(2, 3, 3).image == gray.part(x: 0, y: 0, width: 64, height: 64))
     }
 
     @Test func limitsHoldAndNothingIsLeftBehind() throws {
         let scratch = ScratchFolder()
         let path = folder.write(TestImage(width: 500, height: 400).png, to: "image.png")
-        var image = ImageOptions(folder: scratch.path)
+        var image = ImageTileOptions(folder: scratch.path)
         var progress: [Double] = []
-        let source = try ImageTileSource(path: path, image: image, options: SourceOptions(tileSize: 64)) {
+        let source = try ImageTileSource(path: path, image: image, options: TileSourceOptions(tileSize: 64)) {
             progress.append($0)
             return true
         }
         #expect(progress.count == 7 && progress.last == 1 && progress == progress.sorted())
-        #expect(source.diskBytes > 0 && Files.names(in: scratch.path) == [])
+        #expect(source.diskUse.bytes > 0 && Files.names(in: scratch.path) == [])
         // Two bands of 500 x 64 pixels would be 256,000 bytes.
-        #expect(source.cuttingBytes > 200_000 && source.cuttingBytes < 400_000)
-        image.memoryLimit = source.cuttingBytes - 1
-        let said = message { _ = try ImageTileSource(path: path, image: image, options: SourceOptions(tileSize: 64)) }
+        #expect(source.cuttingMemory.bytes > 200_000 && source.cuttingMemory.bytes < 400_000)
+        image.memoryLimit = .bytes(source.cuttingMemory.bytes - 1)
+        let said = message {
+            _ = try ImageTileSource(path: path, image: image, options: TileSourceOptions(tileSize: 64))
+        }
         #expect(
-            said == "\(path): 500 x 400 pixels need \(source.cuttingBytes) bytes of memory to be cut; "
-                + "the image memory limit is \(image.memoryLimit) bytes"
+            said == "\(path): 500 x 400 pixels need \(source.cuttingMemory.bytes) bytes of memory to be cut; "
+                + "the image memory limit is \(image.memoryLimit.bytes) bytes"
         )
-        image.memoryLimit += 1
-        _ = try ImageTileSource(path: path, image: image, options: SourceOptions(tileSize: 64))
-        image.diskLimit = source.diskBytes - 1
+        image.memoryLimit = source.cuttingMemory
+        _ = try ImageTileSource(path: path, image: image, options: TileSourceOptions(tileSize: 64))
+        image.diskLimit = .bytes(source.diskUse.bytes - 1)
         #expect(
-            message { _ = try ImageTileSource(path: path, image: image, options: SourceOptions(tileSize: 64)) }
+            message { _ = try ImageTileSource(path: path, image: image, options: TileSourceOptions(tileSize: 64)) }
                 .contains("of disk")
         )
         #expect(
@@ -131,12 +133,12 @@ import Testing
                 "given up at row 256 of 400"
             )
         )
-        image = ImageOptions(folder: "/nowhere")
+        image = ImageTileOptions(folder: "/nowhere")
         #expect(message { _ = try ImageTileSource(path: path, image: image) }.contains("a folder to write to"))
     }
 
     @Test func whatIsNoImageIsSaid() throws {
-        func said(_ bytes: [UInt8], _ options: SourceOptions = SourceOptions()) -> String {
+        func said(_ bytes: [UInt8], _ options: TileSourceOptions = TileSourceOptions()) -> String {
             let path = folder.write(bytes, to: "file")
             return message { _ = try ImageTileSource(path: path, options: options) }
         }
@@ -150,7 +152,7 @@ import Testing
         #expect(said(Array(image.png.dropLast(100))).hasSuffix("the PNG ends too early"))
         #expect(said(Array(image.jpeg().dropLast(100))).hasSuffix("the JPEG ends too early"))
         #expect(said(Array(image.webP.dropLast(100))).hasSuffix("the WebP ends too early"))
-        #expect(said(image.png, SourceOptions(tileSize: 33)).contains("an even tile size"))
+        #expect(said(image.png, TileSourceOptions(tileSize: 33)).contains("an even tile size"))
         // A frame header of 65,280 pixels a side, of a progressive file: refused by what it would take, not tried.
         var jpeg = image.jpeg(isProgressive: true)
         let frame = try #require(jpeg.indices.first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc2 })

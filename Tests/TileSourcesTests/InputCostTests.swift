@@ -160,7 +160,7 @@ import Testing
                 let path = String(decoding: path, as: UTF8.self)
                 let before = sqlite3_memory_used()
                 sqlite3_memory_highwater(1)
-                #expect(message { _ = try MBTilesSource(path: path) }.isEmpty, "\(name)")
+                #expect(message { _ = try MBTilesTileSource(path: path) }.isEmpty, "\(name)")
                 #expect(sqlite3_memory_highwater(0) - before < 16 << 20)
             }
         }

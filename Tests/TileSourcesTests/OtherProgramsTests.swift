@@ -12,7 +12,7 @@ import Testing
     }
 
     /// Colours as they are, so that what the programs print can be compared to the bit.
-    private let straight = SourceOptions(alpha: .straight)
+    private let straight = TileSourceOptions(alpha: .straight)
 
     /// libvips' Deep Zoom sets, with overlap and without, of each format.
     @Test(
@@ -24,7 +24,7 @@ import Testing
     func deepZoomOfVips(suffix: String, overlap: Int, size: Int, more: String) throws {
         let flags = "--suffix \(suffix) --overlap \(overlap) --tile-size \(size) \(more)"
         #expect(OtherPrograms.run("vips dzsave '\(picture())' '\(folder.path)/set' \(flags)"))
-        let source = try DeepZoomSource(path: "\(folder.path)/set.dzi", options: straight)
+        let source = try DeepZoomTileSource(path: "\(folder.path)/set.dzi", options: straight)
         #expect(source.overlap == overlap && source.pyramid.worldWidth == 700 && source.pyramid.worldHeight == 500)
         // What the set calls its levels.
         let names = try #require(Files.names(in: "\(folder.path)/set_files")).compactMap { Int($0) }.sorted()
@@ -83,7 +83,7 @@ import Testing
         let side = isDoubled ? 512 : 256
         let command = "vips dzsave '\(picture())' '\(tiles)' --layout google --tile-size \(side) --suffix \(suffix)"
         #expect(OtherPrograms.run(command))
-        let layout = FolderLayout(.zyx, isDoubled: isDoubled)
+        let layout = TileFolderLayout(.zyx, isDoubled: isDoubled)
         let source = try FolderTileSource(path: tiles, layout: layout, options: straight)
         #expect(source.pyramid.worldWidth == 1024)
         let level = source.pyramid.maximumLevel
@@ -115,7 +115,7 @@ import Testing
             )
         )
         #expect(OtherPrograms.run("gdaladdo -q -r average '\(path)' 2"))
-        let source = try MBTilesSource(path: path, options: straight)
+        let source = try MBTilesTileSource(path: path, options: straight)
         #expect(source.zooms.count == 2)
         #expect(source.contents.width > 0 && source.contents.width < source.pyramid.worldWidth / 10)
         var compared = 0
@@ -162,7 +162,11 @@ import Testing
         #expect(
             OtherPrograms.run("gdal2tiles.py -q \(fromTop ? "--xyz" : "") -z 6-8 '\(folder.path)/geo.tif' '\(tiles)'")
         )
-        let source = try FolderTileSource(path: tiles, layout: FolderLayout(fromTop ? .xyz : .tms), options: straight)
+        let source = try FolderTileSource(
+            path: tiles,
+            layout: TileFolderLayout(fromTop ? .xyz : .tms),
+            options: straight
+        )
         #expect(source.zooms == 6...8)
         var compared = 0
         for zoom in 6...8 {

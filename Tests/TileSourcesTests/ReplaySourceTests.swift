@@ -32,7 +32,7 @@ import Testing
         return folder.write(Array((text + lines.joined(separator: "\n") + "\n").utf8), to: "trace.csv")
     }
 
-    private func replaySource(_ source: any PyramidSource) -> ReplaySource {
+    private func replaySource(_ source: any PyramidTileSource) -> ReplaySource {
         ReplaySource(
             address: "xyz:\(folder.path)",
             pyramid: source.pyramid,
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Zooms 0 to 4 of 32-pixel tiles, a world of 512: one tile missing, one damaged.
-    private func makeFolder() throws -> any PyramidSource {
+    private func makeFolder() throws -> any PyramidTileSource {
         for zoom in 0...4 {
             for column in 0..<1 << zoom {
                 for row in 0..<1 << zoom where (zoom, column, row) != (4, 4, 4) {

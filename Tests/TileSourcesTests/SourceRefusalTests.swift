@@ -13,7 +13,9 @@ import TileCache
         made.run("INSERT INTO tiles VALUES (0, 0, 0, 'no picture')")
         made.close()
         #expect(
-            message { _ = try MBTilesSource(path: made.path) }.contains("a blob was expected for tile_data, not text")
+            message { _ = try MBTilesTileSource(path: made.path) }.contains(
+                "a blob was expected for tile_data, not text"
+            )
         )
     }
 
@@ -22,7 +24,7 @@ import TileCache
         let made = MadeMBTiles("\(folder.path)/map.mbtiles")
         made.add(0, 0, rowFromBottom: 0, image.png)
         made.close()
-        let map = try MBTilesSource(path: made.path)
+        let map = try MBTilesTileSource(path: made.path)
         let tile = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(try map.decoded(image.png, of: tile).image == image)
         #expect(throws: TileFailure.permanent) { try map.decoded([1, 2, 3], of: tile) }
@@ -32,7 +34,7 @@ import TileCache
         let xml = #"<Image TileSize="32" Overlap="0" Format="png"><Size Width="32" Height="32"/></Image>"#
         let path = folder.write(Array(xml.utf8), to: "image.dzi")
         folder.write(image.png, to: "image_files/5/0_0.png")
-        let deep = try DeepZoomSource(path: path)
+        let deep = try DeepZoomTileSource(path: path)
         #expect(try deep.decoded(image.png, of: tile).image == image)
         // The image of another tile, say.
         let other = TestImage(width: 31, height: 32)
@@ -43,7 +45,7 @@ import TileCache
     @Test func descriptorsThatLackSomethingSayWhat() {
         func refusal(_ text: String) -> String {
             let path = folder.write(Array(text.utf8), to: "bad.dzi")
-            return message { _ = try DeepZoomSource(path: path) }
+            return message { _ = try DeepZoomTileSource(path: path) }
         }
         let size = #"<Size Width="32" Height="32"/>"#
         #expect(refusal(#"<Image TileSize="32" Format="png">\#(size)</Image>"#).contains("no attribute Overlap"))

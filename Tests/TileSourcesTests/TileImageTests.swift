@@ -9,14 +9,16 @@ import Testing
     private let folder = ScratchFolder()
     private let origin = TileCoordinate(level: 0, column: 0, row: 0)
 
-    private func source(_ image: TestImage, _ options: SourceOptions = SourceOptions()) throws -> FolderTileSource {
+    private func source(_ image: TestImage, _ options: TileSourceOptions = TileSourceOptions()) throws
+        -> FolderTileSource
+    {
         folder.write(image.png, to: "0/0/0.png")
         return try FolderTileSource(path: folder.path, options: options)
     }
 
     @Test func whatLosesNothingComesBackToTheBit() throws {
         let image = TestImage(width: 64, height: 64, hasAlpha: true)
-        var options = SourceOptions()
+        var options = TileSourceOptions()
         options.alpha = .straight
         let straight = try source(image, options)
         #expect(try straight.loaded(origin).image == image)
@@ -28,8 +30,8 @@ import Testing
 
     @Test func otherLayouts() throws {
         let image = TestImage(width: 32, height: 32)
-        let blueFirst = try source(image, SourceOptions(format: .bgra8)).loaded(origin).image
-        let gray = try source(image, SourceOptions(format: .gray8)).loaded(origin).image
+        let blueFirst = try source(image, TileSourceOptions(format: .bgra8)).loaded(origin).image
+        let gray = try source(image, TileSourceOptions(format: .gray8)).loaded(origin).image
         for pixel in 0..<32 * 32 {
             let (red, green, blue) = (image.pixels[4 * pixel], image.pixels[4 * pixel + 1], image.pixels[4 * pixel + 2])
             #expect(blueFirst.pixels[4 * pixel] == blue && blueFirst.pixels[4 * pixel + 2] == red)

@@ -6,9 +6,9 @@ import Testing
 @Suite struct TileSourceAddressTests {
     @Test(
         arguments: [
-            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", FolderLayout(.xyz))),
-            ("tms:/t", .folder("/t", FolderLayout(.tms))),
-            ("zyx@2x:t@2x", .folder("t@2x", FolderLayout(.zyx, isDoubled: true))),
+            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
+            ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
+            ("zyx@2x:t@2x", .folder("t@2x", TileFolderLayout(.zyx, isDoubled: true))),
             ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
             ("http://h/{z}/{x}/{y}", .http("http://h/{z}/{x}/{y}")), ("HTTPS://h", .http("HTTPS://h")),
             ("http:https://h", .http("https://h")), ("http:/#", .http("/#")), ("http:xyz:a", .http("xyz:a")),

@@ -217,7 +217,7 @@ typedef struct tilecache_configuration {
     size_t struct_size;
     /** Bytes of everything: decoded and compressed tiles, loads in flight, tables. 1 to 2^46; 64 MiB by default. */
     int64_t byte_limit;
-    /** What the limit may be raised to while the cache runs, 0 to 2^46; 0, the default, is four times byte_limit. Costs
+    /** The largest limit while the cache runs, byte_limit to 2^46; 0, the default, is four times byte_limit. Costs
      *  addresses, no memory. */
     int64_t maximum_byte_limit;
     /** Loads at the same time, 1 to 255; 4 by default. */
@@ -233,10 +233,10 @@ typedef struct tilecache_configuration {
     double compressed_share;
     /** How eagerly tiles are fetched ahead, 0 (only what is needed) to 1 (whatever may be of use); 0.5 by default. */
     double effort;
-    /** How long a load takes until some have been measured, in nanoseconds, 0 or more; 40 ms by default. */
+    /** How long a load takes until some have been measured, in nanoseconds, 0 to an hour; 40 ms by default. */
     int64_t expected_load_latency;
-    /** The first wait before a failed tile is tried again, in nanoseconds, 1 or more, doubled with each failure; 0.5 s by
-     *  default. */
+    /** The first wait before a failed tile is tried again, in nanoseconds, 1 to a day, doubled with each failure;
+     *  0.5 s by default. */
     int64_t retry_delay;
     /** How long a load may take, in nanoseconds, 1 ms or more, until it counts as stuck and another worker takes its
      *  worker's place; 10 s by default. The load goes on, and its tile is taken when it comes. */

@@ -1,6 +1,6 @@
 /// What was measured of people's recorded movements: the figures that generated ones follow.
 ///
-/// A stroke is motion between pauses of at least 150 ms whose ends lie at least 30 px apart; see ``TraceStatistics`` for
+/// A stroke is motion between pauses of at least 150 ms whose ends lie at least 30 px apart; see ``PanTraceStatistics`` for
 /// the other definitions. The recordings themselves are not part of this package.
 package struct RecordedStatistics: Hashable, Sendable {
     /// The median of the strokes' durations, in seconds.

@@ -19,7 +19,7 @@ package struct TraceGenerator: PanSampleStream {
         /// The size of the world in world pixels; the preset's unless given.
         package var world: PanTraceHeader.Size?
         /// How many samples a second there are while something moves; 60 unless given.
-        package var rate = FrameRate.sixty
+        package var rate = PanFrameRate.sixty
 
         /// Makes options of a preset and defaults.
         package init(preset: GesturePreset) { self.preset = preset }

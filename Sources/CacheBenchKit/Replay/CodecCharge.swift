@@ -20,7 +20,7 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
             var rates: [String: Double] = [:]
             for part in text.split(separator: ",", omittingEmptySubsequences: false) {
                 let words = part.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-                guard words.count == 2, let bytes = Quantity.bytes(words[1]), bytes > 0,
+                guard words.count == 2, let bytes = QuantityText.bytes(words[1]), bytes > 0,
                     rates.updateValue(Double(bytes), forKey: words[0]) == nil
                 else { return nil }
             }

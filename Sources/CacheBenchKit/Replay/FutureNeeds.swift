@@ -35,8 +35,8 @@ package final class FutureNeeds: Sendable {
     /// - Parameter next: gives the frames; called until it returns `nil`.
     package init(
         pyramid: TilePyramid,
-        selection: LevelSelection,
-        next: () throws -> (time: Int64, viewport: Viewport)?
+        selection: TileLevelSelection,
+        next: () throws -> (time: Int64, viewport: TileViewport)?
     ) rethrows {
         var needs: [Need] = []
         var changes: [Change] = []

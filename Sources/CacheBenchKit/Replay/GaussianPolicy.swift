@@ -49,7 +49,7 @@ package struct GaussianPolicy: PrefetchPolicy {
         let level = target.pyramid.levels[target.level]
         let view = target.rectangle
         var wishes: [PlanEntry] = []
-        func add(_ rectangle: Rectangle, _ probability: Double) {
+        func add(_ rectangle: PixelRect, _ probability: Double) {
             target.forEachTile(at: target.level, in: rectangle) {
                 wishes.append(PlanEntry(key: $0, value: Float(probability), reason: .prefetch))
             }
@@ -57,7 +57,7 @@ package struct GaussianPolicy: PrefetchPolicy {
         let inch = 0.01
         walk(x, from: view.minX, to: view.maxX, span: level.tileSpanX) { middle, probability in
             add(
-                Rectangle(
+                PixelRect(
                     minX: middle - inch * level.tileSpanX,
                     minY: view.minY,
                     maxX: middle + inch * level.tileSpanX,
@@ -68,7 +68,7 @@ package struct GaussianPolicy: PrefetchPolicy {
         }
         walk(y, from: view.minY, to: view.maxY, span: level.tileSpanY) { middle, probability in
             add(
-                Rectangle(
+                PixelRect(
                     minX: view.minX,
                     minY: middle - inch * level.tileSpanY,
                     maxX: view.maxX,

@@ -23,10 +23,10 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         case ("constant", nil): self = .constant
         case ("longtail", nil): self = .longTail(sigma: Self.usualSigma)
         case ("longtail", let value?):
-            guard let sigma = Quantity.number(value, suffix: ""), sigma > 0, sigma <= 3 else { return nil }
+            guard let sigma = QuantityText.number(value, suffix: ""), sigma > 0, sigma <= 3 else { return nil }
             self = .longTail(sigma: sigma)
         case ("bandwidth", let value?):
-            guard let bytes = Quantity.bytes(value), bytes > 0 else { return nil }
+            guard let bytes = QuantityText.bytes(value), bytes > 0 else { return nil }
             self = .bandwidth(Double(bytes))
         case ("file", let path?):
             guard !path.isEmpty else { return nil }
@@ -138,7 +138,7 @@ enum RecordedLoadTimes {
             guard place.count == 3, place.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else {
                 throw fail("a level, a column and a row, whole numbers from 0")
             }
-            guard let time = Quantity.number(String(parts[3]), suffix: ""), time <= longestMilliseconds else {
+            guard let time = QuantityText.number(String(parts[3]), suffix: ""), time <= longestMilliseconds else {
                 throw fail("a time in milliseconds, from 0 to 3600000")
             }
             let tile = TileCoordinate(level: place[0], column: place[1], row: place[2])

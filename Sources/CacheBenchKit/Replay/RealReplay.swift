@@ -24,7 +24,7 @@ struct RealReplay {
             )
         let tileBytes = try options.tileBytes(in: scene)
         let limit = try options.byteLimit(in: scene, tileBytes: tileBytes)
-        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let clock = ReplayClockTime(speed: options.speed)
@@ -43,12 +43,12 @@ struct RealReplay {
         let policy = try options.policy()
         let view = cache.makeView(
             layers: [layer],
-            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            selection: TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
             policy: { policy }
         )
         let cursor = HashingCursor(input.samples)
         let samples = FittedSamples(samples: cursor, fit: input.fit)
-        var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
+        var frames = PanFrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
         var tally = ReplayTally()
         var mostNeeded = 0
         let recorder =
@@ -111,14 +111,14 @@ struct RealReplay {
         tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
             cache.counters,
-            unseen: figures.unseenTiles + figures.loadsInFlight,
-            unseenPrefetched: figures.unseenPrefetchedTiles
+            unseen: figures.memory.unseenTiles + figures.loadsInFlight,
+            unseenPrefetched: figures.memory.unseenPrefetchedTiles
         )
         let waits = cache.loadWaits
         tally.service.demandWaits = waits.demand
         tally.service.prefetchWaits = waits.prefetch
-        tally.memory.bookkeepingBytes = figures.bookkeepingBytes
-        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.bookkeepingBytes : 0)
+        tally.memory.bookkeepingBytes = figures.memory.bookkeeping.bytes
+        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.memory.bookkeeping.bytes : 0)
         tally.memory.peakResidentGrowth = memory.growth
     }
 }

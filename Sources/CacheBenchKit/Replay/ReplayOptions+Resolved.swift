@@ -37,7 +37,7 @@ extension ReplayOptions {
         configuration.usesCompressedTier = compressedTier
         configuration.compressedShare = compressedShare
         configuration.effort = effort
-        if let loadLatency { configuration.expectedLoadLatency = loadLatency }
+        if let loadLatency { configuration.expectedLoadLatency = .nanoseconds(loadLatency) }
         configuration.usesValues = eviction != .lru
         // A limit in tiles is one of tiles alone.
         configuration.grantsBookkeeping = limit.grantsBookkeeping
@@ -99,7 +99,7 @@ package enum BenchVersion {
     package static let definitions = 1
 }
 
-extension PixelFormat {
+extension TilePixelFormat {
     /// The name on the command line; opaque payloads have none.
     package var name: String {
         switch self {
@@ -115,7 +115,7 @@ extension PixelFormat {
 
     /// Reads a name.
     package init?(name: String) {
-        let known: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
+        let known: [TilePixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
         guard let format = known.first(where: { $0.name == name }) else { return nil }
         self = format
     }
@@ -151,7 +151,7 @@ extension ReplayOptions {
         case .skewport: EffortShare(SkewportPolicy())
         case .gaussian: EffortShare(GaussianPolicy())
         case .zoom4: EffortShare(Zoom4Policy())
-        case .tilecache: TileCachePolicy(effects: .all.subtracting(without))
+        case .tilecache: AdaptivePolicy(effects: .all.subtracting(without))
         case .oracle: throw ReplayError("the oracle is not an online policy")
         }
     }
@@ -160,25 +160,25 @@ extension ReplayOptions {
 extension ReplayTally {
     /// Takes the counters at the end of a replay.
     mutating func take(_ counters: PoolCounters, unseen: Int, unseenPrefetched: Int) {
-        loads.started = counters.loadsStarted
-        loads.finished = counters.loadsFinished
-        loads.absent = counters.loadsAbsent
-        loads.failed = counters.loadsFailed
-        loads.cancelled = counters.loadsCancelled
-        loads.bytes = counters.loadedBytes
-        loads.unseen = counters.loadsUnseen + unseen
-        prefetch.started = counters.prefetchStarted
-        prefetch.useful = counters.prefetchUseful
-        prefetch.late = counters.prefetchLate
-        prefetch.wasted = counters.prefetchWasted + unseenPrefetched
-        prefetch.cancelled = counters.prefetchCancelled
-        demotedRawBytes = counters.demotedRawBytes
-        demotedBlockBytes = counters.demotedBlockBytes
-        storedRaw = counters.storedRaw
+        loads.started = counters.loads.started
+        loads.finished = counters.loads.finished
+        loads.absent = counters.loads.absent
+        loads.failed = counters.loads.failed
+        loads.cancelled = counters.loads.cancelled
+        loads.bytes = counters.loads.byteTotal
+        loads.unseen = counters.loads.unseen + unseen
+        prefetch.started = counters.prefetches.started
+        prefetch.useful = counters.prefetches.useful
+        prefetch.late = counters.prefetches.late
+        prefetch.wasted = counters.prefetches.wasted + unseenPrefetched
+        prefetch.cancelled = counters.prefetches.cancelled
+        demotedRawBytes = counters.tiers.demotedRawBytes
+        demotedBlockBytes = counters.tiers.demotedBlockBytes
+        storedRaw = counters.tiers.incompressible
         memory.peakBytes = counters.peakBytes
         memory.peakDecodedBytes = counters.peakDecodedBytes
         memory.peakCompressedBytes = counters.peakCompressedBytes
         memory.peakInFlightBytes = counters.peakInFlightBytes
-        evictions = counters.removals
+        evictions = counters.tiers.removed
     }
 }

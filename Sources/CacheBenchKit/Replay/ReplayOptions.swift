@@ -12,13 +12,15 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for anything else.
     package init?(_ text: String) {
-        if let count = Quantity.number(text, suffix: "tiles") ?? Quantity.number(text, suffix: "tile") {
+        if let count = QuantityText.number(text, suffix: "tiles") ?? QuantityText.number(text, suffix: "tile") {
             guard count >= 1, count <= 1e12, count == count.rounded() else { return nil }
             self = .tiles(Int(count))
-        } else if let count = Quantity.number(text, suffix: "screens") ?? Quantity.number(text, suffix: "screen") {
+        } else if let count = QuantityText.number(text, suffix: "screens")
+            ?? QuantityText.number(text, suffix: "screen")
+        {
             guard count > 0, count <= 1e9 else { return nil }
             self = .screens(count)
-        } else if let bytes = Quantity.bytes(text), bytes > 0 {
+        } else if let bytes = QuantityText.bytes(text), bytes > 0 {
             self = .bytes(bytes)
         } else {
             return nil
@@ -118,7 +120,7 @@ package struct ReplayOptions: Sendable, Hashable {
     /// Which tile is given up.
     package var eviction = EvictionKind.tilecache
     /// The layout of a pixel.
-    package var pixelFormat = PixelFormat.rgba8
+    package var pixelFormat = TilePixelFormat.rgba8
     /// Loads at the same time, 1 to 64.
     package var workers = 4
     /// Workers reserved for tiles that are needed now, 0 to `workers` - 1. Default: 0, as the library's.

@@ -12,7 +12,7 @@ package struct ReplaySource: Sendable {
     /// The source's own pyramid: its world is the one that is replayed in.
     package var pyramid: TilePyramid
     /// The part of the world that has tiles: traces of another world are stretched over it.
-    package var contents: Rectangle
+    package var contents: PixelRect
     /// Adds the source to a cache with a pyramid that wraps as the trace does.
     package var addLayer: @Sendable (TileCache, TilePyramid) throws -> LayerID
     /// What it has done so far, over all replays.
@@ -24,7 +24,7 @@ package struct ReplaySource: Sendable {
         maximumZoom: Int? = nil,
         imageMemoryLimit: Int? = nil,
         pyramid: TilePyramid,
-        contents: Rectangle,
+        contents: PixelRect,
         addLayer: @escaping @Sendable (TileCache, TilePyramid) throws -> LayerID,
         counts: @escaping @Sendable () -> ReplaySourceCounts
     ) {
@@ -87,7 +87,7 @@ struct WorldFit: Hashable, Sendable {
         (self.x, self.y, self.origin) = (x, y, origin)
     }
 
-    init(worldWidth: Int, worldHeight: Int, over part: Rectangle) {
+    init(worldWidth: Int, worldHeight: Int, over part: PixelRect) {
         x = part.width / Double(worldWidth)
         y = part.height / Double(worldHeight)
         origin = WorldPoint(x: part.minX, y: part.minY)

@@ -4,8 +4,8 @@ import TileCache
 struct ReplayTally: Sendable {
     var frames = 0
     var seconds = 0.0
-    var pan = DemandCounts()
-    var zoom = DemandCounts()
+    var pan = TileCacheStatistics.DemandCounts()
+    var zoom = TileCacheStatistics.DemandCounts()
     var drawableHits = 0
     var sharpPixels = 0.0
     var fallbackPixels = 0.0
@@ -24,7 +24,7 @@ struct ReplayTally: Sendable {
     /// Tiles that would not become smaller.
     var storedRaw = 0
     var memory = ReplayReport.Memory()
-    var evictions = [Int](repeating: 0, count: RemovalCause.allCases.count)
+    var evictions = [Int](repeating: 0, count: TileCacheStatistics.RemovalCause.allCases.count)
 
     var service = ServiceSums()
     /// Of a source that is not the built-in world.
@@ -115,7 +115,7 @@ extension ReplayTally {
         func share(_ part: Double) -> Double? { pixels > 0 ? part / pixels : nil }
         var loads = loads
         loads.waste = loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)
-        func demandShare(_ counts: DemandCounts) -> ReplayReport.DemandShare {
+        func demandShare(_ counts: TileCacheStatistics.DemandCounts) -> ReplayReport.DemandShare {
             .init(total: counts.total, hits: counts.hits, hitRate: counts.hitRate)
         }
         return ReplayReport(
@@ -152,7 +152,9 @@ extension ReplayTally {
                 storedRaw: storedRaw
             ),
             evictions: Dictionary(
-                uniqueKeysWithValues: RemovalCause.allCases.map { ($0.name, evictions[$0.rawValue]) }
+                uniqueKeysWithValues: TileCacheStatistics.RemovalCause.allCases.map {
+                    ($0.name, evictions[$0.rawValue])
+                }
             ),
             service: service.frameCosts.count == 0
                 ? nil

@@ -30,7 +30,7 @@ struct ReplayTileSource: BlockingTileSource {
         guard sample.count == pixels.byteCount else {
             throw TileFailure.wrongSize(expectedBytes: pixels.byteCount, deliveredBytes: sample.count)
         }
-        pixels.withMutableBytes { target in sample.withUnsafeBytes { target.copyMemory(from: $0) } }
+        pixels.withUnsafeMutableBytes { target in sample.withUnsafeBytes { target.copyMemory(from: $0) } }
         clock.sleep(until: end)
         return .pixels
     }

@@ -31,7 +31,7 @@ package struct Zoom4Policy: PrefetchPolicy {
 /// The viewports of the last frames, from one frame before a window on.
 private struct RecentViewports: Sendable {
     let window: Int
-    private(set) var frames: [(time: Int64, viewport: Viewport)] = []
+    private(set) var frames: [(time: Int64, viewport: TileViewport)] = []
 
     init(window: Int) { self.window = window }
 
@@ -140,7 +140,7 @@ package struct SkewportPolicy: PrefetchPolicy {
             func ahead(_ edge: Double, _ before: Double) -> Double {
                 edge + min(max((edge - before) * factor, -limit), limit)
             }
-            skewed = Rectangle(
+            skewed = PixelRect(
                 minX: min(view.minX, ahead(view.minX, old.minX)),
                 minY: min(view.minY, ahead(view.minY, old.minY)),
                 maxX: max(view.maxX, ahead(view.maxX, old.maxX)),
@@ -153,7 +153,7 @@ package struct SkewportPolicy: PrefetchPolicy {
         appendNearestFirst(in: view.grown(x: border, y: border), view: view, target: target, to: &plan)
     }
 
-    private func appendNearestFirst(in rectangle: Rectangle, view: Rectangle, target: PlanTarget, to plan: inout Plan) {
+    private func appendNearestFirst(in rectangle: PixelRect, view: PixelRect, target: PlanTarget, to plan: inout Plan) {
         var wishes: [(key: TileKey, distance: Double)] = []
         let period = target.pyramid.wrapsX ? target.pyramid.worldWidth : 0
         target.forEachTile(at: target.level, in: rectangle) { key in
@@ -175,6 +175,6 @@ package struct SkewportPolicy: PrefetchPolicy {
     }
 }
 
-extension Rectangle {
-    func grown(byTilesOf level: PyramidLevel) -> Rectangle { grown(x: level.tileSpanX, y: level.tileSpanY) }
+extension PixelRect {
+    func grown(byTilesOf level: PyramidLevel) -> PixelRect { grown(x: level.tileSpanX, y: level.tileSpanY) }
 }

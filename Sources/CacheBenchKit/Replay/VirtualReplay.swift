@@ -115,7 +115,7 @@ struct VirtualReplay {
         )
         let tileBytes = try options.tileBytes(in: input.scene)
         let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
-        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
         let cost = try options.cost.resolved().cost
@@ -186,10 +186,10 @@ struct VirtualReplay {
     private func withFrames(
         of samples: some PanSampleStream,
         _ scene: PanTraceScene,
-        _ rate: FrameRate,
+        _ rate: PanFrameRate,
         _ body: (PanFrame) throws -> Bool
     ) throws {
-        var frames = FrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
+        var frames = PanFrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
         while let frame = try frames.next(), try body(frame) {}
     }
 
@@ -197,13 +197,13 @@ struct VirtualReplay {
     private func lookAhead(
         _ cursor: inout HashingCursor,
         _ scene: PanTraceScene,
-        _ rate: FrameRate,
+        _ rate: PanFrameRate,
         _ pyramid: TilePyramid
     ) throws -> FutureNeeds {
         var samples: [PanTraceSample] = []
         while let sample = try cursor.nextSample() { samples.append(sample) }
         cursor = HashingCursor(PanSampleList(samples))
-        var frames = FrameCursor(
+        var frames = PanFrameCursor(
             PanSampleList(samples),
             viewport: scene.viewport,
             rate: rate,
@@ -211,7 +211,7 @@ struct VirtualReplay {
         )
         return try FutureNeeds(
             pyramid: pyramid,
-            selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+            selection: TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
             next: { try frames.next().map { ($0.time, $0.viewport) } }
         )
     }
@@ -258,7 +258,7 @@ struct VirtualReplay {
     }
 
     /// The part of a viewport that shows the world, in screen pixels.
-    static func worldPixels(of viewport: Viewport, _ pyramid: TilePyramid) -> Double {
+    static func worldPixels(of viewport: TileViewport, _ pyramid: TilePyramid) -> Double {
         guard viewport.rotation == 0 else { return viewport.width * viewport.height }
         let halfWidth = viewport.width / viewport.scale / 2
         let halfHeight = viewport.height / viewport.scale / 2
@@ -283,7 +283,7 @@ private struct RestingFrames {
     let isPossible: Bool
     /// Whether plans depend on nothing but the viewport: then there is no need to wait until none is made.
     let looksAtViewportOnly: Bool
-    private var viewport: Viewport?
+    private var viewport: TileViewport?
     private var counters: PoolCounters?
     private var isStill = false
     private var skipped: PanFrame?

@@ -9,7 +9,7 @@ struct MomentRecorder {
     /// What a frame showed.
     struct Frame {
         var time: Int64
-        var viewport: Viewport
+        var viewport: TileViewport
         var sharp: Double
         var coarse: Double
         var blank: Double
@@ -36,7 +36,7 @@ struct MomentRecorder {
     private let worldWidth: Double
     private let wrapsX: Bool
     private let frameMilliseconds: Double
-    private var last: (time: Int64, viewport: Viewport)?
+    private var last: (time: Int64, viewport: TileViewport)?
     private var open: Open?
     /// The worst first.
     private(set) var worst: [ReplaySeries.Moment] = []
@@ -97,7 +97,7 @@ struct MomentRecorder {
         if let last { close(at: last.time + Int64(frameMilliseconds * 1e6)) }
     }
 
-    private func noteMotion(from before: (time: Int64, viewport: Viewport), to frame: Frame, _ now: inout Open) {
+    private func noteMotion(from before: (time: Int64, viewport: TileViewport), to frame: Frame, _ now: inout Open) {
         let (old, new) = (before.viewport, frame.viewport)
         let seconds = Double(max(frame.time - before.time, 1)) / 1e9
         var across = abs(new.center.x - old.center.x)

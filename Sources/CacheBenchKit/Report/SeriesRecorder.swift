@@ -13,7 +13,7 @@ final class SeriesRecorder {
     private let pyramid: TilePyramid
     private var bucketNanoseconds: Int64 = 50_000_000
     private var buckets: [ReplaySeries.Bucket] = []
-    private var before = DemandCounts()
+    private var before = TileCacheStatistics.DemandCounts()
     private var path: [ReplaySeries.Point] = []
     private var pathStride = 1
     private var pathSkip = 0
@@ -100,23 +100,23 @@ final class SeriesRecorder {
     }
 
     /// What a real cache holds.
-    func note(_ frame: PanFrame, of figures: Statistics) {
-        let decoded = figures.decodedBytes - figures.inFlightBytes
-        let used = figures.decodedBytes + figures.compressedBytes + figures.bookkeepingBytes
+    func note(_ frame: PanFrame, of figures: TileCacheStatistics) {
+        let decoded = figures.memory.decoded.bytes - figures.memory.inFlight.bytes
+        let used = figures.memory.decoded.bytes + figures.memory.compressed.bytes + figures.memory.bookkeeping.bytes
         note(
             frame,
             demands: figures.demands,
             bytes: TierBytes(
                 decoded: decoded,
-                compressed: figures.compressedBytes,
-                inFlight: figures.inFlightBytes,
-                bookkeeping: figures.bookkeepingBytes,
-                unused: max(figures.usedBytes - used, 0)
+                compressed: figures.memory.compressed.bytes,
+                inFlight: figures.memory.inFlight.bytes,
+                bookkeeping: figures.memory.bookkeeping.bytes,
+                unused: max(figures.memory.used.bytes - used, 0)
             )
         )
     }
 
-    private func note(_ frame: PanFrame, demands: DemandCounts, bytes: TierBytes) {
+    private func note(_ frame: PanFrame, demands: TileCacheStatistics.DemandCounts, bytes: TierBytes) {
         let index = bucket(at: frame.time)
         buckets[index].decodedHits += demands.decodedHits - before.decodedHits
         buckets[index].compressedHits += demands.compressedHits - before.compressedHits

@@ -147,7 +147,7 @@ final class StressChecker: Sendable {
     }
 
     /// Where a tile is drawn must be where it lies, whether it stands in or not.
-    private func check(_ placement: Placement, _ layer: StressLayer) {
+    private func check(_ placement: TilePlacement, _ layer: StressLayer) {
         let tile = placement.tile.identity.tile
         let place = layer.rectangle(of: tile)
         let level = layer.pyramid.levels[tile.level]

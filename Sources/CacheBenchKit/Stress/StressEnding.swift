@@ -32,11 +32,14 @@ struct StressEnding {
 
     /// Nobody watches the memory any more, so the cache has its whole limit back.
     private func endPressure() {
-        _ = MemoryPressure(of: run.cache)
+        _ = MemoryPressureMonitor(of: run.cache)
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
-        while run.cache.statistics.byteLimit < run.options.byteLimit / 4 * 4 {
+        while run.cache.statistics.memory.limit.bytes < run.options.byteLimit / 4 * 4 {
             guard MonotonicTime.now.nanoseconds < end else {
-                return run.findings.note(.progress, "the limit is \(run.cache.statistics.byteLimit) after all pressure")
+                return run.findings.note(
+                    .progress,
+                    "the limit is \(run.cache.statistics.memory.limit.bytes) after all pressure"
+                )
             }
             usleep(5000)
         }
@@ -55,7 +58,7 @@ struct StressEnding {
         // Finer than the level's own pixels in every pyramid, so that it is that level which is drawn.
         let middle = layer.rectangle(of: TileCoordinate(level: level, column: 8, row: 8))
         view.update(
-            Viewport(
+            TileViewport(
                 center: WorldPoint(x: middle.minX + middle.width / 2, y: middle.minY + middle.height / 2),
                 width: 2.9 * middle.width,
                 height: 2.9 * middle.height
@@ -79,8 +82,8 @@ struct StressEnding {
         let isThere = run.look(at: view).missingTileCount <= hanging
         let now = run.cache.statistics
         let state =
-            "\(view.shortfallBytes) bytes short, \(now.loadsInFlight) loads in flight, \(now.stuckLoads) stuck, "
-            + "\(now.blockedWorkers) workers blocked, \(now.bookkeepingBytes) bytes of tables; \(now)"
+            "\(view.shortfall.bytes) bytes short, \(now.loadsInFlight) loads in flight, \(now.stuckLoads) stuck, "
+            + "\(now.blockedWorkers) workers blocked, \(now.memory.bookkeeping.bytes) bytes of tables; \(now)"
         run.findings.note(
             .progress,
             isThere
@@ -94,14 +97,14 @@ struct StressEnding {
     private func checkRest() {
         run.setLimit(quarters: 1)
         let view = run.cache.makeView(layers: run.allLayerIDs)
-        let viewport = Viewport(center: WorldPoint(x: 900, y: 900), width: 300, height: 200)
+        let viewport = TileViewport(center: WorldPoint(x: 900, y: 900), width: 300, height: 200)
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
         var started = -1
         var quietSince: Int64 = 0
         while MonotonicTime.now.nanoseconds < end {
             view.update(viewport)
             run.look(at: view)
-            let loads = run.cache.statistics.loadsStarted
+            let loads = run.cache.statistics.loads.started
             if loads != started { (started, quietSince) = (loads, MonotonicTime.now.nanoseconds) }
             if MonotonicTime.now.nanoseconds - quietSince > 1_000_000_000 { return }
             usleep(10_000)
@@ -115,14 +118,14 @@ struct StressEnding {
         var left = run.cache.statistics
         let kept = Set(holds.flatMap(\.identities)).count
         while MonotonicTime.now.nanoseconds < end {
-            run.cache.trim(toBytes: 0)
+            run.cache.trim(to: .bytes(0))
             left = run.cache.statistics
-            if left.decodedTiles <= kept, left.compressedTiles <= run.shared.blocker.count { return }
+            if left.memory.decodedTiles <= kept, left.memory.compressedTiles <= run.shared.blocker.count { return }
             usleep(20_000)
         }
         run.findings.note(
             .lease,
-            "\(left.decodedTiles) decoded and \(left.compressedTiles) compressed tiles cannot be given up, "
+            "\(left.memory.decodedTiles) decoded and \(left.memory.compressedTiles) compressed tiles cannot be given up, "
                 + "\(kept) are held"
         )
     }
@@ -130,7 +133,7 @@ struct StressEnding {
     private mutating func shutDown() {
         let timeout: Int64 = 2_000_000_000
         let start = MonotonicTime.now.nanoseconds
-        let isDone = run.cache.shutdown(timeout: timeout)
+        let isDone = run.cache.shutdown(timeout: .nanoseconds(timeout))
         shutdownNanoseconds = MonotonicTime.now.nanoseconds - start
         run.noteEnd()
         // Twice the time again for a machine that is busy with other things.
@@ -144,7 +147,7 @@ struct StressEnding {
             run.findings.note(.shutdown, "work is under way 2 s after the end, although no source hangs")
         }
         run.shared.blocker.end()
-        if !run.cache.shutdown(timeout: 60_000_000_000) {
+        if !run.cache.shutdown(timeout: .seconds(60)) {
             run.findings.note(.shutdown, "work is under way a minute after all sources have returned")
         }
     }

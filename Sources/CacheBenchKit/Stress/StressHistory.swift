@@ -8,10 +8,10 @@ import TileCache
 final class StressHistory: Sendable {
     /// One change: where, and whether old pixels may still be drawn.
     struct Change: Sendable {
-        var region: Rectangle?
+        var region: PixelRect?
         var keepsStale: Bool
 
-        init(region: Rectangle? = nil, keepsStale: Bool = true) {
+        init(region: PixelRect? = nil, keepsStale: Bool = true) {
             self.region = region
             self.keepsStale = keepsStale
         }
@@ -52,7 +52,7 @@ final class StressHistory: Sendable {
     ///   - completed: what was completed when the frame was asked for.
     func objection(
         to version: UInt32,
-        covering rectangle: Rectangle,
+        covering rectangle: PixelRect,
         isStale: Bool,
         completed: UInt32
     ) -> String? {

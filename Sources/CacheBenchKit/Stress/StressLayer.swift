@@ -40,7 +40,7 @@ final class StressLayer: Sendable {
     let number: Int
     let kind: Kind
     let pyramid: TilePyramid
-    private let format: PixelFormat
+    private let format: TilePixelFormat
     let history = StressHistory()
     let shared: StressShared
     private let loads = Atomic<UInt64>(0)
@@ -91,21 +91,21 @@ final class StressLayer: Sendable {
     // MARK: - What is where
 
     /// The part of the world that a tile shows: what lies beyond the edges never changes.
-    func worldRectangle(of tile: TileCoordinate) -> Rectangle {
+    func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         rectangle(of: tile).intersection(
-            Rectangle(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+            PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         )
     }
 
     /// What a tile covers, by arithmetic of the checker's own.
-    func rectangle(of tile: TileCoordinate) -> Rectangle {
+    func rectangle(of tile: TileCoordinate) -> PixelRect {
         let level = pyramid.levels[tile.level]
         let (width, height) = (
             Double(level.tileWidth) * level.worldPixelsPerPixel, Double(level.tileHeight) * level.worldPixelsPerPixel
         )
         let x = level.origin.x + Double(tile.column) * width
         let y = level.origin.y + Double(tile.row) * height
-        return Rectangle(minX: x, minY: y, maxX: x + width, maxY: y + height)
+        return PixelRect(minX: x, minY: y, maxX: x + width, maxY: y + height)
     }
 
     var firstLevel: Int { kind == .synthesized ? Self.synthesizedLevels : 0 }
@@ -165,7 +165,7 @@ final class StressLayer: Sendable {
 
     /// Writes a tile, after rubbish in the same place: whoever looks too early sees that.
     func write(_ tile: TileCoordinate, version: UInt32, into pixels: inout TilePixels) {
-        pixels.withMutableBytes { bytes in
+        pixels.withUnsafeMutableBytes { bytes in
             bytes.initializeMemory(as: UInt8.self, repeating: 0xDD)
             StressTile(layer: number, tile: tile, version: version).write(bytes, style: style(of: tile))
         }

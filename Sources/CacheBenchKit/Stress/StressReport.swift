@@ -136,7 +136,7 @@ package struct StressReport: Encodable, Sendable {
         callbacks = run.callbackCount
         faults = Self.named(run.shared.faultCounts.all.filter { options.faults.contains($0.key) })
         byteLimit = options.byteLimit
-        peakBytes = max(ledger.maximum, statistics.peakBytes)
+        peakBytes = max(ledger.maximum, statistics.memory.peak.bytes)
         ledgerSamples = ledger.samples
         ledgerSamplesAboveLoweredLimit = ledger.samplesAbove
         residentGrowth = memory.growth
@@ -149,20 +149,20 @@ package struct StressReport: Encodable, Sendable {
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
         cache = Cache(
-            loadsStarted: statistics.loadsStarted,
-            loadsFinished: statistics.loadsFinished,
-            loadsAbsent: statistics.loadsAbsent,
-            loadsFailed: statistics.loadsFailed,
-            loadsCancelled: statistics.loadsCancelled,
-            loadsOutdated: statistics.loadsOutdated,
-            secondAnswers: statistics.secondAnswers,
-            promotions: statistics.promotions,
-            demotions: statistics.demotions,
-            incompressible: statistics.incompressible,
-            damagedBlocks: statistics.damagedBlocks,
-            encodedPayloads: statistics.encodedPayloads,
-            undecodablePayloads: statistics.undecodablePayloads,
-            synthesizedTiles: statistics.synthesizedTiles,
+            loadsStarted: statistics.loads.started,
+            loadsFinished: statistics.loads.finished,
+            loadsAbsent: statistics.loads.absent,
+            loadsFailed: statistics.loads.failed,
+            loadsCancelled: statistics.loads.cancelled,
+            loadsOutdated: statistics.loads.outdated,
+            secondAnswers: statistics.loads.secondAnswers,
+            promotions: statistics.tiers.promotions,
+            demotions: statistics.tiers.demotions,
+            incompressible: statistics.tiers.incompressible,
+            damagedBlocks: statistics.tiers.damagedBlocks,
+            encodedPayloads: statistics.tiers.encodedPayloads,
+            undecodablePayloads: statistics.tiers.undecodablePayloads,
+            synthesizedTiles: statistics.synthesis.tiles,
             refusedViewports: statistics.refusedViewports,
             slowCallbacks: statistics.slowCallbacks
         )

@@ -78,7 +78,7 @@ final class StressRun: Sendable {
         let layers = (0..<count).map { ids[((draw >> 3) + UInt64($0)).below(ids.count)] }
         return cache.makeView(
             layers: Array(Set(layers)).sorted(),
-            selection: LevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
+            selection: TileLevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
         )
     }
 
@@ -111,7 +111,7 @@ final class StressRun: Sendable {
         changing(to: limit) { cache.byteLimit = .bytes(limit) }
     }
 
-    func note(pressure level: MemoryPressure.Level) {
+    func note(pressure level: MemoryPressureMonitor.Level) {
         // A part of the limit, or all of it again.
         changing(to: cache.byteLimit.bytes) { cache.noteMemoryPressure(level) }
     }
@@ -124,7 +124,7 @@ final class StressRun: Sendable {
 
     func pin(_ a: UInt64, _ b: UInt64) {
         let level = a.below(5)
-        let region = Rectangle(
+        let region = PixelRect(
             minX: a.unit * 4000,
             minY: b.unit * 4000,
             maxX: a.unit * 4000 + 300,
@@ -198,8 +198,8 @@ final class StressRun: Sendable {
         let statistics = cache.statistics
         let after = changes.withLock { $0 }
         let problem = ledger.observe(
-            used: statistics.usedBytes,
-            limit: statistics.byteLimit,
+            used: statistics.memory.used.bytes,
+            limit: statistics.memory.limit.bytes,
             highest: max(before.highest, after.highest),
             changes: before.underway == 0 && before.begun == after.begun ? before.begun : nil
         )

@@ -21,7 +21,7 @@ package enum StressFeature: String, StressChoice {
 /// The pyramid and the pixels of a layer, drawn from the run's seed.
 struct StressShape: Sendable {
     let pyramid: TilePyramid
-    var format = PixelFormat.rgba8
+    var format = TilePixelFormat.rgba8
 
     /// The usual one, which the cache can make coarse levels of.
     init(tileSize: Int, wrapsX: Bool) throws {
@@ -93,9 +93,9 @@ extension StressOptions {
             configuration.compressedShare = [nil, nil, nil, 0, 0.5, 1][share]
         }
         configuration.maximumByteLimit = .bytes(byteLimit)
-        configuration.retryDelay = 20_000_000
-        configuration.stuckLoadTime = StressRun.stuckLoadTime
-        configuration.slowCallbackTime = 5_000_000
+        configuration.retryDelay = .milliseconds(20)
+        configuration.stuckLoadTime = .nanoseconds(StressRun.stuckLoadTime)
+        configuration.slowCallbackTime = .milliseconds(5)
         return configuration
     }
 }

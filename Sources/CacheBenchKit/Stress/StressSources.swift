@@ -14,7 +14,7 @@ struct StressBlockingSource: BlockingTileSource {
         case .permanent: throw TileFailure.permanent
         case .fail:
             if bits & 1 == 0 { layer.write(tile, version: .max, into: &pixels) }
-            throw TileFailure.transient(retryAfterNanoseconds: Int64(bits >> 8 % 30_000_000))
+            throw TileFailure.transient(retryAfter: .nanoseconds(Int64(bits >> 8 % 30_000_000)))
         case .size: try pixels.copyTooLittle(bits)
         case .stall: StressLayer.stall(bits)
         case .block: layer.shared.blocker.wait()
@@ -36,7 +36,7 @@ struct StressEncodedSource: BlockingTileSource, TileDecoder {
         switch fault {
         case .absent: return .absent
         case .permanent: throw TileFailure.permanent
-        case .fail: throw TileFailure.transient(retryAfterNanoseconds: 0)
+        case .fail: throw TileFailure.transient(retryAfter: .zero)
         case .size:
             let huge = [UInt8](repeating: 1, count: pixels.byteCount * 2)
             for count in [0, pixels.byteCount, huge.count] {
@@ -59,7 +59,7 @@ struct StressEncodedSource: BlockingTileSource, TileDecoder {
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        guard let payload = StressPayload(encoded) else { throw .transient(retryAfterNanoseconds: 0) }
+        guard let payload = StressPayload(encoded) else { throw .transient(retryAfter: .zero) }
         if payload.layer != layer.number || payload.tile != tile {
             layer.shared.findings.note(.request, "\(tile) is to be decoded of the payload of \(payload.tile)")
         }
@@ -139,7 +139,7 @@ struct StressAsyncSource: TileSource {
         switch fault {
         case .absent: request.completeAbsent()
         case .permanent: request.fail(.permanent)
-        case .fail: request.fail(.transient(retryAfterNanoseconds: Int64(bits >> 8 % 30_000_000)))
+        case .fail: request.fail(.transient(retryAfter: .nanoseconds(Int64(bits >> 8 % 30_000_000))))
         case .drop: break
         case .block: layer.shared.blocker.keep(request)
         case .stall:
@@ -158,14 +158,14 @@ struct StressAsyncSource: TileSource {
             if bits & 4 == 0 { request.completeAbsent() } else { request.cancel() }
         case .thread: Thread.detachNewThread(answer)
         case .size:
-            for bytes in [-1, .min, .max, 1 << 40, 4096] { request.holdsEncoded(bytes: bytes) }
+            for bytes in [-1, .min, .max, 1 << 40, 4096] { request.holdsEncoded(.bytes(bytes)) }
             request.complete { pixels in
                 try pixels.copyTooLittle(bits)
                 return .pixels
             }
         case .damage, nil:
             if bits & 12 == 0, !request.isWanted { return request.cancel() }
-            if bits & 1 == 0 { request.holdsEncoded(bytes: Int(bits >> 8 % 8192)) }
+            if bits & 1 == 0 { request.holdsEncoded(.bytes(Int(bits >> 8 % 8192))) }
             if bits & 4 == 0 { queue.async(execute: answer) } else { answer() }
         }
     }

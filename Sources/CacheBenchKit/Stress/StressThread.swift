@@ -13,11 +13,11 @@ struct StressThread {
         var width = 256.0
         var height = 192.0
 
-        var viewport: Viewport {
+        var viewport: TileViewport {
             var scale = 1.0
             for _ in 0..<Int(-octaves) { scale /= 2 }
             scale *= 1 - (-octaves - Double(Int(-octaves))) / 2
-            return Viewport(center: center, width: width, height: height, scale: scale, rotation: rotation)
+            return TileViewport(center: center, width: width, height: height, scale: scale, rotation: rotation)
         }
     }
 
@@ -78,7 +78,7 @@ struct StressThread {
             // Where views look, or loads would seldom be overtaken.
             let middle = Self.place(c)
             let (width, height) = (a.unit * 900 + 1, b.unit * 500 + 1)
-            let region = Rectangle(
+            let region = PixelRect(
                 minX: middle.x - width / 2,
                 minY: middle.y - height / 2,
                 maxX: middle.x + width / 2,
@@ -86,7 +86,7 @@ struct StressThread {
             )
             run.invalidate(a, StressHistory.Change(region: region, keepsStale: b & 1 == 0))
         case .limit: run.setLimit(quarters: [1, 2, 3, 3, 4, 4][a.below(6)])
-        case .trim: run.cache.trim(toBytes: a.below(run.options.byteLimit))
+        case .trim: run.cache.trim(to: .bytes(a.below(run.options.byteLimit)))
         case .pressure: run.note(pressure: [.normal, .normal, .warning, .critical][a.below(4)])
         case .floor: run.pin(a, b)
         case .unfloor: run.unpin(a)
@@ -130,8 +130,8 @@ struct StressThread {
         let view = a >> 40 % 16 == 0 ? run.sharedView(a) : lookers[number].view
         let destination =
             a >> 50 % 8 == 0
-            ? Destination(
-                viewport: Viewport(center: WorldPoint(x: a.unit * 4096, y: 2000), width: 256, height: 192),
+            ? ViewportDestination(
+                viewport: TileViewport(center: WorldPoint(x: a.unit * 4096, y: 2000), width: 256, height: 192),
                 time: MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 300_000_000)
             ) : nil
         run.timed { view.update(lookers[number].viewport, destination: destination) }

@@ -13,10 +13,10 @@ package struct CodecBenchmark {
         package var className: String
         package var width: Int
         package var height: Int
-        package var format: PixelFormat
+        package var format: TilePixelFormat
         package var pixels: [UInt8]
 
-        package init(className: String, width: Int, height: Int, format: PixelFormat, pixels: [UInt8]) {
+        package init(className: String, width: Int, height: Int, format: TilePixelFormat, pixels: [UInt8]) {
             self.className = className
             self.width = width
             self.height = height
@@ -116,7 +116,7 @@ package struct CodecBenchmark {
             }
             let stem = name.prefix { $0 != "." }
             let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
-            let format: PixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
+            let format: TilePixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
             return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
         }
         guard !tiles.isEmpty else { throw Failure.noTiles(directory) }

@@ -25,7 +25,7 @@ package struct HeldTilesBenchmark: Sendable {
     /// Tiles of 16 x 16 gray pixels.
     private struct GraySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
             return .pixels
         }
     }
@@ -102,8 +102,8 @@ package struct HeldTilesBenchmark: Sendable {
         }
         let level = pyramid.maximumLevel
         let rows = max(tiles / side, 2)
-        func box(_ rows: Int) -> Rectangle {
-            Rectangle(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
+        func box(_ rows: Int) -> PixelRect {
+            PixelRect(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
         }
         measure("load") {
             // As many at a time as a large view needs.
@@ -119,14 +119,14 @@ package struct HeldTilesBenchmark: Sendable {
         measure("statistics") { for _ in 0..<100 { _ = cache.statistics } }
         row.calls["statistics"]! /= 100
         measure("invalidate") {
-            cache.invalidate(layer, region: Rectangle(minX: 0, minY: 0, maxX: 16, maxY: 16))
+            cache.invalidate(layer, region: PixelRect(minX: 0, minY: 0, maxX: 16, maxY: 16))
         }
         try measure("pin half") { try cache.pin(layer, levels: level...level, region: box(rows / 2)) }
         var frames: [Double] = []
         for step in 0..<400 {
             let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
             let start = MonotonicTime.now.nanoseconds
-            view.update(Viewport(center: center, width: 256, height: 192))
+            view.update(TileViewport(center: center, width: 256, height: 192))
             _ = view.frame()
             frames.append(Double(MonotonicTime.now.nanoseconds - start) / 1e6)
             usleep(4000)
@@ -136,9 +136,9 @@ package struct HeldTilesBenchmark: Sendable {
         cache.unpin(layer)
         let limit = cache.byteLimit.bytes
         measure("limit to a tenth") { cache.byteLimit = .bytes(limit / 10) }
-        measure("trim to 0") { cache.trim(toBytes: 0) }
+        measure("trim to 0") { cache.trim(to: .bytes(0)) }
         prober.end()
-        _ = cache.shutdown(timeout: 10_000_000_000)
+        _ = cache.shutdown(timeout: .seconds(10))
         return row
     }
 

@@ -25,7 +25,7 @@ package struct FrameReport: Codable, Sendable, Hashable {
 package struct LookupBenchmark: Sendable {
     private struct EmptySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
             return .pixels
         }
     }
@@ -34,7 +34,7 @@ package struct LookupBenchmark: Sendable {
     private let layer: LayerID
     private let view: TileView
     /// Eight columns and five rows of tiles, also when it moves right by some pixels.
-    private let viewport = Viewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
+    private let viewport = TileViewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
 
     /// Makes a cache whose view has 40 tiles in sight, all of them resident.
     package init() throws {

@@ -39,7 +39,7 @@ package struct PacedFrameBenchmark: Sendable {
     /// A tile of 256 KiB, of which the loads touch every page.
     private struct Source: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { bytes in
+            pixels.withUnsafeMutableBytes { bytes in
                 for index in stride(from: 0, to: bytes.count, by: 4096) { bytes[index] = UInt8(tile.column & 255) }
             }
             usleep(2000)
@@ -72,7 +72,7 @@ package struct PacedFrameBenchmark: Sendable {
             while !isOver.withLock({ $0 }) {
                 for (index, other) in otherViews.enumerated() {
                     let center = WorldPoint(x: Double(200_000 * (index + 1) + 8 * frame), y: 500_000)
-                    other.update(Viewport(center: center, width: 800, height: 600))
+                    other.update(TileViewport(center: center, width: 800, height: 600))
                     _ = other.frame()
                 }
                 frame += 1
@@ -95,7 +95,7 @@ package struct PacedFrameBenchmark: Sendable {
             let early = due - MonotonicTime.now.nanoseconds
             if early > 0 { usleep(UInt32(early / 1000)) }
             let before = (MonotonicTime.now.nanoseconds, MonotonicTime.ofThread.nanoseconds)
-            view.update(Viewport(center: center, width: 1920, height: 1080, scale: scale))
+            view.update(TileViewport(center: center, width: 1920, height: 1080, scale: scale))
             held = view.frame()
             wall.append(MonotonicTime.now.nanoseconds - before.0)
             processor.append(MonotonicTime.ofThread.nanoseconds - before.1)

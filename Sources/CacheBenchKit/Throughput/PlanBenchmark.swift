@@ -46,7 +46,7 @@ package struct PlanBenchmark: Sendable {
         let cache = VirtualCache(options: options, expectedLatency: 40_000_000, latency: { _, _ in 40_000_000 })
         cache.measuresPlans = true
         let layer = cache.addLayer(tileBytes: tileSize * tileSize * 4)
-        let view = cache.addView(layers: [(layer, pyramid, TileCachePolicy())])
+        let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         var spans: [Double] = []
         var center = WorldPoint(x: 300_000, y: 400_000)
         var scale = 0.26
@@ -58,7 +58,7 @@ package struct PlanBenchmark: Sendable {
             scale *= frame / 480 % 2 == 0 ? 1.003 : 1 / 1.003
             cache.frame(
                 view: view,
-                Viewport(center: center, width: viewport.width, height: viewport.height, scale: scale),
+                TileViewport(center: center, width: viewport.width, height: viewport.height, scale: scale),
                 at: Int64(frame) * 8_333_333
             )
             spans.append(cache.planMicroseconds)

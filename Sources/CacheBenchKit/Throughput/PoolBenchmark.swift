@@ -16,7 +16,7 @@ struct PoolBenchmark {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             guard tile.row == 0, tile.column < tiles.count else { return .absent }
             let source = tiles[tile.column].pixels
-            pixels.withMutableBytes { target in source.withUnsafeBytes { target.copyMemory(from: $0) } }
+            pixels.withUnsafeMutableBytes { target in source.withUnsafeBytes { target.copyMemory(from: $0) } }
             return .pixels
         }
     }
@@ -56,7 +56,7 @@ struct PoolBenchmark {
         coordinates = tiles.indices.map { TileCoordinate(level: 0, column: $0, row: 0) }
         let view = cache.makeView(layers: [layer])
         let end = MonotonicTime.now.nanoseconds + 20_000_000_000
-        let whole = Viewport(
+        let whole = TileViewport(
             center: WorldPoint(x: Double(tiles.count) * 128, y: 128),
             width: Double(tiles.count) * 256,
             height: 256

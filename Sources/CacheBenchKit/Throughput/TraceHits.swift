@@ -89,8 +89,8 @@ package struct TraceHits: Codable, Sendable, Hashable {
             worldHeight: BuiltInSession.worldSize,
             wrapsX: true
         )
-        let selection = LevelSelection()
-        var frames = FrameCursor(session.stream, viewport: BuiltInSession.viewport, duration: duration)
+        let selection = TileLevelSelection()
+        var frames = PanFrameCursor(session.stream, viewport: BuiltInSession.viewport, duration: duration)
         var accesses: [Access] = []
         var before: Set<TileCoordinate>?
         var level: Int?

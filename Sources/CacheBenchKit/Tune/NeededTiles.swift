@@ -4,9 +4,9 @@ import TileCache
 /// The needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.
 struct NeededTiles {
     private let pyramid: TilePyramid
-    private let selection: LevelSelection
-    private var frames: FrameCursor<SampleBox>
-    private var viewport: Viewport?
+    private let selection: TileLevelSelection
+    private var frames: PanFrameCursor<SampleBox>
+    private var viewport: TileViewport?
     private var level: Int?
     /// The time of the last frame in nanoseconds.
     private(set) var time: Int64 = 0
@@ -24,11 +24,11 @@ struct NeededTiles {
             tileSize: scene.tileSize,
             wrapsX: scene.wrapsX
         )
-        guard let rate = FrameRate(framesPerSecond: options.frameRate) else {
+        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
             throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
         }
-        selection = LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis)
-        frames = FrameCursor(
+        selection = TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis)
+        frames = PanFrameCursor(
             SampleBox(samples: input.samples),
             viewport: scene.viewport,
             rate: rate,

@@ -76,8 +76,8 @@ package struct Zoomout: Sendable {
         WorldPoint(x: Double(scene.worldWidth) * 0.53, y: Double(scene.worldHeight) * 0.47)
     }
 
-    private func viewport(octavesOut octaves: Double) -> Viewport {
-        Viewport(
+    private func viewport(octavesOut octaves: Double) -> TileViewport {
+        TileViewport(
             center: center,
             width: scene.viewport.width,
             height: scene.viewport.height,

@@ -6,7 +6,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
     /// The view in screen pixels.
     package var viewport = BuiltInSession.viewport
     /// The layout of a pixel.
-    package var pixelFormat = PixelFormat.rgba8
+    package var pixelFormat = TilePixelFormat.rgba8
     /// Memory for everything, tables and scratch memory included, also where it is given in tiles or screens.
     package var memoryLimit = MemoryLimit.screens(4)
     /// How many times farther out than 1:1, each 1 or more, up to 2^20.
@@ -29,7 +29,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
     /// The source has no level but the finest; the cache makes the others.
     package var isFullResolutionOnly = false
     /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
-    package var downsampling = Downsampling.linear
+    package var downsampling = TileDownsampling.linear
     /// Seeds the built-in world.
     package var seed: UInt64 = 1
 
@@ -50,7 +50,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
     /// Reads `1..1024` (powers of two) or `1,16,1024`; `nil` for anything else.
     package static func factors(_ text: String) -> [Double]? {
         func factor(_ text: Substring) -> Double? {
-            Quantity.number(String(text), suffix: "").flatMap { $0 >= 1 && $0 <= 1_048_576 ? $0 : nil }
+            QuantityText.number(String(text), suffix: "").flatMap { $0 >= 1 && $0 <= 1_048_576 ? $0 : nil }
         }
         if let dots = text.firstRange(of: "..") {
             guard let low = factor(text[..<dots.lowerBound]), let high = factor(text[dots.upperBound...]), low <= high

@@ -5,7 +5,7 @@ import TileCache
 /// The built-in world for zoom-outs: in any format, with all of its levels or only the finest.
 struct ZoomoutSource: BlockingTileSource {
     private let world: DemoTileSource
-    private let format: PixelFormat
+    private let format: TilePixelFormat
     /// What to add to a level of the cache's pyramid to have the world's.
     private let levelOffset: Int
     private let latency: Int64?
@@ -46,7 +46,7 @@ struct ZoomoutSource: BlockingTileSource {
     }
 
     /// Makes other formats of four bytes a pixel; those of one channel take the green.
-    private static func converted(_ pixels: [UInt8], to format: PixelFormat) -> [UInt8] {
+    private static func converted(_ pixels: [UInt8], to format: TilePixelFormat) -> [UInt8] {
         switch format {
         case .rgba8, .bgra8, .opaque: pixels
         case .gray8: stride(from: 1, to: pixels.count, by: 4).map { pixels[$0] }

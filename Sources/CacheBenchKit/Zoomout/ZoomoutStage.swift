@@ -4,7 +4,7 @@ import TileCache
 /// What a zoom-out drives: the real service, or the cache's decisions under the virtual clock.
 protocol ZoomoutStage: AnyObject {
     /// Draws a frame at a moment of the session.
-    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame
+    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame
     /// Ends the session.
     func end()
     var peakBytes: Int { get }
@@ -33,7 +33,7 @@ final class VirtualZoomout: ZoomoutStage {
         let latency = options.loadLatency ?? 0
         cache = VirtualCache(
             options: VirtualCache.Options(configuration),
-            expectedLatency: configuration.expectedLoadLatency,
+            expectedLatency: configuration.expectedLoadLatency.nanoseconds,
             latency: { _, _ in latency }
         )
         let layer = cache.addLayer(
@@ -41,10 +41,10 @@ final class VirtualZoomout: ZoomoutStage {
             pyramid: pyramid,
             synthesizedLevels: options.synthesizedLevels
         )
-        view = cache.addView(layers: [(layer, pyramid, TileCachePolicy())])
+        view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
     }
 
-    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame {
+    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame {
         cache.frame(view: view, viewport, at: time)
         return ZoomoutFrame(
             coverage: cache.coverage,
@@ -87,21 +87,21 @@ final class RealZoomout: ZoomoutStage {
         clock.start()
     }
 
-    func draw(_ viewport: Viewport, at time: Int64) -> ZoomoutFrame {
+    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame {
         clock.sleep(until: time)
         view.update(viewport, at: MonotonicTime(nanoseconds: time))
         let frame = view.frame()
         return ZoomoutFrame(
             coverage: frame.coverage,
             neededTiles: view.neededTileCount,
-            unfittedBytes: view.shortfallBytes,
-            tableBytes: cache.statistics.bookkeepingBytes,
+            unfittedBytes: view.shortfall.bytes,
+            tableBytes: cache.statistics.memory.bookkeeping.bytes,
             hasMoved: view.hasMoved
         )
     }
 
     func end() { cache.shutdown() }
 
-    var peakBytes: Int { cache.statistics.peakBytes }
+    var peakBytes: Int { cache.statistics.memory.peak.bytes }
     var hitRate: Double? { cache.statistics.hitRate }
 }

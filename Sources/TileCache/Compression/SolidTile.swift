@@ -12,7 +12,7 @@ package enum SolidTile {
     ///
     /// A tile is compared with itself one pixel further on, which stops at the first pixel that differs.
     /// Opaque payloads are compared in units of eight bytes: what their units mean is not known here.
-    package static func pattern(of pixels: UnsafeRawBufferPointer, format: PixelFormat) -> UInt64? {
+    package static func pattern(of pixels: UnsafeRawBufferPointer, format: TilePixelFormat) -> UInt64? {
         let period = format.bytesPerPixel ?? 8
         guard let base = pixels.baseAddress, pixels.count >= period else { return nil }
         guard memcmp(base, base + period, pixels.count - period) == 0 else { return nil }

@@ -40,7 +40,7 @@ struct TileBlock: Equatable {
     var firstPixel: UInt64
 
     /// Writes the header in front of a payload that is already in place.
-    func seal(_ block: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat) {
+    func seal(_ block: UnsafeMutableRawPointer, width: Int, height: Int, format: TilePixelFormat) {
         let words = self.words
         block.storeBytes(of: words.0, as: UInt64.self)
         block.storeBytes(of: words.1, toByteOffset: 8, as: UInt64.self)
@@ -56,7 +56,7 @@ struct TileBlock: Equatable {
         checking block: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat
+        format: TilePixelFormat
     ) throws(BlockError) {
         guard block.count >= Self.headerByteCount else { throw .notABlock }
         let word0 = block.loadUnaligned(as: UInt64.self)
@@ -97,7 +97,7 @@ struct TileBlock: Equatable {
         of payload: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat
+        format: TilePixelFormat
     ) -> UInt64 {
         func mix(_ seed: UInt64, _ word: UInt64) -> UInt64 {
             let mixed = (seed ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -111,7 +111,7 @@ struct TileBlock: Equatable {
     }
 }
 
-extension PixelFormat {
+extension TilePixelFormat {
     /// Tells formats of equal size apart, so that a block never passes for one of another layer's format.
     fileprivate var checksumTag: UInt64 {
         switch self {

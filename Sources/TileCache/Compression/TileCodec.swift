@@ -1,4 +1,3 @@
-import CLZ4
 import CTileKernels
 
 #if canImport(Glibc)
@@ -52,14 +51,14 @@ package final class TileCodec {
     }
 
     package init(maximumTileBytes: Int) throws(TileCodecError) {
-        let limit = Int(LZ4_MAX_INPUT_SIZE)
+        let limit = LZ4Block.maximumInput
         guard maximumTileBytes > 0, maximumTileBytes <= limit else {
             throw .tileSize(bytes: maximumTileBytes, limit: limit)
         }
         func aligned(_ bytes: Int) -> Int { (bytes + 63) & ~63 }
-        let stateBytes = aligned(Int(LZ4_sizeofState()))
+        let stateBytes = aligned(LZ4Block.scratchByteCount)
         let planesBytes = aligned(maximumTileBytes)
-        blockCapacity = TileBlock.headerByteCount + Int(LZ4_compressBound(Int32(maximumTileBytes)))
+        blockCapacity = TileBlock.headerByteCount + LZ4Block.bound(maximumTileBytes)
         scratchByteCount = stateBytes + planesBytes + aligned(blockCapacity)
         guard let scratch = MemoryRegion(byteCount: scratchByteCount) else { throw .memory(bytes: scratchByteCount) }
         self.scratch = scratch
@@ -76,7 +75,7 @@ package final class TileCodec {
         _ pixels: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat
+        format: TilePixelFormat
     ) -> CompressedTile {
         guard pixels.count <= maximumTileBytes, pixels.count == format.byteCount(width: width, height: height) else {
             return .raw
@@ -91,7 +90,7 @@ package final class TileCodec {
         _ pixels: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat,
+        format: TilePixelFormat,
         filter: TileFilter
     ) -> CompressedTile {
         guard let base = pixels.baseAddress, pixels.count <= maximumTileBytes else { return .raw }
@@ -111,17 +110,14 @@ package final class TileCodec {
             header.storedPlanes = UInt8(truncatingIfNeeded: mask)
             input = UnsafePointer(planes)
         }
-        let payload = (block + TileBlock.headerByteCount).assumingMemoryBound(to: CChar.self)
         if inputByteCount > 0 {
-            header.payloadByteCount = Int(
-                LZ4_compress_fast_extState(
-                    lz4State,
-                    UnsafeRawPointer(input).assumingMemoryBound(to: CChar.self),
-                    payload,
-                    Int32(inputByteCount),
-                    Int32(blockCapacity - TileBlock.headerByteCount),
-                    1
-                )
+            header.payloadByteCount = LZ4Block.compress(
+                UnsafeBufferPointer(start: input, count: inputByteCount),
+                into: UnsafeMutableBufferPointer(
+                    start: (block + TileBlock.headerByteCount).assumingMemoryBound(to: UInt8.self),
+                    count: blockCapacity - TileBlock.headerByteCount
+                ),
+                scratch: lz4State
             )
             guard header.payloadByteCount > 0 else { return .raw }
         }
@@ -139,7 +135,7 @@ package final class TileCodec {
         into pixels: UnsafeMutableRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat
+        format: TilePixelFormat
     ) throws(BlockError) {
         let header = try TileBlock(checking: block, width: width, height: height, format: format)
         guard header.rawByteCount == pixels.count, let target = pixels.baseAddress else { throw .mismatch }
@@ -180,16 +176,7 @@ package final class TileCodec {
         into target: UnsafeMutableRawPointer,
         byteCount: Int
     ) throws(BlockError) {
-        guard let source = payload.baseAddress, payload.count <= Int32.max, byteCount <= Int32.max else {
-            throw .payload
-        }
-        let written = LZ4_decompress_safe(
-            source.assumingMemoryBound(to: CChar.self),
-            target.assumingMemoryBound(to: CChar.self),
-            Int32(payload.count),
-            Int32(byteCount)
-        )
-        guard written == byteCount else { throw .payload }
+        guard LZ4Block.decompress(payload, into: target, count: byteCount, scratch: lz4State) else { throw .payload }
     }
 
     /// Moves the planes that hold anything together and returns their bytes. A picture without transparency, or

@@ -32,7 +32,7 @@ enum TileFilter: UInt8, CaseIterable {
     var kernel: tk_filter? { self == .none ? nil : tk_filter(rawValue: UInt32(rawValue)) }
 
     /// Whether a block of this format may name this filter: anything else is damage.
-    func applies(to format: PixelFormat) -> Bool {
+    func applies(to format: TilePixelFormat) -> Bool {
         switch self {
         case .none: true
         default: planeCount == format.bytesPerPixel && (self == .greenUp8) == format.hasColorBytes
@@ -51,7 +51,7 @@ enum TileFilter: UInt8, CaseIterable {
         for pixels: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat,
+        format: TilePixelFormat,
         path: tk_path = tk_path_automatic
     ) -> TileFilter {
         guard let bytesPerPixel = format.bytesPerPixel, let base = pixels.baseAddress else { return .none }
@@ -77,7 +77,7 @@ enum TileFilter: UInt8, CaseIterable {
     }
 }
 
-extension PixelFormat {
+extension TilePixelFormat {
     /// Whether a pixel is four bytes of which three are colours.
     fileprivate var hasColorBytes: Bool { self == .rgba8 || self == .bgra8 }
 }

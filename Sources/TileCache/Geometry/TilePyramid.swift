@@ -187,20 +187,20 @@ public struct TilePyramid: Hashable, Sendable {
     }
 
     /// The part of the world that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
-    public func worldRectangle(of tile: TileCoordinate) -> Rectangle {
-        uncutRectangle(of: tile).intersection(Rectangle(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
+    public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
+        uncutRectangle(of: tile).intersection(PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
     }
 
     /// The rectangle that all of a tile's drawn pixels cover, whether or not they lie in the world.
-    func uncutRectangle(of tile: TileCoordinate) -> Rectangle {
+    func uncutRectangle(of tile: TileCoordinate) -> PixelRect {
         let level = levels[tile.level]
         let x = level.origin.x + Double(tile.column) * level.tileSpanX
         let y = level.origin.y + Double(tile.row) * level.tileSpanY
-        return Rectangle(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
+        return PixelRect(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
     }
 
     /// Of the copies of a rectangle in a world that wraps the one whose middle is next to a place; itself in others.
-    func nearestCopy(of rectangle: Rectangle, to x: Double) -> Rectangle {
+    func nearestCopy(of rectangle: PixelRect, to x: Double) -> PixelRect {
         guard wrapsX else { return rectangle }
         let copies = ((x - (rectangle.minX + rectangle.maxX) / 2) / worldWidth).rounded()
         return rectangle.offsetBy(x: copies * worldWidth, y: 0)
@@ -234,7 +234,7 @@ public struct TilePyramid: Hashable, Sendable {
     }
 
     /// The tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
-    func range(overlapping rectangle: Rectangle, at levelIndex: Int) -> TileRange {
+    func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
             from: max(rectangle.minX, 0) - level.origin.x,

@@ -11,15 +11,15 @@ struct ViewportCover {
     let pyramid: TilePyramid
     let levelIndex: Int
     /// The upright bounds, in world pixels; empty where there is nothing to walk.
-    let box: Rectangle
+    let box: PixelRect
     private let outline: RotatedOutline?
 
     /// The tiles under a viewport.
-    init(pyramid: TilePyramid, viewport: Viewport, levelIndex: Int) {
+    init(pyramid: TilePyramid, viewport: TileViewport, levelIndex: Int) {
         self.pyramid = pyramid
         self.levelIndex = levelIndex
         guard viewport.isDrawable else {
-            box = Rectangle(minX: 0, minY: 0, maxX: 0, maxY: 0)
+            box = PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0)
             outline = nil
             return
         }
@@ -29,7 +29,7 @@ struct ViewportCover {
     }
 
     /// The tiles under an upright rectangle of the world.
-    init(pyramid: TilePyramid, rectangle: Rectangle, levelIndex: Int) {
+    init(pyramid: TilePyramid, rectangle: PixelRect, levelIndex: Int) {
         self.pyramid = pyramid
         self.levelIndex = levelIndex
         box = rectangle
@@ -127,9 +127,9 @@ struct ViewportCover {
 /// The four corners of a turned viewport, and how far they reach in a horizontal band.
 struct RotatedOutline {
     private let corners: (WorldPoint, WorldPoint, WorldPoint, WorldPoint)
-    let bounds: Rectangle
+    let bounds: PixelRect
 
-    init(_ viewport: Viewport) {
+    init(_ viewport: TileViewport) {
         let cosine = PortableMath.cos(viewport.rotation)
         let sine = PortableMath.sin(viewport.rotation)
         let halfWidth = viewport.width / viewport.scale / 2
@@ -146,7 +146,7 @@ struct RotatedOutline {
         )
         let reachX = halfWidth * abs(cosine) + halfHeight * abs(sine)
         let reachY = halfWidth * abs(sine) + halfHeight * abs(cosine)
-        bounds = Rectangle(
+        bounds = PixelRect(
             minX: viewport.center.x - reachX,
             minY: viewport.center.y - reachY,
             maxX: viewport.center.x + reachX,
@@ -186,7 +186,7 @@ struct RotatedOutline {
 
 extension TilePyramid {
     /// The tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
-    package func neededTiles(under viewport: Viewport, at level: Int) -> [TileCoordinate] {
+    package func neededTiles(under viewport: TileViewport, at level: Int) -> [TileCoordinate] {
         var tiles: [TileCoordinate] = []
         ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)
         return tiles

@@ -4,12 +4,12 @@
 public struct PromotionBudget: Hashable, Sendable {
     /// Tiles a frame, 0 or more. Default: 8.
     public var maximumTiles: Int
-    /// Nanoseconds a frame after which no further decompression begins. Default: 2 ms.
-    public var maximumNanoseconds: Int64
+    /// The time in a frame after which no further decompression begins, 0 or more. Default: 2 ms.
+    public var maximumTime: Duration
 
-    /// Makes a budget.
-    public init(maximumTiles: Int = 8, maximumNanoseconds: Int64 = 2_000_000) {
+    /// Makes a budget; negative numbers count as 0.
+    public init(maximumTiles: Int = 8, maximumTime: Duration = .milliseconds(2)) {
         self.maximumTiles = max(maximumTiles, 0)
-        self.maximumNanoseconds = max(maximumNanoseconds, 0)
+        self.maximumTime = max(maximumTime, .zero)
     }
 }

@@ -43,7 +43,7 @@ extension PoolState {
         table[number].blockBytes = load.encodedBytes
         table[number].solidValue = load.encodedChecksum
         table[number].flags.insert(.encoded)
-        counters.encodedKept += 1
+        counters.tiers.encodedPayloads += 1
     }
 
     /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
@@ -81,7 +81,7 @@ extension PoolState {
     /// Gives up payloads of decoded tiles that cannot go themselves, for what is needed and finds no other room;
     /// whether there were any. Their tiles lose nothing but a smaller form later on.
     mutating func shedEncoded(_ bytes: Int) -> Bool {
-        guard counters.encodedKept > 0 else { return false }
+        guard counters.tiers.encodedPayloads > 0 else { return false }
         let wanted = (bytes + PageAllocator.pageBytes - 1) / PageAllocator.pageBytes
         let before = pages.unusedCount
         for list in [EntryList.needed, .pinned, .held] {
@@ -156,9 +156,9 @@ extension PoolState {
 
     /// Counts a tile that gives its slot up for a smaller form.
     mutating func noteDemotion(_ number: Int32, blockBytes: Int) {
-        counters.demotions += 1
-        counters.demotedRawBytes += tileBytes(of: table[number].key)
-        counters.demotedBlockBytes += blockBytes
+        counters.tiers.demotions += 1
+        counters.tiers.demotedRawBytes += tileBytes(of: table[number].key)
+        counters.tiers.demotedBlockBytes += blockBytes
     }
 
     /// Learns what compression makes of a layer's tiles: an exponential mean over about eight.

@@ -192,11 +192,11 @@ extension PoolState {
         // What has just landed is not given up again before a plan has looked at it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         loadCount += 1
-        counters.loadsStarted += 1
-        if table[number].attempts > 0 { counters.loadsRetried += 1 }
+        counters.loads.started += 1
+        if table[number].attempts > 0 { counters.loads.retried += 1 }
         if !isDemand {
             prefetchLoadCount += 1
-            counters.prefetchStarted += 1
+            counters.prefetches.started += 1
         }
         notePeaks()
         return .ticket(
@@ -239,7 +239,7 @@ extension PoolState {
         heldBytes -= load.heldBytes
 
         let isOutdated = load.generation == 0
-        if isOutdated { counters.loadsOutdated += 1 }
+        if isOutdated { counters.loads.outdated += 1 }
         // The plan passed over a needed or pinned tile because it was on its way.
         let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
         if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
@@ -263,8 +263,8 @@ extension PoolState {
     }
 
     private mutating func land(_ load: Load, in number: Int32, now: Int64) {
-        counters.loadsFinished += 1
-        counters.loadedBytes += tileBytes(of: table[number].key)
+        counters.loads.finished += 1
+        counters.loads.byteTotal += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
         adoptEncoded(of: load, in: number)
@@ -286,8 +286,8 @@ extension PoolState {
 
     /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
     /// keeps them.
-    mutating func detachPixels(of number: Int32, cause: RemovalCause) {
-        counters.removals[cause.rawValue] += 1
+    mutating func detachPixels(of number: Int32, cause: TileCacheStatistics.RemovalCause) {
+        counters.tiers.countRemoval(cause)
         noteUnseen(number)
         let entry = table[number]
         if entry.slot >= 0, entry.leaseCount > 0 {
@@ -310,31 +310,31 @@ extension PoolState {
         switch result {
         case .pixels: break
         case .absent:
-            counters.loadsAbsent += 1
+            counters.loads.absent += 1
             // The tile is gone at its source.
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             table[number].flags.subtract(.remembered)
             table[number].flags.insert(.absent)
         case .failed(let isPermanent, let retryAfter):
-            counters.loadsFailed += 1
+            counters.loads.failed += 1
             table[number].flags.insert(.failed)
             let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
             table[number].retryAt = isPermanent ? .max : retryAt
         case .cancelled:
-            counters.loadsCancelled += 1
+            counters.loads.cancelled += 1
         case .refused: noteRefusal(of: load, in: number, now: now)
         }
     }
 
     /// Counts a load that did not land among those that are never drawn, and among the prefetches of its kind.
     private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
-        if load.generation == 0 || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
+        if load.generation == 0 || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late one counts as late, whatever becomes of it.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {
-        case .pixels: counters.prefetchWasted += 1
-        case .cancelled: counters.prefetchCancelled += 1
-        case .absent, .failed, .refused: counters.prefetchEmpty += 1
+        case .pixels: counters.prefetches.wasted += 1
+        case .cancelled: counters.prefetches.cancelled += 1
+        case .absent, .failed, .refused: counters.prefetches.empty += 1
         }
     }
 

@@ -44,8 +44,8 @@ extension PoolState {
         _ needs: inout ViewNeeds,
         tiles: [TileKey],
         level: Int,
-        pan: inout DemandCounts,
-        zoom: inout DemandCounts,
+        pan: inout TileCacheStatistics.DemandCounts,
+        zoom: inout TileCacheStatistics.DemandCounts,
         now: Int64
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
@@ -56,7 +56,7 @@ extension PoolState {
         var missingSince: [Int64] = []
         entries.reserveCapacity(tiles.count)
         missingSince.reserveCapacity(tiles.count)
-        var counts = DemandCounts()
+        var counts = TileCacheStatistics.DemandCounts()
         var newDemands: UInt32 = 0
         for key in tiles {
             let number = entry(for: key)
@@ -136,7 +136,8 @@ extension PoolState {
         needs.isIncomplete = false
     }
 
-    private mutating func count(_ number: Int32, in counts: inout DemandCounts, now: Int64) -> Bool {
+    private mutating func count(_ number: Int32, in counts: inout TileCacheStatistics.DemandCounts, now: Int64) -> Bool
+    {
         guard number >= 0 else {
             counts.total += 1
             counts.missed += 1
@@ -161,7 +162,7 @@ extension PoolState {
             counts.late += 1
             if let load = loads[Int(entry.load)], !load.isDemand, !load.wasLate {
                 loads[Int(entry.load)]?.wasLate = true
-                counters.prefetchLate += 1
+                counters.prefetches.late += 1
             }
         } else {
             counts.missed += 1

@@ -64,7 +64,7 @@ extension PoolState {
     /// Remembers that a tile's load was refused memory.
     mutating func noteRefusal(of load: Load, in number: Int32, now: Int64) {
         counters.refusals += 1
-        counters.loadsRefused += 1
+        counters.loads.refused += 1
         table[number].flags.insert(.refused)
         table[number].refusedPages = load.refusedPages
         // Memory comes back sooner than a server: as soon as other loads end.

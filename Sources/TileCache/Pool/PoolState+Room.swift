@@ -194,8 +194,8 @@ extension PoolState {
     }
 
     /// Takes a tile's pixels out of the pool.
-    mutating func drop(_ number: Int32, cause: RemovalCause) {
-        counters.removals[cause.rawValue] += 1
+    mutating func drop(_ number: Int32, cause: TileCacheStatistics.RemovalCause) {
+        counters.tiers.countRemoval(cause)
         noteUnseen(number)
         releasePixels(of: number)
         forgetIfIdle(number)
@@ -204,8 +204,8 @@ extension PoolState {
     /// Counts a load whose pixels leave without having been drawn.
     mutating func noteUnseen(_ number: Int32) {
         guard !table[number].flags.contains(.seen) else { return }
-        counters.loadsUnseen += 1
-        if table[number].flags.contains(.prefetched) { counters.prefetchWasted += 1 }
+        counters.loads.unseen += 1
+        if table[number].flags.contains(.prefetched) { counters.prefetches.wasted += 1 }
     }
 
     /// Gives slot and pages back; what was said of the pixels goes with them.

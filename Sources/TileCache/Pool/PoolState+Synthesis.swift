@@ -48,7 +48,7 @@ extension PoolState {
         change(number) { $0.residency = .compressed }
         if table[number].needCount > 0 { effects.plans = true }
         if result != .pixels {
-            if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
+            if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
             drop(number, cause: .damaged)
         }
     }

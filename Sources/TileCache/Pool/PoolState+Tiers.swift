@@ -102,12 +102,12 @@ extension PoolState {
         }
         switch result {
         case .incompressible:
-            counters.demotions += 1
-            counters.storedRaw += 1
+            counters.tiers.demotions += 1
+            counters.tiers.incompressible += 1
             drop(number, cause: .incompressible)
             return nil
         case .solid(let value):
-            counters.demotions += 1
+            counters.tiers.demotions += 1
             moveToCompressed(number, solid: value)
             return nil
         case .block(let bytes):
@@ -199,11 +199,11 @@ extension PoolState {
         table[number].leaseCount -= 1
         guard result == .pixels else {
             giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
-            if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
+            if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
             drop(number, cause: .damaged)
             return
         }
-        counters.promotions += 1
+        counters.tiers.promotions += 1
         // What the source delivered stays: the way back down costs nothing then.
         let keepsBlock = ticket.encodedChecksum != nil
         if !keepsBlock, ticket.blockBytes > 0 {

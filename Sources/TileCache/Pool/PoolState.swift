@@ -315,8 +315,8 @@ struct PoolState: ~Copyable {
         if !table[number].flags.contains(.seen) {
             tiles.noteSeen(table[number])
             table[number].flags.insert(.seen)
-            counters.loadsDrawn += 1
-            if table[number].flags.contains(.prefetched) { counters.prefetchUseful += 1 }
+            counters.loads.drawn += 1
+            if table[number].flags.contains(.prefetched) { counters.prefetches.useful += 1 }
         }
         touchForUse(number)
     }

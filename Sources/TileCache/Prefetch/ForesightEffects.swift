@@ -1,5 +1,5 @@
 /// What the default policy looks at. Each effect can be left out alone, so that its worth can be measured:
-/// `TileCachePolicy(effects: ForesightEffects.all.subtracting(.returns))`.
+/// `AdaptivePolicy(effects: ForesightEffects.all.subtracting(.returns))`.
 package struct ForesightEffects: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }

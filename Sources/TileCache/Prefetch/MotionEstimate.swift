@@ -67,7 +67,7 @@ struct MotionEstimate: Sendable {
     }
 
     /// Takes in a frame.
-    mutating func observe(_ viewport: Viewport, box: Rectangle, level newLevel: Int, time: Double, period: Double) {
+    mutating func observe(_ viewport: TileViewport, box: PixelRect, level newLevel: Int, time: Double, period: Double) {
         let scale = viewport.scale
         let size = WorldPoint(x: box.width * scale, y: box.height * scale)
         var sample = Sample(
@@ -167,7 +167,7 @@ struct EdgeTravel: Sendable {
     static let startTravel = 0.15
 
     /// The view, in world pixels.
-    var view: Rectangle
+    var view: PixelRect
     var scale: Double
     /// What each edge has still to go, in screen pixels to the right and downwards; 0 at rest.
     var left = 0.0
@@ -181,7 +181,7 @@ struct EdgeTravel: Sendable {
     /// - Parameters:
     ///   - motion: `nil` for a view that counts as at rest.
     ///   - decay: the time constant, in seconds, where loads take so long that the usual one is no use.
-    init(view: Rectangle, scale: Double, motion: MotionEstimate?, now: Double, decay: Double = Self.decay) {
+    init(view: PixelRect, scale: Double, motion: MotionEstimate?, now: Double, decay: Double = Self.decay) {
         self.view = view
         self.scale = scale
         self.decay = decay
@@ -206,7 +206,7 @@ struct EdgeTravel: Sendable {
     }
 
     /// The share of the travel after which a tile has left the view; huge where it never does.
-    func exit(of tile: Rectangle) -> Double {
+    func exit(of tile: PixelRect) -> Double {
         var share = 1e9
         if left > 0 { share = min(share, (tile.maxX - view.minX) * scale / left) }
         if right < 0 { share = min(share, (view.maxX - tile.minX) * scale / -right) }

@@ -13,9 +13,9 @@ struct ViewSnapshot: Sendable {
         var observations: [FrameObservation]
     }
 
-    var viewport: Viewport?
-    var destination: Destination?
-    var selection: LevelSelection
+    var viewport: TileViewport?
+    var destination: ViewportDestination?
+    var selection: TileLevelSelection
     var layers: [Layer]
 }
 

@@ -1,7 +1,7 @@
 /// What a view saw in one frame; policies learn from the sequence.
 package struct FrameObservation: Sendable {
     package var time: Int64
-    package var viewport: Viewport
+    package var viewport: TileViewport
     package var level: Int
     /// The needed tiles in the order of the screen.
     var needed: [TileKey]
@@ -16,11 +16,11 @@ package struct FrameObservation: Sendable {
 package struct PlanTarget: Sendable {
     package var layer: Int
     package var pyramid: TilePyramid
-    package var viewport: Viewport
+    package var viewport: TileViewport
     package var level: Int
     package var needed: [TileKey]
-    package var destination: Destination?
-    package var selection: LevelSelection
+    package var destination: ViewportDestination?
+    package var selection: TileLevelSelection
 }
 
 /// What a policy may know of the cache.
@@ -110,10 +110,10 @@ extension PrefetchPolicy {
 
 extension PlanTarget {
     /// The upright rectangle of the world that the viewport shows, turned ones with their bounds.
-    package var rectangle: Rectangle { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
+    package var rectangle: PixelRect { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
 
     /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within it.
-    package func forEachTile(at level: Int, in rectangle: Rectangle, _ body: (TileKey) -> Void) {
+    package func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey) -> Void) {
         ViewportCover(pyramid: pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, _ in
             body(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))
             return true
@@ -121,7 +121,7 @@ extension PlanTarget {
     }
 
     /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
-    package func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to plan: inout Plan) {
+    package func appendWishes(at level: Int, in rectangle: PixelRect, value: Float, to plan: inout Plan) {
         forEachTile(at: level, in: rectangle) {
             plan.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
         }

@@ -19,7 +19,7 @@ struct MemoryReadings: Sendable, Hashable {
     static let criticalStall = 10.0
 
     /// How short of memory the system is.
-    var level: MemoryPressure.Level {
+    var level: MemoryPressureMonitor.Level {
         var use = 0.0
         if let limit, let used, limit > 0 { use = Double(used) / Double(limit) }
         if use >= Self.criticalUse || all >= Self.criticalStall { return .critical }

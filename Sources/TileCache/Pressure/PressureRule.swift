@@ -17,7 +17,7 @@ struct PressureRule: Sendable, Hashable {
     private var since: Int64 = 0
 
     /// Takes in how things stand; call it again and again for as long as ``share`` is less than 1.
-    mutating func note(_ level: MemoryPressure.Level, now: Int64) {
+    mutating func note(_ level: MemoryPressureMonitor.Level, now: Int64) {
         let wanted =
             switch level {
             case .normal: 1.0

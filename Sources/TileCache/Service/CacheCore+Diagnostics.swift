@@ -26,7 +26,7 @@ extension CoreState {
 
     fileprivate borrowing func appendTiles(
         of layer: ViewLayer,
-        viewport: Viewport?,
+        viewport: TileViewport?,
         margin: Double,
         to tiles: inout [TileViewDiagnostics.Tile]
     ) {
@@ -126,7 +126,7 @@ extension CoreState {
     }
 
     /// Notes where plans expect views to go; those that are gone by now have no place any more.
-    mutating func note(expected rectangles: [(view: Int, rectangle: Rectangle)]) {
+    mutating func note(expected rectangles: [(view: Int, rectangle: PixelRect)]) {
         for (serial, rectangle) in rectangles {
             guard let place = views.firstIndex(where: { $0?.serial == serial }) else { continue }
             views[place]?.expectedRectangle = rectangle

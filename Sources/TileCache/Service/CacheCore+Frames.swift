@@ -86,8 +86,8 @@ extension CacheCore {
         while true {
             let begun = perform { state -> (CodecTicket, CodecWork)? in
                 guard !state.isShutDown, let budget = state.views[id]?.promotionBudget,
-                    budget.maximumTiles > done, budget.maximumNanoseconds > 0,
-                    done == 0 || clock() - start < budget.maximumNanoseconds, !state.codecs.isEmpty,
+                    budget.maximumTiles > done, budget.maximumTime > .zero,
+                    done == 0 || clock() - start < budget.maximumTime.nanoseconds, !state.codecs.isEmpty,
                     let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
                 guard case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: start) else {
@@ -301,16 +301,17 @@ final class FrameContents: Sendable {
         self.identities = identities
     }
 
-    func placement(at index: Int, hold: LeaseHold) -> Placement {
+    func placement(at index: Int, hold: LeaseHold) -> TilePlacement {
         let tile = tiles[index]
         let look = looks.first { $0.id.index == tile.key.layer }!
         let size = look.sizes[tile.key.level]
-        return Placement(
+        return TilePlacement(
             tile: LeasedTile(
                 identity: identities[index],
                 width: size.width,
                 height: size.height,
                 format: look.format,
+                alpha: look.alpha,
                 isStale: tile.isStale,
                 address: look.base + UInt(tile.slot) * UInt(look.slotBytes),
                 byteCount: size.bytes,
@@ -327,7 +328,8 @@ final class FrameContents: Sendable {
 /// What placing a layer's tiles takes, looked up once for all of them.
 private struct LayerLook: Sendable {
     let id: LayerID
-    let format: PixelFormat
+    let format: TilePixelFormat
+    let alpha: TileAlphaMode
     let slotClass: Int32
     let base: UInt
     let slotBytes: Int
@@ -336,6 +338,7 @@ private struct LayerLook: Sendable {
     init(_ layer: LayerRecord, _ state: borrowing CoreState) {
         id = layer.id
         format = layer.options.format
+        alpha = layer.options.alpha
         slotClass = Int32(layer.slotClass)
         base = UInt(bitPattern: state.slotRegions[layer.slotClass].base)
         slotBytes = state.pool.slots[layer.slotClass].slotBytes

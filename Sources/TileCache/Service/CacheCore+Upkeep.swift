@@ -115,7 +115,7 @@ extension CacheCore {
         return .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 
-    func invalidate(_ layer: LayerID, region: Rectangle?, keepsStale: Bool) {
+    func invalidate(_ layer: LayerID, region: PixelRect?, keepsStale: Bool) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
         let ranges = region.map { region in
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
@@ -214,32 +214,32 @@ extension CacheCore {
         }
     }
 
-    func statistics() -> Statistics {
+    func statistics() -> TileCacheStatistics {
         let now = clock()
         let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
         return read { state in
-            var figures = Statistics(of: state.pool)
-            figures.pan = state.views.reduce(state.closedPan) { $0 + ($1?.model.pan ?? DemandCounts()) }
-            figures.zoom = state.views.reduce(state.closedZoom) { $0 + ($1?.model.zoom ?? DemandCounts()) }
-            figures.secondAnswers = state.secondAnswers
-            figures.shortfallBytes = state.views.reduce(0) { max($0, $1?.model.shortfallBytes ?? 0) }
-            figures.meanLoadNanoseconds = state.meanLatency
+            var figures = TileCacheStatistics(of: state.pool)
+            figures.pan = state.views.reduce(state.closedPan) {
+                $0 + ($1?.model.pan ?? TileCacheStatistics.DemandCounts())
+            }
+            figures.zoom = state.views.reduce(state.closedZoom) {
+                $0 + ($1?.model.zoom ?? TileCacheStatistics.DemandCounts())
+            }
+            figures.loads.secondAnswers = state.secondAnswers
+            figures.memory.shortfall = .bytes(state.views.reduce(0) { max($0, $1?.model.shortfallBytes ?? 0) })
+            figures.meanLoadTime = .nanoseconds(state.meanLatency)
             figures.demandWaits = state.waits.demand.summary
             figures.prefetchWaits = state.waits.prefetch.summary
             for case let load? in state.pool.loads {
                 let age = now - load.started
-                figures.oldestLoadNanoseconds = max(figures.oldestLoadNanoseconds, age)
+                figures.oldestLoad = max(figures.oldestLoad, .nanoseconds(age))
                 if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }
             }
             figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
             figures.slowCallbacks = state.slowCallbacks + slow
-            figures.longestCallbackNanoseconds = max(state.longestCallback, oldest.map { now - $0 } ?? 0)
+            figures.longestCallback = .nanoseconds(max(state.longestCallback, oldest.map { now - $0 } ?? 0))
             figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }
-            figures.floorTiles = state.pool.tiles.pinned
-            figures.floorBytes = state.pool.tiles.pinnedBytes
-            figures.synthesizedTiles = state.synthesis.tiles
-            figures.synthesisLoads = state.synthesis.loads
-            figures.synthesisHoles = state.synthesis.holes
+            figures.synthesis = state.synthesis.counts
             return figures
         }
     }

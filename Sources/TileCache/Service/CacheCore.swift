@@ -44,8 +44,8 @@ final class CacheCore: Sendable {
         clock = configuration.clock
         executor = configuration.executor
         timer = executor.makeTimer(coordinator)
-        stuckLoadTime = min(max(configuration.stuckLoadTime, 1_000_000), 1 << 61)
-        slowCallbackTime = max(configuration.slowCallbackTime, 0)
+        stuckLoadTime = MonotonicTime.bounded(configuration.stuckLoadTime.nanoseconds)
+        slowCallbackTime = configuration.slowCallbackTime.nanoseconds
         // Spare ones cost an idle queue each. The system has threads for some 500 queues that block.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
         let state = CoreState(
@@ -53,7 +53,7 @@ final class CacheCore: Sendable {
             pool: pool,
             pageRegion: region,
             workers: WorkerRoster(count: configuration.workers, spares: spares),
-            meanLatency: min(max(configuration.expectedLoadLatency, 0), 3_600_000_000_000)
+            meanLatency: configuration.expectedLoadLatency.nanoseconds
         )
         lock = CoreLock(state)
         planner = Lock(Planner())

@@ -88,7 +88,7 @@ struct ViewRecord: Sendable {
     /// When somebody last asked for diagnostics; `nil` while nobody has.
     var diagnosedAt: Int64?
     /// Where the newest plan expects the view to go; kept for diagnostics only.
-    var expectedRectangle: Rectangle?
+    var expectedRectangle: PixelRect?
 }
 
 /// Everything behind the cache's one lock.
@@ -148,8 +148,8 @@ struct CoreState: ~Copyable {
     var longestCallback: Int64 = 0
     var refusedViewports = 0
     /// Demands of views that are gone.
-    var closedPan = DemandCounts()
-    var closedZoom = DemandCounts()
+    var closedPan = TileCacheStatistics.DemandCounts()
+    var closedZoom = TileCacheStatistics.DemandCounts()
 
     init(
         serial: UInt32,

@@ -39,9 +39,7 @@ struct SynthesisState: Sendable {
     var sparesInUse: Set<Int> = []
     /// Who waits for a load that somebody else has begun, by its number.
     var waiters: [Int32: [DispatchSemaphore]] = [:]
-    var tiles = 0
-    var loads = 0
-    var holes = 0
+    var counts = TileCacheStatistics.SynthesisCounts()
 
     mutating func noteEnd(of load: Int32) {
         for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
@@ -56,7 +54,7 @@ extension LayerRecord {
 extension CoreState {
     /// A tile that is made begins with another load: its source answers, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
-        synthesis.loads += 1
+        synthesis.counts.loads += 1
         workers.beginCall(worker, at: now)
         pool.restart(ticket.load, at: now)
     }
@@ -72,7 +70,7 @@ extension CacheCore {
         else { return complete(ticket, .cancelled) }
         let result = synthesizer.run()
         synthesizer.end()
-        if result == .pixels { perform { $0.synthesis.tiles += 1 } }
+        if result == .pixels { perform { $0.synthesis.counts.tiles += 1 } }
         end(ticket, result, took: clock() - start)
     }
 

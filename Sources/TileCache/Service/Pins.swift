@@ -216,7 +216,7 @@ extension TileCache {
     ///   - region: in world pixels. Default: the whole world.
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
     ///   if the layer has none of the levels or is not one of this cache.
-    public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: Rectangle? = nil) throws(TileCacheError) {
+    public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: PixelRect? = nil) throws(TileCacheError) {
         try core.pin(layer) { pyramid in
             guard levels.overlaps(0...pyramid.maximumLevel) else {
                 let found = "not \(levels.lowerBound) to \(levels.upperBound)"
@@ -245,7 +245,7 @@ extension TileCache {
     ///   - layer: the layer of the tiles.
     ///   - levels: Default: all levels.
     ///   - region: in world pixels. Default: the whole world.
-    public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: Rectangle? = nil) {
+    public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: PixelRect? = nil) {
         core.unpin(layer) { $0.ranges(of: levels ?? 0...$0.maximumLevel, in: region) }
     }
 
@@ -284,9 +284,9 @@ extension TileRange {
 
 extension TilePyramid {
     /// The tiles of some levels that overlap a region of the world.
-    fileprivate func ranges(of levels: ClosedRange<Int>, in region: Rectangle?) -> [TileRange] {
+    fileprivate func ranges(of levels: ClosedRange<Int>, in region: PixelRect?) -> [TileRange] {
         guard levels.overlaps(0...maximumLevel) else { return [] }
-        let world = Rectangle(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
+        let world = PixelRect(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
         return levels.clamped(to: 0...maximumLevel).map { range(overlapping: region ?? world, at: $0) }
             .filter { !$0.isEmpty }
     }

@@ -131,7 +131,7 @@ struct TileSynthesizer {
         case .absent: break
         case .failed(isPermanent: true, _):
             // One tile that is lost must not take the overview of all others along.
-            core.perform { $0.synthesis.holes += 1 }
+            core.perform { $0.synthesis.counts.holes += 1 }
         case let other: throw .result(other)
         }
         clear(child, halvings: halvings)

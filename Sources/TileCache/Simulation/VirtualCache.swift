@@ -115,7 +115,7 @@ package final class VirtualCache {
         views.append(
             ViewModel(
                 layers: layers.map { ViewLayer(id: LayerID($0.layer), pyramid: $0.pyramid) },
-                selection: LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
+                selection: TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
                 fitsBudget: options.fitsBudget
             )
         )
@@ -126,7 +126,7 @@ package final class VirtualCache {
     }
 
     /// One frame of one view, at a time that no earlier call has passed.
-    package func frame(view: Int, _ viewport: Viewport, at now: Int64, destination: Destination? = nil) {
+    package func frame(view: Int, _ viewport: TileViewport, at now: Int64, destination: ViewportDestination? = nil) {
         if isSettled, destination == nil, viewport == views[view].viewport {
             views[view].rest(at: now)
             hasMoved = false
@@ -330,7 +330,7 @@ package final class VirtualCache {
         var spent: Int64 = 0
         for layer in views[view].layers {
             for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
-                guard done < budget.maximumTiles, done == 0 || spent < budget.maximumNanoseconds,
+                guard done < budget.maximumTiles, done == 0 || spent < budget.maximumTime.nanoseconds,
                     case .ticket(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
                 else { return }
                 pool.finishPromotion(ticket)
@@ -354,8 +354,12 @@ package final class VirtualCache {
 
     // MARK: - Figures
 
-    package var panDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.pan } }
-    package var zoomDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.zoom } }
+    package var panDemands: TileCacheStatistics.DemandCounts {
+        views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.pan }
+    }
+    package var zoomDemands: TileCacheStatistics.DemandCounts {
+        views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.zoom }
+    }
     package var counters: PoolCounters { pool.counters }
     /// Plans so far.
     var planCount: Int { Int(pool.planEpoch) }

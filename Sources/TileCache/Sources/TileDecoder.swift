@@ -11,7 +11,7 @@ public protocol TileDecoder: Sendable {
     ///   - tile: which one.
     ///   - pixels: the cache's own memory; contents are undefined before.
     /// - Throws: ``TileFailure`` where the bytes cannot be decoded: the tile leaves the cache, is counted
-    ///   (``Statistics/undecodablePayloads``) and loaded again.
+    ///   (``TileCacheStatistics/TierCounts/undecodablePayloads``) and loaded again.
     func decode(
         _ encoded: UnsafeRawBufferPointer,
         of tile: TileCoordinate,

@@ -36,11 +36,11 @@ public final class TileRequest: Sendable {
         if claim() { complete(.failed(isPermanent: false, retryAfter: nil)) }
     }
 
-    /// Whether anybody still wants the tile; a source that fetches in steps may look between them.
+    /// Whether the tile is still wanted; a source that fetches in steps may check between them.
     public var isWanted: Bool { state.withLock { $0.isWanted && !$0.isComplete } }
 
-    /// Names a function that is called once when nobody wants the tile any more; at once where that is so already. The
-    /// request still is to be completed, best with ``cancel()``.
+    /// Sets a handler called once when the tile is no longer wanted, or at once if it already is not. The request still is
+    /// to be completed, best with ``cancel()``.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         // The handler before it is let go outside of the lock: what it owns may be anybody's code.
         let (callNow, old) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
@@ -52,16 +52,15 @@ public final class TileRequest: Sendable {
         if callNow { handler() }
     }
 
-    /// Says how many encoded bytes the source holds for this request in memory of its own, so that they count against the
-    /// limit until the request is completed. A later call replaces what an earlier one said.
+    /// Counts encoded bytes that the source holds for this request in its own memory against the limit, until the request
+    /// is completed. A later call replaces an earlier one.
     ///
-    /// - Parameter bytes: 0 or more.
-    /// - Returns: whether there is room for them. Where there is none, or the request is over, nothing is counted anew,
-    ///   and the source should hold no more than before.
+    /// - Returns: whether there is room for them. If not, or if the request is over, nothing is counted anew, and the
+    ///   source should hold no more than before.
     @discardableResult
-    public func holdsEncoded(bytes: Int) -> Bool {
+    public func holdsEncoded(_ size: ByteCount) -> Bool {
         guard !state.withLock({ $0.isComplete }) else { return false }
-        let hold = { [self] in core.holdEncoded(bytes, for: ticket) }
+        let hold = { [self] in core.holdEncoded(size.bytes, for: ticket) }
         return child?.hold(hold) ?? hold()
     }
 
@@ -85,11 +84,11 @@ public final class TileRequest: Sendable {
     public func completeAbsent() { finish(.absent) }
 
     /// Completes the request: it failed, for good or for now.
-    public func fail(_ failure: TileFailure = .transient(retryAfterNanoseconds: 0)) {
+    public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) {
         finish(LoadResult(failure))
     }
 
-    /// Completes the request: it was given up because nobody wanted it.
+    /// Completes the request: it was cancelled because it is no longer wanted.
     public func cancel() { finish(.cancelled) }
 
     /// Counts an answer that came after another and changes nothing.
@@ -132,7 +131,7 @@ extension LoadResult {
     init(_ failure: TileFailure) {
         switch failure {
         case .permanent: self = .failed(isPermanent: true, retryAfter: nil)
-        case .transient(let wait): self = .failed(isPermanent: false, retryAfter: max(wait, 0))
+        case .transient(let wait): self = .failed(isPermanent: false, retryAfter: max(wait.nanoseconds, 0))
         case .wrongSize: self = .failed(isPermanent: false, retryAfter: nil)
         }
     }

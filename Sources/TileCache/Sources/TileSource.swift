@@ -11,9 +11,9 @@ public enum TileOutcome: Hashable, Sendable {
 public enum TileFailure: Error, Hashable, Sendable {
     /// It never will; not asked again until an invalidation.
     case permanent
-    /// It may later on. Asked again after the wait, a day at most, and no sooner than the cache's own back-off allows.
-    case transient(retryAfterNanoseconds: Int64)
-    /// The source handed over pixels of another size than the layer's tiles have.
+    /// It may succeed later. Retried after the wait, 0 to a day, and no sooner than the cache's own back-off allows.
+    case transient(retryAfter: Duration)
+    /// The source delivered pixels of another size than the layer's tiles have.
     case wrongSize(expectedBytes: Int, deliveredBytes: Int)
 }
 
@@ -49,9 +49,9 @@ public struct TilePixels: ~Copyable {
     /// Rows, border included.
     public let height: Int
     /// How a pixel is laid out.
-    public let format: PixelFormat
+    public let format: TilePixelFormat
     /// What alpha means; as the layer says.
-    public let alpha: AlphaMode
+    public let alpha: TileAlphaMode
     /// Bytes from one row to the next.
     public let bytesPerRow: Int
     private let memory: UnsafeMutableRawBufferPointer
@@ -61,8 +61,8 @@ public struct TilePixels: ~Copyable {
         memory: UnsafeMutableRawBufferPointer,
         width: Int,
         height: Int,
-        format: PixelFormat,
-        alpha: AlphaMode,
+        format: TilePixelFormat,
+        alpha: TileAlphaMode,
         keeper: EncodedKeeper? = nil
     ) {
         self.memory = memory
@@ -77,8 +77,16 @@ public struct TilePixels: ~Copyable {
     /// Bytes of the whole tile.
     public var byteCount: Int { memory.count }
 
-    /// Lends the memory; the pointer is good within the closure only.
+    /// Lends the memory for the time of the call; its contents are undefined before.
     public mutating func withMutableBytes<Result, Failure: Error>(
+        _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var bytes = memory.bindMemory(to: UInt8.self).mutableSpan
+        return try body(&bytes)
+    }
+
+    /// Lends the memory as a pointer, for C; it is valid within the closure only.
+    public mutating func withUnsafeMutableBytes<Result, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(memory)
@@ -100,8 +108,8 @@ public struct TilePixels: ~Copyable {
     ///
     /// - Parameters:
     ///   - source: at least `(height - 1) * bytesPerRow` and one packed row of bytes.
-    ///   - sourceBytesPerRow: from one row to the next; packed unless given.
-    /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` where `source` is too short.
+    ///   - sourceBytesPerRow: from one row to the next. Default: packed.
+    /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` if `source` is too short.
     public mutating func copy(
         from source: UnsafeRawBufferPointer,
         bytesPerRow sourceBytesPerRow: Int? = nil

@@ -1,18 +1,20 @@
-/// How long things took: a summary of any number of durations.
-public struct DurationSummary: Hashable, Sendable {
-    /// How many durations.
-    public internal(set) var count = 0
-    /// Nanoseconds that half of them did not exceed; `nil` where there was none. Up to 6 % too long.
-    public internal(set) var p50: Int64?
-    /// Nanoseconds that 95 % of them did not exceed, as `p50`.
-    public internal(set) var p95: Int64?
-    /// Nanoseconds that 99 % of them did not exceed, as `p50`.
-    public internal(set) var p99: Int64?
-    /// The longest, in nanoseconds, exactly; 0 where there was none.
-    public internal(set) var maximum: Int64 = 0
+extension TileCacheStatistics {
+    /// A summary of any number of durations.
+    public struct DurationSummary: Hashable, Sendable {
+        /// The number of durations.
+        public internal(set) var count = 0
+        /// The median; `nil` if there was none. Up to 6 % too long.
+        public internal(set) var p50: Duration?
+        /// What 95 % of them did not exceed, as `p50`.
+        public internal(set) var p95: Duration?
+        /// What 99 % of them did not exceed, as `p50`.
+        public internal(set) var p99: Duration?
+        /// The longest, exactly; 0 if there was none.
+        public internal(set) var maximum = Duration.zero
 
-    /// A summary of nothing.
-    public init() {}
+        /// A summary of no durations.
+        public init() {}
+    }
 }
 
 /// Counts of durations in bins that widen with the duration, so that any number of them takes the same few bytes.
@@ -64,13 +66,13 @@ package struct DurationHistogram: Hashable, Sendable {
         return maximum
     }
 
-    var summary: DurationSummary {
-        var summary = DurationSummary()
+    var summary: TileCacheStatistics.DurationSummary {
+        var summary = TileCacheStatistics.DurationSummary()
         summary.count = count
-        summary.p50 = quantile(0.5)
-        summary.p95 = quantile(0.95)
-        summary.p99 = quantile(0.99)
-        summary.maximum = maximum
+        summary.p50 = quantile(0.5).map { .nanoseconds($0) }
+        summary.p95 = quantile(0.95).map { .nanoseconds($0) }
+        summary.p99 = quantile(0.99).map { .nanoseconds($0) }
+        summary.maximum = .nanoseconds(maximum)
         return summary
     }
 

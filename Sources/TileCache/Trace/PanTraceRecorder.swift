@@ -62,7 +62,7 @@ public final class PanTraceRecorder: Sendable {
     ///   - nanoseconds: when, on any clock that does not go back; the first sample becomes 0.
     /// - Returns: whether it became a sample; where not, ``counts`` says why.
     @discardableResult
-    public func record(_ viewport: Viewport, at nanoseconds: Int64) -> Bool {
+    public func record(_ viewport: TileViewport, at nanoseconds: Int64) -> Bool {
         state.withLock { state in
             guard viewport.isDrawable else {
                 state.counts.undrawable += 1

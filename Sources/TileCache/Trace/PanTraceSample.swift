@@ -33,7 +33,7 @@ public struct PanTraceSample: Hashable, Sendable {
     ///   - width: the width of the view in screen pixels.
     ///   - height: the height of the view in screen pixels.
     @inlinable
-    public func viewport(width: Double, height: Double) -> Viewport {
-        Viewport(center: center, width: width, height: height, scale: scale, rotation: rotation)
+    public func viewport(width: Double, height: Double) -> TileViewport {
+        TileViewport(center: center, width: width, height: height, scale: scale, rotation: rotation)
     }
 }

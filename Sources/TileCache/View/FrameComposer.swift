@@ -7,9 +7,9 @@ struct ComposedTile: Sendable {
     var isStale: Bool
     var isExact: Bool
     /// What it covers, in world pixels, in the copy of the world that is on screen.
-    var worldRectangle: Rectangle
+    var worldRectangle: PixelRect
     /// The part of the tile that is drawn, in its pixels, border included.
-    var tileRectangle: Rectangle
+    var tileRectangle: PixelRect
 }
 
 /// How much of the viewport a frame can draw, in screen pixels.
@@ -52,19 +52,19 @@ struct LevelLook {
     }
 
     /// What a tile covers in the copy of the world that begins at 0, cut at the world's edges.
-    func worldRectangle(of key: TileKey) -> Rectangle {
+    func worldRectangle(of key: TileKey) -> PixelRect {
         let tile = key.coordinate
         let x = originX + Double(tile.column) * spanX
         let y = originY + Double(tile.row) * spanY
-        return Rectangle(minX: max(x, 0), minY: max(y, 0), maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
+        return PixelRect(minX: max(x, 0), minY: max(y, 0), maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
     }
 
     /// The pixels of a tile that show a rectangle of the world, border counted.
-    func tileRectangle(of key: TileKey, showing world: Rectangle, offset: Double) -> Rectangle {
+    func tileRectangle(of key: TileKey, showing world: PixelRect, offset: Double) -> PixelRect {
         let tile = key.coordinate
         let x = originX + Double(tile.column) * spanX + offset
         let y = originY + Double(tile.row) * spanY
-        return Rectangle(
+        return PixelRect(
             minX: (world.minX - x) / perPixel + border,
             minY: (world.minY - y) / perPixel + border,
             maxX: (world.maxX - x) / perPixel + border,
@@ -93,7 +93,7 @@ struct FrameComposer {
     ///   - emit: called for each placement.
     func compose(
         _ layer: ViewLayer,
-        viewport: Viewport?,
+        viewport: TileViewport?,
         pool: borrowing PoolState,
         isMissing: Bool,
         coverage: inout Coverage,
@@ -178,7 +178,7 @@ struct FrameComposer {
     private func standIn(
         for key: TileKey,
         layer: ViewLayer,
-        covering rectangle: Rectangle,
+        covering rectangle: PixelRect,
         offset: Double,
         pool: borrowing PoolState,
         clip: ViewportClip,
@@ -218,7 +218,7 @@ struct FrameComposer {
 
     private func descendants(
         of tile: TileCoordinate,
-        within own: Rectangle,
+        within own: PixelRect,
         depth: Int,
         layer: ViewLayer,
         offset: Double,
@@ -261,7 +261,7 @@ struct FrameComposer {
     private func composed(
         _ number: Int32,
         _ look: LevelLook,
-        covering rectangle: Rectangle,
+        covering rectangle: PixelRect,
         offset: Double,
         isExact: Bool,
         _ pool: borrowing PoolState
@@ -283,7 +283,7 @@ struct FrameComposer {
 
 /// How much of a rectangle of the world a viewport shows.
 struct ViewportClip {
-    private let upright: Rectangle
+    private let upright: PixelRect
     private let center: WorldPoint
     private let cosine: Double
     private let sine: Double
@@ -295,9 +295,9 @@ struct ViewportClip {
     let screenPixels: Double
 
     /// - Parameter shown: `nil` shows everything.
-    init(_ shown: Viewport?) {
+    init(_ shown: TileViewport?) {
         isEverything = shown == nil
-        let shown = shown ?? Viewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
+        let shown = shown ?? TileViewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
         let viewport = shown.withDistinctEdges
         // The screen has no more pixels where more of the world is taken than it shows.
         let pixels =
@@ -314,7 +314,7 @@ struct ViewportClip {
     }
 
     /// The area in world pixels.
-    func area(of rectangle: Rectangle) -> Double {
+    func area(of rectangle: PixelRect) -> Double {
         if isEverything { return rectangle.area }
         guard isRotated else { return upright.intersection(rectangle).area }
         // In the screen's own axes the viewport is upright and the rectangle is turned: clip it at the four edges.

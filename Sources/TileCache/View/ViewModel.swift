@@ -37,7 +37,7 @@ struct ViewLayer: Sendable {
         self.pyramid = pyramid
     }
 
-    mutating func observe(_ viewport: Viewport, now: Int64, demands: Int = 0, missed: Int = 0) {
+    mutating func observe(_ viewport: TileViewport, now: Int64, demands: Int = 0, missed: Int = 0) {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
@@ -73,13 +73,13 @@ public struct NeededTile: Hashable, Sendable {
 /// Everything of a view that decides; no lock, no clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
-    var selection: LevelSelection
+    var selection: TileLevelSelection
     /// Whether a level whose needed tiles do not fit the budget gives way to a coarser one.
     var fitsBudget = false
-    var viewport: Viewport?
-    var destination: Destination?
-    var pan = DemandCounts()
-    var zoom = DemandCounts()
+    var viewport: TileViewport?
+    var destination: ViewportDestination?
+    var pan = TileCacheStatistics.DemandCounts()
+    var zoom = TileCacheStatistics.DemandCounts()
     /// Whether the last update changed what is seen.
     var hasMoved = false
     /// When an update last did.
@@ -94,7 +94,7 @@ struct ViewModel: Sendable {
     /// Frames at rest that nobody has learned from, oldest first.
     private var rests: [Int64] = []
 
-    init(layers: [ViewLayer], selection: LevelSelection, fitsBudget: Bool = false) {
+    init(layers: [ViewLayer], selection: TileLevelSelection, fitsBudget: Bool = false) {
         self.layers = layers
         self.selection = selection
         self.fitsBudget = fitsBudget
@@ -138,7 +138,7 @@ struct ViewModel: Sendable {
     ///
     /// - Parameter time: when the view was there, which tells how it moves; `now` unless given.
     mutating func update(
-        _ newViewport: Viewport,
+        _ newViewport: TileViewport,
         now: Int64,
         observedAt time: Int64? = nil,
         pool: inout PoolState
@@ -188,7 +188,7 @@ struct ViewModel: Sendable {
 
     private mutating func update(
         layer index: Int,
-        _ viewport: Viewport,
+        _ viewport: TileViewport,
         now: Int64,
         time: Int64,
         pool: inout PoolState
@@ -282,7 +282,7 @@ struct ViewModel: Sendable {
         count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
 
-    private mutating func collect(layer index: Int, level: Int, _ viewport: Viewport) {
+    private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) {
         let pyramid = layers[index].pyramid
         let layer = layers[index].layer
         let columns = pyramid.levels[level].columns

@@ -13,7 +13,7 @@ import TileCache
         #expect((115...120).contains(Double(try #require(samples.last).time) / 1e9))
         #expect(samples.allSatisfy { $0.center.y >= 0 && $0.center.y <= 131_072 && $0.scale <= 1 })
         // Its figures are those of recorded maps, as far as two minutes have them.
-        var statistics = TraceStatistics()
+        var statistics = PanTraceStatistics()
         var stream = session.stream
         try statistics.add(&stream)
         #expect((0.08...0.3).contains(try #require(statistics.movingShare)))

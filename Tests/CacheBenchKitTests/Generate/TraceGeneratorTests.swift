@@ -111,14 +111,14 @@ import TileCache
     }
 
     /// Two hours of each session, measured once for both tests.
-    private static let measured: [GesturePreset: TraceStatistics] = {
-        var all: [GesturePreset: TraceStatistics] = [:]
+    private static let measured: [GesturePreset: PanTraceStatistics] = {
+        var all: [GesturePreset: PanTraceStatistics] = [:]
         for preset in GesturePreset.allCases where preset.isSession {
             for seed in 1...2 as ClosedRange<UInt64> {
                 var options = TraceGenerator.Options(preset: preset)
                 (options.duration, options.seed) = (3_600_000_000_000, seed)
                 guard var generator = try? TraceGenerator(options) else { continue }
-                try? all[preset, default: TraceStatistics()].add(&generator)
+                try? all[preset, default: PanTraceStatistics()].add(&generator)
             }
         }
         return all
@@ -129,11 +129,11 @@ import TileCache
         let wanted = preset.statistics
         let got = try #require(Self.measured[preset])
         let (lengths, seconds) = (got.strokes.map(\.length), got.strokes.map(\.seconds))
-        #expect(isNear(TraceStatistics.percentile(0.5, of: lengths), wanted.strokePixels, within: 0.2))
-        #expect(isNear(TraceStatistics.percentile(0.9, of: lengths), wanted.strokePixels90, within: 0.35))
-        #expect(isNear(TraceStatistics.percentile(0.5, of: seconds), wanted.strokeSeconds, within: 0.2))
-        #expect(isNear(TraceStatistics.percentile(0.5, of: got.speeds), wanted.speed, within: 0.2))
-        #expect(isNear(TraceStatistics.percentile(0.9, of: got.speeds), wanted.speed90, within: 0.35))
+        #expect(isNear(PanTraceStatistics.percentile(0.5, of: lengths), wanted.strokePixels, within: 0.2))
+        #expect(isNear(PanTraceStatistics.percentile(0.9, of: lengths), wanted.strokePixels90, within: 0.35))
+        #expect(isNear(PanTraceStatistics.percentile(0.5, of: seconds), wanted.strokeSeconds, within: 0.2))
+        #expect(isNear(PanTraceStatistics.percentile(0.5, of: got.speeds), wanted.speed, within: 0.2))
+        #expect(isNear(PanTraceStatistics.percentile(0.9, of: got.speeds), wanted.speed90, within: 0.35))
         #expect(isNear(got.movingShare, wanted.movingShare, within: 0.2))
         #expect(isNear(got.sameShare, wanted.sameShare, within: 0.2))
         #expect(abs((got.reversedShare ?? 1) - wanted.reversedShare) < 0.05)
@@ -147,15 +147,15 @@ import TileCache
         ]
     )
     func sessionsAreLikeTheRecordedOnes(preset: GesturePreset, folder: String) throws {
-        var recorded = TraceStatistics()
+        var recorded = PanTraceStatistics()
         for path in RecordedTraces.paths(of: folder) {
             var reader = try PanTraceReader(path: path)
             try recorded.add(&reader)
         }
         let got = try #require(Self.measured[preset])
-        func isLike(_ share: Double, _ values: (TraceStatistics) -> [Double]) -> Bool {
-            guard let wanted = TraceStatistics.percentile(share, of: values(recorded)) else { return false }
-            let value = TraceStatistics.percentile(share, of: values(got))
+        func isLike(_ share: Double, _ values: (PanTraceStatistics) -> [Double]) -> Bool {
+            guard let wanted = PanTraceStatistics.percentile(share, of: values(recorded)) else { return false }
+            let value = PanTraceStatistics.percentile(share, of: values(got))
             return isNear(value, wanted, within: share == 0.5 ? 0.2 : 0.35)
         }
         #expect(isLike(0.5) { $0.strokes.map(\.length) } && isLike(0.9) { $0.strokes.map(\.length) })
@@ -170,7 +170,7 @@ import TileCache
     /// Two strokes of 60 and 50 px, 0.2 s apart, the second one back; then a zoom of an octave; then 20 px, which are
     /// no stroke. Of 24 cells of 50 ms 2 + 2 + 1 show motion, and one crosses the zoom.
     @Test func figuresByHand() throws {
-        var statistics = TraceStatistics()
+        var statistics = PanTraceStatistics()
         let reader = try PanTraceReader(
             text: """
                 # pan-trace: 1

@@ -26,7 +26,7 @@ import Testing
             let center = WorldPoint(x: Double(columns.lowerBound) * 256 + width / 2, y: 128)
             cache.frame(
                 view: 0,
-                Viewport(center: center, width: width - 2, height: 200),
+                TileViewport(center: center, width: width - 2, height: 200),
                 at: Int64(milliseconds * 1e6)
             )
         }

@@ -30,9 +30,9 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
 
     private static func bits(_ view: ClosedRange<Int>) -> Int { view.reduce(0) { $0 | 1 << $1 } }
 
-    private static func viewport(_ view: ClosedRange<Int>) -> Viewport {
+    private static func viewport(_ view: ClosedRange<Int>) -> TileViewport {
         let width = Double(view.count) * 256
-        return Viewport(
+        return TileViewport(
             center: WorldPoint(x: Double(view.lowerBound) * 256 + width / 2, y: 128),
             width: width - 2,
             height: 200
@@ -57,7 +57,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         let cache = VirtualCache(options: options, expectedLatency: time, latency: { _, _ in time })
         let layer = cache.addLayer(tileBytes: 262_144)
         var frame = 0
-        let future = FutureNeeds(pyramid: pyramid, selection: LevelSelection()) { () -> (Int64, Viewport)? in
+        let future = FutureNeeds(pyramid: pyramid, selection: TileLevelSelection()) { () -> (Int64, TileViewport)? in
             defer { frame += 1 }
             return frame < views.count ? (Int64(frame) * frameTime, viewport(views[frame])) : nil
         }

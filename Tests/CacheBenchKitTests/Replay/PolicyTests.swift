@@ -16,13 +16,13 @@ import Testing
             case .skewport: SkewportPolicy()
             case .gaussian: GaussianPolicy()
             case .zoom4: Zoom4Policy()
-            case .tilecache: TileCachePolicy()
+            case .tilecache: AdaptivePolicy()
             }
         }
     }
 
-    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> Viewport {
-        Viewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
+    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> TileViewport {
+        TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
     private final class Starts {
@@ -30,11 +30,11 @@ import Testing
     }
 
     /// Strokes, zooms, jumps and small steps, with rests from a frame to some seconds between them.
-    private func walk(seed: UInt64, rate: Double) -> [(viewport: Viewport, time: Int64)] {
+    private func walk(seed: UInt64, rate: Double) -> [(viewport: TileViewport, time: Int64)] {
         var dice = SplitMix64(seed: seed)
-        var view = Viewport(center: WorldPoint(x: 4096, y: 4096), width: 500, height: 300, scale: 0.5)
-        var frames: [(viewport: Viewport, time: Int64)] = []
-        func show(_ count: Int, _ change: (inout Viewport) -> Void) {
+        var view = TileViewport(center: WorldPoint(x: 4096, y: 4096), width: 500, height: 300, scale: 0.5)
+        var frames: [(viewport: TileViewport, time: Int64)] = []
+        func show(_ count: Int, _ change: (inout TileViewport) -> Void) {
             for _ in 0..<count {
                 change(&view)
                 frames.append((view, Int64((Double(frames.count) * 1e9 / rate).rounded())))
@@ -135,7 +135,7 @@ import Testing
                             let scale = exponent < 0 ? 1 / power(-exponent) : power(exponent)
                             cache.frame(
                                 view: view,
-                                Viewport(
+                                TileViewport(
                                     center: WorldPoint(x: center, y: center),
                                     width: size.0,
                                     height: size.1,

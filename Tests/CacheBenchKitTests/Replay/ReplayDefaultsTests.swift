@@ -31,9 +31,9 @@ import Testing
     @Test func whatIsNoSettingOfTheCacheIsTheLibrarysToo() throws {
         let options = ReplayOptions()
         #expect(options.workers == TileCache.Configuration(byteLimit: .bytes(1)).workers)
-        #expect(LevelSelection(bias: options.levelBias, hysteresis: options.hysteresis) == LevelSelection())
+        #expect(TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis) == TileLevelSelection())
         #expect(options.pixelFormat == LayerOptions().format)
-        #expect(try options.policy() is TileCachePolicy && options.without.isEmpty)
+        #expect(try options.policy() is AdaptivePolicy && options.without.isEmpty)
     }
 
     /// The virtual clock takes every setting that it knows from the same place.

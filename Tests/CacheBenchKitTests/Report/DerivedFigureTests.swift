@@ -13,8 +13,8 @@ import Testing
     private func tally(_ dice: inout SplitMix64) -> ReplayTally {
         // Zeros are as likely as any other count.
         func count(_ bound: Int = 1000) -> Int { dice.below(4) == 0 ? 0 : dice.below(bound) }
-        func demands() -> DemandCounts {
-            var demands = DemandCounts()
+        func demands() -> TileCacheStatistics.DemandCounts {
+            var demands = TileCacheStatistics.DemandCounts()
             (demands.decodedHits, demands.compressedHits) = (count(), count())
             (demands.late, demands.missed) = (count(), count())
             demands.total = demands.decodedHits + demands.compressedHits + demands.late + demands.missed
@@ -47,10 +47,10 @@ import Testing
         func pixels(_ value: (ReplayTally) -> Double) -> Double { parts.reduce(0) { $0 + value($1) } }
         let report = sum.report(trace: .init(name: "", source: "", hash: "", frames: 0, seconds: 0), configuration: [:])
 
-        func total(_ demands: DemandCounts) -> Int {
+        func total(_ demands: TileCacheStatistics.DemandCounts) -> Int {
             demands.decodedHits + demands.compressedHits + demands.late + demands.missed
         }
-        func hits(_ demands: DemandCounts) -> Int { demands.decodedHits + demands.compressedHits }
+        func hits(_ demands: TileCacheStatistics.DemandCounts) -> Int { demands.decodedHits + demands.compressedHits }
         let demands = all { total($0.pan) + total($0.zoom) }
         #expect(report.demands.total == demands)
         #expect(report.demands.hitRate == share(all { hits($0.pan) + hits($0.zoom) }, demands))

@@ -25,7 +25,7 @@ import TileCache
             recorder.note(
                 .init(
                     time: frame.milliseconds * 1_000_000,
-                    viewport: Viewport(
+                    viewport: TileViewport(
                         center: WorldPoint(x: frame.x, y: 700),
                         width: 1000,
                         height: 500,

@@ -55,7 +55,7 @@ import Testing
 
     @Test func versionsAreLegalWhileTheyAreCurrent() {
         let history = StressHistory()
-        let place = Rectangle(minX: 0, minY: 0, maxX: 64, maxY: 64)
+        let place = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
         func objects(_ version: UInt32, _ isStale: Bool = false, _ completed: UInt32? = nil) -> Bool {
             history.objection(
                 to: version,
@@ -66,11 +66,11 @@ import Testing
         }
         #expect(!objects(1) && objects(2))
         // Elsewhere; it only touches the tile.
-        history.change(.init(region: Rectangle(minX: 64, minY: 0, maxX: 99, maxY: 64))) {
+        history.change(.init(region: PixelRect(minX: 64, minY: 0, maxX: 99, maxY: 64))) {
             #expect(!objects(2))
         }
         #expect(!objects(1) && !objects(2) && objects(3))
-        history.change(.init(region: Rectangle(minX: 63, minY: 0, maxX: 99, maxY: 64))) {
+        history.change(.init(region: PixelRect(minX: 63, minY: 0, maxX: 99, maxY: 64))) {
             // Neither is wrong while the cache is being told.
             #expect(!objects(2) && !objects(3))
         }
@@ -224,7 +224,7 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(4))
         struct Source: BlockingTileSource {
             func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-                pixels.withMutableBytes { $0.storeBytes(of: UInt32(tile.column), as: UInt32.self) }
+                pixels.withUnsafeMutableBytes { $0.storeBytes(of: UInt32(tile.column), as: UInt32.self) }
                 return .pixels
             }
         }
@@ -233,7 +233,7 @@ import Testing
         let landed = DispatchSemaphore(value: 0)
         view.callbackQueue = DispatchQueue(label: "tests")
         view.onTilesReady = { landed.signal() }
-        view.update(Viewport(center: WorldPoint(x: 600, y: 600), width: 256, height: 192))
+        view.update(TileViewport(center: WorldPoint(x: 600, y: 600), width: 256, height: 192))
         while view.frame().missingTileCount > 0 { landed.wait() }
         let findings = StressFindings()
         var holds = StressHolds(findings: findings)

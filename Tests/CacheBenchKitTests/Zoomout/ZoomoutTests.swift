@@ -225,7 +225,7 @@ import TileCache
     @Test(arguments: ["rgba8", "bgra8", "gray8", "gray16", "rgba16", "float32"])
     func everyFormatIsDrawn(name: String) throws {
         var options = options(200, 200, factors: [2])
-        options.pixelFormat = try #require(PixelFormat(name: name))
+        options.pixelFormat = try #require(TilePixelFormat(name: name))
         options.clock = .real
         options.loadLatency = nil
         options.isFullResolutionOnly = true

@@ -5,7 +5,7 @@ import Testing
 
 /// Which filter a tile gets.
 @Suite struct CompressionChoiceTests {
-    private func choice(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: PixelFormat) -> TileFilter {
+    private func choice(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) -> TileFilter {
         pixels.withUnsafeBytes { TileFilter.choose(for: $0, width: width, height: height, format: format) }
     }
 
@@ -13,7 +13,7 @@ import Testing
 
     @Test func picturesAreFilteredAndDrawingsAreNot() {
         var random = TileRandom(1)
-        for format in [PixelFormat.rgba8, .bgra8, .gray8, .rgba16] {
+        for format in [TilePixelFormat.rgba8, .bgra8, .gray8, .rgba16] {
             let bytesPerPixel = format.bytesPerPixel ?? 0
             let slopes = (0..<64 * 64 * bytesPerPixel).map { UInt8(truncatingIfNeeded: $0 / bytesPerPixel * 3) }
             #expect(choice(slopes, 64, 64, format) != .none)

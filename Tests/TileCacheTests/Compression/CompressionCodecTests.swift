@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CompressionCodecTests {
     @Test(arguments: pixelFormats, TileContents.allCases)
-    func everyTileComesBack(format: PixelFormat, contents: TileContents) throws {
+    func everyTileComesBack(format: TilePixelFormat, contents: TileContents) throws {
         let codec = try TileCodec(maximumTileBytes: 300 * 300 * 8)
         let bytesPerPixel = try #require(format.bytesPerPixel)
         var random = TileRandom(17)
@@ -27,7 +27,7 @@ import Testing
 
     /// Every filter that a format allows comes back, chosen or not.
     @Test(arguments: pixelFormats)
-    func everyFilterComesBack(format: PixelFormat) throws {
+    func everyFilterComesBack(format: TilePixelFormat) throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 20)
         let bytesPerPixel = try #require(format.bytesPerPixel)
         var random = TileRandom(5)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: pixelFormats)
-    func oneColorIsSolidAndOnePixelLessIsNot(format: PixelFormat) throws {
+    func oneColorIsSolidAndOnePixelLessIsNot(format: TilePixelFormat) throws {
         let codec = try TileCodec(maximumTileBytes: 64 * 64 * 8)
         let bytesPerPixel = try #require(format.bytesPerPixel)
         let pixel = (0..<bytesPerPixel).map { UInt8(truncatingIfNeeded: 10 + 37 * $0) }
@@ -87,7 +87,7 @@ import Testing
         let codec = try TileCodec(maximumTileBytes: 4096)
         var random = TileRandom(8)
         for count in [1, 7, 8, 9, 16, 333, 4096] {
-            let format = PixelFormat.opaque(bytesPerTile: count)
+            let format = TilePixelFormat.opaque(bytesPerTile: count)
             let text = (0..<count).map { UInt8(($0 / 5) % 11) }
             let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let plain = [UInt8](repeating: 3, count: count)
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: pixelFormats)
-    func veryWideAndVeryHigh(format: PixelFormat) throws {
+    func veryWideAndVeryHigh(format: TilePixelFormat) throws {
         let bytesPerPixel = try #require(format.bytesPerPixel)
         let codec = try TileCodec(maximumTileBytes: 16384 * 3 * bytesPerPixel)
         var random = TileRandom(6)

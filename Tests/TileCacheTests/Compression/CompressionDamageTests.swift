@@ -9,7 +9,7 @@ import Testing
     private static let height = 47
 
     private static func sample(
-        _ format: PixelFormat,
+        _ format: TilePixelFormat,
         _ contents: TileContents = .slopes
     ) throws -> (codec: TileCodec, pixels: [UInt8], block: [UInt8]) {
         let codec = try TileCodec(maximumTileBytes: 1 << 16)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: pixelFormats)
-    func everyBitOfTheHeader(format: PixelFormat) throws {
+    func everyBitOfTheHeader(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)
         for index in 0..<TileBlock.headerByteCount {
             for bit in 0..<8 {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: pixelFormats, [TileContents.slopes, .drawing])
-    func randomDamageOfThePayload(format: PixelFormat, contents: TileContents) throws {
+    func randomDamageOfThePayload(format: TilePixelFormat, contents: TileContents) throws {
         let (codec, _, block) = try Self.sample(format, contents)
         var random = TileRandom(12)
         for _ in 0..<2000 {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: pixelFormats)
-    func everyTruncationAndSomeExtensions(format: PixelFormat) throws {
+    func everyTruncationAndSomeExtensions(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)
         for count in 0..<block.count {
             let error: BlockError = count < TileBlock.headerByteCount ? .notABlock : .mismatch
@@ -92,7 +92,7 @@ import Testing
     /// Damage that the checksum has missed: payloads of garbage, sealed as if they were good. Decoding stays inside
     /// of the tile, whatever LZ4 makes of them.
     @Test(arguments: pixelFormats)
-    func sealedGarbageStaysInside(format: PixelFormat) throws {
+    func sealedGarbageStaysInside(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)
         var random = TileRandom(14)
         for round in 0..<2000 {

@@ -15,7 +15,9 @@ import Testing
         let codec = try TileCodec(maximumTileBytes: 256 * 256 * 4)
         var classes: [String: (raw: Int, stored: Int, references: [Int])] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-            guard let format: PixelFormat = name.hasSuffix(".rgba") ? .rgba8 : name.hasSuffix(".f32") ? .float32 : nil,
+            guard
+                let format: TilePixelFormat = name.hasSuffix(".rgba")
+                    ? .rgba8 : name.hasSuffix(".f32") ? .float32 : nil,
                 let data = FileManager.default.contents(atPath: directory + "/" + name)
             else { continue }
             let pixels = [UInt8](data)

@@ -4,11 +4,11 @@ import TestSupport
 @testable import TileCache
 
 /// All formats with pixels.
-let pixelFormats: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
+let pixelFormats: [TilePixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
 
 extension TileCodec {
     /// Compresses an array.
-    func compress(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: PixelFormat) -> CompressedTile {
+    func compress(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) -> CompressedTile {
         pixels.withUnsafeBytes { compress($0, width: width, height: height, format: format) }
     }
 
@@ -17,7 +17,7 @@ extension TileCodec {
         _ pixels: [UInt8],
         _ width: Int,
         _ height: Int,
-        _ format: PixelFormat,
+        _ format: TilePixelFormat,
         filter: TileFilter? = nil
     ) -> [UInt8]? {
         pixels.withUnsafeBytes { bytes in
@@ -29,7 +29,9 @@ extension TileCodec {
     }
 
     /// Decompresses into memory with guards on both sides; `nil` in place of pixels when a guard was overwritten.
-    func pixels(of block: [UInt8], _ width: Int, _ height: Int, _ format: PixelFormat) throws(BlockError) -> [UInt8]? {
+    func pixels(of block: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) throws(BlockError)
+        -> [UInt8]?
+    {
         let count = format.byteCount(width: width, height: height) ?? 0
         let margin = 64
         var target = [UInt8](repeating: 0xa5, count: count + 2 * margin)
@@ -47,7 +49,7 @@ extension TileCodec {
     }
 
     /// What comes back after compressing; the pixels themselves where the tile is left raw.
-    func roundTrip(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: PixelFormat) throws -> [UInt8]? {
+    func roundTrip(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) throws -> [UInt8]? {
         switch compress(pixels, width, height, format) {
         case .raw: return pixels
         case .solid(let pattern):

@@ -7,17 +7,17 @@ import Testing
 /// Both paths of every mean against a reference that is written for reading.
 @Suite struct DownsamplingKernelTests {
     struct Kind: Sendable, CustomStringConvertible {
-        var format: PixelFormat
-        var alpha: AlphaMode
-        var downsampling: Downsampling
+        var format: TilePixelFormat
+        var alpha: TileAlphaMode
+        var downsampling: TileDownsampling
 
         var description: String { "\(format) \(alpha) \(downsampling)" }
     }
 
-    static let formats: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
+    static let formats: [TilePixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
     static let kinds = formats.flatMap { format in
-        [AlphaMode.straight, .premultiplied, .ignored].flatMap { alpha in
-            [Downsampling.linear, .linearSigned, .sRGB].map {
+        [TileAlphaMode.straight, .premultiplied, .ignored].flatMap { alpha in
+            [TileDownsampling.linear, .linearSigned, .sRGB].map {
                 Kind(format: format, alpha: alpha, downsampling: $0)
             }
         }
@@ -79,9 +79,9 @@ import Testing
     /// A mean of four opaque pixels is the plain one, whatever alpha means.
     @Test func opaqueColoursDoNotMindWhatAlphaMeans() throws {
         var random = SplitMix64(seed: 3)
-        for downsampling in [Downsampling.linear, .sRGB] {
+        for downsampling in [TileDownsampling.linear, .sRGB] {
             let image = (0..<64 * 8 * 4).map { $0 % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: random.next()) }
-            let means = try [AlphaMode.straight, .premultiplied, .ignored].map {
+            let means = try [TileAlphaMode.straight, .premultiplied, .ignored].map {
                 try halved(image, .init(format: .rgba8, alpha: $0, downsampling: downsampling), 64, 8)
             }
             #expect(means[0] == means[2] && means[1] == means[2])

@@ -6,8 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ExtremeWorldTests {
     private static let side = 1 << 40
 
-    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> Viewport {
-        Viewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
+    private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> TileViewport {
+        TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
     /// The corners and the middle of a world of 2^40 pixels a side, from all of it in view to far beyond 1:1.
@@ -50,7 +50,7 @@ import Testing
                 }
             }
         }
-        #expect(cache.statistics.peakBytes <= 8 << 20)
+        #expect(cache.statistics.memory.peak.bytes <= 8 << 20)
         #expect(cache.statistics.refusedViewports == 0)
     }
 
@@ -97,7 +97,7 @@ import Testing
     /// Writes the corners of a tile of 2 GiB: memory that nobody touches is none.
     private final class CornerSource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { bytes in
+            pixels.withUnsafeMutableBytes { bytes in
                 for offset in [0, bytes.count - 8] {
                     bytes.storeBytes(of: UInt64(tile.column + 1), toByteOffset: offset, as: UInt64.self)
                 }
@@ -128,8 +128,8 @@ import Testing
             }
         }
         let figures = cache.statistics
-        #expect(figures.demotions == 0 && figures.compressedBytes == 0)
-        #expect(figures.removals[.capacity] == 3, "\(figures.removals)")
-        #expect(figures.peakBytes <= 5 << 30)
+        #expect(figures.tiers.demotions == 0 && figures.memory.compressed.bytes == 0)
+        #expect(figures.tiers.removals[.capacity] == 3, "\(figures.tiers.removals)")
+        #expect(figures.memory.peak.bytes <= 5 << 30)
     }
 }

@@ -40,7 +40,7 @@ import Testing
         let layer = pool.addLayer(tileBytes: 65_536)
         var view = ViewModel(
             layers: [ViewLayer(id: LayerID(layer), pyramid: try world.pyramid())],
-            selection: LevelSelection()
+            selection: TileLevelSelection()
         )
         var shape = dice.walkStart(in: world)
         for frame in 0..<300 {

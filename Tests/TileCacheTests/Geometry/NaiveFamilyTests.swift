@@ -79,7 +79,7 @@ import Testing
                     }
                 }
             }
-            let viewport = Viewport(center: center, width: width, height: height)
+            let viewport = TileViewport(center: center, width: width, height: height)
             #expect(pyramid.neededTiles(under: viewport, at: level) == needed)
         }
     }

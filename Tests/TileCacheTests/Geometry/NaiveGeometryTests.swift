@@ -73,7 +73,7 @@ import Testing
             let world = dice.paintedWorld()
             let pyramid = try world.pyramid()
             let (band, bias) = (dice.unit(), [0, 0, 0.5, -1][dice.whole(0...3)])
-            let selection = LevelSelection(bias: bias, hysteresis: band)
+            let selection = TileLevelSelection(bias: bias, hysteresis: band)
             var level: Int?
             for _ in 0..<40 {
                 let near = world.levels[dice.whole(0...world.levels.count - 1)].perPixel

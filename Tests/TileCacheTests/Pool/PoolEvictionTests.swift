@@ -15,11 +15,11 @@ import Testing
         small.touch(2)
         small.load(4, 5)
         #expect(small.resident == [2, 4, 5])
-        #expect(small.counters.removals[RemovalCause.capacity.rawValue] == 3)
+        #expect(small.counters.tiers.removed[TileCacheStatistics.RemovalCause.capacity.rawValue] == 3)
     }
 
     @Test func whatWasNeverCompressedHasNoRatio() {
-        let ratio = Statistics(of: TilePool(tiles: 3).pool).compressionRatio
+        let ratio = TileCacheStatistics(of: TilePool(tiles: 3).pool).tiers.compressionRatio
         #expect(ratio == nil)
     }
 
@@ -189,7 +189,7 @@ import Testing
         _ = small.beginLoad().map { small.end($0) }
         _ = small.beginLoad().map { small.end($0) }
         #expect(small.resident == [0, 1, 9])
-        #expect(small.counters.prefetchWasted == 2)
+        #expect(small.counters.prefetches.wasted == 2)
     }
 
     /// In order of use all through, whichever tier a tile is in: what is left is what was loaded last.

@@ -98,7 +98,7 @@ import Testing
             small.install([small.demand(key(column))])
             if let ticket = small.beginLoad() { small.end(ticket, .absent) }
         }
-        #expect(small.counters.loadsAbsent == room + 10)
+        #expect(small.counters.loads.absent == room + 10)
         small.load(room + 20)
         #expect(small.resident == [room + 20])
     }
@@ -273,7 +273,7 @@ import Testing
         let decoding = try #require(begun)
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
         if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPeek(decoding, .damaged) }
-        #expect(small.counters.damagedBlocks == 0)
+        #expect(small.counters.tiers.damagedBlocks == 0)
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }
 
@@ -336,7 +336,7 @@ import Testing
         #expect(ticket.slot == -1)
         small.end(ticket)
         #expect(small.residency(of: key(0, layer: late)) == .none)
-        #expect(small.counters.loadsFinished == 0 && small.usedSlots == 0)
+        #expect(small.counters.loads.finished == 0 && small.usedSlots == 0)
     }
 
     @Test func anOutdatedLoadReservesNothing() throws {
@@ -348,6 +348,6 @@ import Testing
         let room = small.pool.reserve(ticket.load, now: 0)
         #expect(room == .none)
         small.end(ticket, .refused)
-        #expect(small.counters.loadsOutdated == 1 && small.entryCount == 0)
+        #expect(small.counters.loads.outdated == 1 && small.entryCount == 0)
     }
 }

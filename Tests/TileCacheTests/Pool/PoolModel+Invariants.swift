@@ -25,10 +25,13 @@ extension PoolModel {
         let charged = views.reduce(0) { $0 + $1.charged }
         try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
-        let lost = (pool.counters.damagedBlocks, pool.counters.undecodable)
+        let lost = (pool.counters.tiers.damagedBlocks, pool.counters.tiers.undecodablePayloads)
         try require(lost == (damaged, undecodable), "\(lost) damaged or undecodable, not \((damaged, undecodable))")
-        try require(pool.counters.prefetchLate == late.count, "\(pool.counters.prefetchLate) late, not \(late.count)")
-        var figures = Statistics(of: pool)
+        try require(
+            pool.counters.prefetches.late == late.count,
+            "\(pool.counters.prefetches.late) late, not \(late.count)"
+        )
+        var figures = TileCacheStatistics(of: pool)
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = busyCodecs

@@ -44,9 +44,9 @@ extension PoolModel {
             let left = pool.committedBytes - pool.leavingBytes
             try require(left >= least, "\(left) bytes are left, less than \(least)")
             guard !goesOn else { return }
-            let done = pool.counters.removals
+            let done = pool.counters.tiers.removed
             try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
-            try require(pool.counters.removals == done, "a trim had ended too early")
+            try require(pool.counters.tiers.removed == done, "a trim had ended too early")
         }
         return goesOn
     }
@@ -54,7 +54,7 @@ extension PoolModel {
     /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
-            pool.counters.removals.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+            pool.counters.tiers.removed.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
         }
         let before = spent()
         let goesOn = body(&pool)

@@ -69,7 +69,7 @@ final class PoolModel {
     var leases: [Lease] = []
     var views: [ViewNeeds] = []
     /// Of all views.
-    var demands = (pan: DemandCounts(), zoom: DemandCounts())
+    var demands = (pan: TileCacheStatistics.DemandCounts(), zoom: TileCacheStatistics.DemandCounts())
     /// Prefetches that a demand met in flight, by their stamps.
     var late: Set<Int> = []
     /// Blocks and payloads that were damaged or could not be decoded.

@@ -116,7 +116,7 @@ import Testing
         let second = try #require(small.beginLoad())
         #expect(second.slot >= 0 && small.residency(of: key(5, layer: late)) == .none)
         small.end(second)
-        #expect(small.counters.loadsRefused == 0)
+        #expect(small.counters.loads.refused == 0)
     }
 
     @Test func aNeededTileThatWasRefusedBeginsOnlyWithASlot() throws {
@@ -131,7 +131,7 @@ import Testing
         let room = small.pool.reserve(first.load, now: small.now)
         #expect(room == .none)
         small.end(first, .refused)
-        #expect(small.counters.loadsRefused == 1)
+        #expect(small.counters.loads.refused == 1)
         small.now += 19
         small.install([small.demand(needed)])
         #expect(small.beginLoad() == nil)
@@ -169,7 +169,7 @@ import Testing
             #expect(small.beginLoad() == nil)
             small.now += 1
         }
-        #expect(small.counters.loadsRefused == 8 && small.counters.loadsFailed == 0)
+        #expect(small.counters.loads.refused == 8 && small.counters.loads.failed == 0)
     }
 
     /// What was refused is remembered in pages, and asked for before the source is.
@@ -184,7 +184,7 @@ import Testing
         let held = small.pool.holdEncoded(first, bytes: TilePool.tileBytes + 1, now: small.now)
         #expect(held == .refused)
         small.pool.finishLoad(first.load, .cancelled, now: small.now)
-        #expect(small.pool.takeEffects().replanAt == .max && small.counters.loadsCancelled == 0)
+        #expect(small.pool.takeEffects().replanAt == .max && small.counters.loads.cancelled == 0)
         small.now += 100
         small.install([small.demand(key(5, layer: late))])
         #expect(small.beginLoad() == nil)

@@ -35,8 +35,8 @@ import Testing
     @Test func whatIsNeededDoesNotExceedTheShareEither() {
         let small = pool(tiles: 8, LayerShare(maximum: 0.25))
         var needs = ViewNeeds()
-        var pan = DemandCounts()
-        var zoom = DemandCounts()
+        var pan = TileCacheStatistics.DemandCounts()
+        var zoom = TileCacheStatistics.DemandCounts()
         let keys = (0..<4).map { key($0, layer: 1) }
         small.pool.update(&needs, tiles: keys, level: 3, pan: &pan, zoom: &zoom, now: 0)
         // What there is no room for does not keep others from theirs.
@@ -121,7 +121,7 @@ import Testing
         let pyramid = try ServiceSetup.pyramid()
         let free = cache.addLayer(tileBytes: 16_384)
         let held = cache.addLayer(tileBytes: 16_384, share: LayerShare(maximum: 0.1))
-        let view = cache.addView(layers: [(free, pyramid, TileCachePolicy()), (held, pyramid, TileCachePolicy())])
+        let view = cache.addView(layers: [(free, pyramid, AdaptivePolicy()), (held, pyramid, AdaptivePolicy())])
         for frame in 0..<300 {
             let x = 400 + Double(min(frame, 250)) * 9
             cache.frame(view: view, ServiceSetup.viewport(x, 900), at: Int64(frame) * 16_666_667)

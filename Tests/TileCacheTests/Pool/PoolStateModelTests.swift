@@ -12,10 +12,12 @@ import Testing
         }
         // Traffic in which nothing much happened would prove nothing.
         let counters = model.pool.counters
-        #expect(counters.loadsFinished > 40 && counters.loadsAbsent > 0 && counters.loadsOutdated > 0)
-        #expect(counters.removals[RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)
-        if model.pool.configuration.compressedTier { #expect(counters.demotions > 5 && counters.promotions > 0) }
-        if model.pool.configuration.compressedTier { #expect(counters.encodedKept > 3) }
+        #expect(counters.loads.finished > 40 && counters.loads.absent > 0 && counters.loads.outdated > 0)
+        #expect(counters.tiers.removed[TileCacheStatistics.RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)
+        if model.pool.configuration.compressedTier {
+            #expect(counters.tiers.demotions > 5 && counters.tiers.promotions > 0)
+        }
+        if model.pool.configuration.compressedTier { #expect(counters.tiers.encodedPayloads > 3) }
         #expect(counters.limitBreaches == 0)
         try model.windDown()
     }

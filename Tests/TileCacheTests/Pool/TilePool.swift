@@ -75,8 +75,8 @@ final class TilePool {
 
     /// Lets a view need tiles.
     func need(_ columns: [Int], _ needs: inout ViewNeeds) {
-        var counts = DemandCounts()
-        var zoom = DemandCounts()
+        var counts = TileCacheStatistics.DemandCounts()
+        var zoom = TileCacheStatistics.DemandCounts()
         pool.update(&needs, tiles: columns.map { key($0) }, level: 3, pan: &counts, zoom: &zoom, now: now)
     }
 

@@ -15,8 +15,8 @@ import Testing
             var time = 0.0
             func show() {
                 time += 1.0 / 60
-                let box = Rectangle(minX: 0, minY: 0, maxX: 800 / scale, maxY: 600 / scale)
-                let viewport = Viewport(center: WorldPoint(x: x, y: 50), width: 800, height: 600, scale: scale)
+                let box = PixelRect(minX: 0, minY: 0, maxX: 800 / scale, maxY: 600 / scale)
+                let viewport = TileViewport(center: WorldPoint(x: x, y: 50), width: 800, height: 600, scale: scale)
                 motion.observe(viewport, box: box, level: 3, time: time, period: period)
             }
             for _ in 0..<20 {

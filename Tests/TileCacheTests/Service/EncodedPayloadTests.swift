@@ -10,8 +10,8 @@ import Testing
         let cache: TileCache
         let layer: LayerID
         let view: TileView
-        let home = Viewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128)
-        let away = Viewport(center: WorldPoint(x: 3000, y: 3000), width: 128, height: 128)
+        let home = TileViewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128)
+        let away = TileViewport(center: WorldPoint(x: 3000, y: 3000), width: 128, height: 128)
 
         init(_ source: any BlockingTileSource, byteLimit: ByteCount = .mebibytes(8)) throws {
             try self.init(source, TileCache.Configuration(byteLimit: byteLimit))
@@ -23,11 +23,11 @@ import Testing
                 source,
                 pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
             )
-            view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+            view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         }
 
         /// Looks at one place until everything is sharp.
-        func look(at viewport: Viewport) -> Bool {
+        func look(at viewport: TileViewport) -> Bool {
             eventually {
                 view.update(viewport)
                 return view.frame().missingTileCount == 0
@@ -48,10 +48,10 @@ import Testing
         let scene = try Scene(source)
         let tiles = scene.visitAndDemote()
         #expect(tiles.count == 4)
-        #expect(scene.cache.statistics.encodedPayloads == source.loads.count)
-        #expect(scene.cache.statistics.demotions == 4)
+        #expect(scene.cache.statistics.tiers.encodedPayloads == source.loads.count)
+        #expect(scene.cache.statistics.tiers.demotions == 4)
         // 64 x 64 pixels in runs of 16, five bytes each.
-        #expect(scene.cache.statistics.compressionRatio == 16384.0 / 1280)
+        #expect(scene.cache.statistics.tiers.compressionRatio == 16384.0 / 1280)
         #expect(source.decodes.isEmpty)
         for round in 1...3 {
             #expect(scene.look(at: scene.home))
@@ -70,7 +70,7 @@ import Testing
         let source = RunLengthSource(padding: 3000)
         let scene = try Scene(source)
         #expect(scene.visitAndDemote().count == 4)
-        let ratio = try #require(scene.cache.statistics.compressionRatio)
+        let ratio = try #require(scene.cache.statistics.tiers.compressionRatio)
         #expect(ratio > 16384.0 / 4280)
         #expect(scene.look(at: scene.home))
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
@@ -85,8 +85,10 @@ import Testing
         #expect(scene.look(at: scene.home))
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(tiles.reduce(0) { $0 + (source.loads[$1] ?? 0) } == 6)
-        #expect(scene.cache.statistics.undecodablePayloads == 2 && scene.cache.statistics.damagedBlocks == 0)
-        #expect(scene.cache.statistics.removals[.damaged] == 2)
+        #expect(
+            scene.cache.statistics.tiers.undecodablePayloads == 2 && scene.cache.statistics.tiers.damagedBlocks == 0
+        )
+        #expect(scene.cache.statistics.tiers.removals[.damaged] == 2)
     }
 
     @Test func aDamagedPayloadNeverReachesItsDecoder() throws {
@@ -103,7 +105,9 @@ import Testing
         #expect(scene.look(at: scene.home))
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(source.loads[damaged] == 2 && source.decodes[damaged] == nil)
-        #expect(scene.cache.statistics.damagedBlocks == 1 && scene.cache.statistics.undecodablePayloads == 0)
+        #expect(
+            scene.cache.statistics.tiers.damagedBlocks == 1 && scene.cache.statistics.tiers.undecodablePayloads == 0
+        )
     }
 
     /// An invalidation while a payload is being decoded: neither the old pixels nor the old payload come back.
@@ -134,7 +138,7 @@ import Testing
     @Test func aDecoderThatHangsKeepsNoCodec() throws {
         let source = RunLengthSource(isGated: true)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 4)
-        configuration.stuckLoadTime = 1_000_000
+        configuration.stuckLoadTime = .milliseconds(1)
         let scene = try Scene(source, configuration)
         defer { source.open(100) }
         let codecs = scene.cache.core.lock.withLock { $0.codecs.count }
@@ -156,7 +160,7 @@ import Testing
     @Test func decodersThatHangTakeTheirPlacesAndNoMore() throws {
         let source = RunLengthSource(isGated: true)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 2)
-        configuration.stuckLoadTime = 1_000_000
+        configuration.stuckLoadTime = .milliseconds(1)
         let scene = try Scene(source, configuration)
         defer { source.open(100) }
         let healthy = RunLengthSource()
@@ -165,7 +169,7 @@ import Testing
             pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
         )
         let view = ServiceSetup.quiet(scene.cache, [other])
-        func isSharp(_ viewport: Viewport) -> Bool {
+        func isSharp(_ viewport: TileViewport) -> Bool {
             eventually {
                 view.update(viewport)
                 return view.frame().missingTileCount == 0
@@ -186,7 +190,7 @@ import Testing
         // Promotions of another layer by its own decoder, and loads.
         #expect(isSharp(scene.home))
         #expect(healthy.decodes.count == 4)
-        #expect(isSharp(Viewport(center: WorldPoint(x: 2000, y: 500), width: 256, height: 256)))
+        #expect(isSharp(TileViewport(center: WorldPoint(x: 2000, y: 500), width: 256, height: 256)))
         // No more than the workers' number of them, and one for each worker that was under way already.
         #expect(source.decodes.count <= 4)
         source.open(100)
@@ -203,18 +207,18 @@ import Testing
     @Test func neededPixelsComeBeforePayloads() throws {
         let source = RunLengthSource(padding: 1000)
         // 9 x 9 tiles of 16 KiB at most, and the tables and scratch memory of an empty cache.
-        let empty = try Scene(source, byteLimit: .mebibytes(8)).cache.statistics.usedBytes
+        let empty = try Scene(source, byteLimit: .mebibytes(8)).cache.statistics.memory.used.bytes
         let scene = try Scene(source, byteLimit: .bytes(empty + 84 * 16384))
-        let wide = Viewport(center: WorldPoint(x: 1024, y: 1024), width: 512, height: 512)
+        let wide = TileViewport(center: WorldPoint(x: 1024, y: 1024), width: 512, height: 512)
         for shift in 0..<8 {
             var viewport = wide
             viewport.center.x += Double(shift) * 200
             #expect(scene.look(at: viewport))
             for placement in scene.view.frame() { #expect(placement.isExact && source.drew(placement.tile)) }
         }
-        #expect(scene.view.shortfallBytes == 0)
+        #expect(scene.view.shortfall.bytes == 0)
         let figures = scene.cache.statistics
-        #expect(figures.peakBytes <= figures.byteLimit)
+        #expect(figures.memory.peak.bytes <= figures.memory.limit.bytes)
         #expect(scene.cache.counters.limitBreaches == 0)
     }
 
@@ -234,7 +238,7 @@ import Testing
         let scene = try Scene(Hopeful(answers: answers))
         #expect(scene.look(at: scene.home))
         #expect(!answers.kept.withLock { $0 })
-        #expect(scene.cache.statistics.encodedPayloads == 0)
+        #expect(scene.cache.statistics.tiers.encodedPayloads == 0)
     }
 
     /// What a source says that it holds counts until its request ends.
@@ -242,28 +246,27 @@ import Testing
         let source = QueuedSource()
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(source, pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64))
-        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         var requests: [TileRequest] = []
         #expect(
             eventually {
-                view.update(Viewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128))
+                view.update(TileViewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128))
                 requests += source.take()
                 return requests.count >= 2
             }
         )
-        let before = cache.statistics.usedBytes
-        #expect(requests[0].holdsEncoded(bytes: 100_000))
-        #expect(requests[1].holdsEncoded(bytes: 50_000))
-        #expect(requests[0].holdsEncoded(bytes: 30_000))
-        #expect(cache.statistics.inFlightBytes == 80_000)
-        #expect(cache.statistics.usedBytes == before + 80_000)
-        #expect(!requests[1].holdsEncoded(bytes: 8 << 20))
-        #expect(!requests[1].holdsEncoded(bytes: -1))
-        #expect(cache.statistics.inFlightBytes == 80_000)
+        let before = cache.statistics.memory.used.bytes
+        #expect(requests[0].holdsEncoded(.bytes(100_000)))
+        #expect(requests[1].holdsEncoded(.bytes(50_000)))
+        #expect(requests[0].holdsEncoded(.bytes(30_000)))
+        #expect(cache.statistics.memory.inFlight.bytes == 80_000)
+        #expect(cache.statistics.memory.used.bytes == before + 80_000)
+        #expect(!requests[1].holdsEncoded(.bytes(8 << 20)))
+        #expect(cache.statistics.memory.inFlight.bytes == 80_000)
         source.answer(requests[0])
         requests[1].cancel()
-        #expect(!requests[0].holdsEncoded(bytes: 1))
-        #expect(eventually { cache.statistics.inFlightBytes == 0 })
+        #expect(!requests[0].holdsEncoded(.bytes(1)))
+        #expect(eventually { cache.statistics.memory.inFlight.bytes == 0 })
         cache.shutdown()
     }
 }

@@ -32,7 +32,7 @@ import Testing
         try .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: tileSize)
     }
 
-    private func draw(_ view: TileView, _ viewport: Viewport = ServiceSetup.viewport(500, 500)) {
+    private func draw(_ view: TileView, _ viewport: TileViewport = ServiceSetup.viewport(500, 500)) {
         view.update(viewport)
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
@@ -44,7 +44,7 @@ import Testing
         draw(view)
         // Nothing is needed: a trim is final.
         view.layers = []
-        cache.trim(toBytes: 0)
+        cache.trim(to: .bytes(0))
         let before = holdings(of: cache)
         for size in [64, 32, 128] {
             let options = LayerOptions(share: hasShare ? LayerShare(maximum: 0.9, guaranteed: 0.5) : .all)
@@ -61,10 +61,10 @@ import Testing
             #expect(view.layers == [stays])
             #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays])
             view.layers = []
-            cache.trim(toBytes: 0)
+            cache.trim(to: .bytes(0))
             #expect(
                 eventually {
-                    cache.trim(toBytes: 0)
+                    cache.trim(to: .bytes(0))
                     return holdings(of: cache) == before
                 },
                 "\(holdings(of: cache)), before: \(before)"
@@ -77,7 +77,7 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(8))
         let view = ServiceSetup.quiet(cache, [])
         let source = PlainSource()
-        let viewport = Viewport(center: WorldPoint(x: 100, y: 100), width: 60, height: 60)
+        let viewport = TileViewport(center: WorldPoint(x: 100, y: 100), width: 60, height: 60)
         var before = holdings(of: cache)
         for round in 0..<10_000 / atOnce {
             let layers = try (0..<atOnce).map { number in
@@ -110,7 +110,7 @@ import Testing
         var frame: TileFrame? = view.frame()
         let tile = try #require(frame?.first?.tile)
         cache.removeLayer(layer)
-        #expect(cache.statistics.usedBytes > 20 * 16_384)
+        #expect(cache.statistics.memory.used.bytes > 20 * 16_384)
         // Another layer writes into the same memory as soon as it may.
         let other = try cache.addLayer(PlainSource(layer: 7), pyramid: try pyramid())
         #expect(other != layer && other.serial == 1)
@@ -131,7 +131,7 @@ import Testing
         let stuck = try cache.addLayer(source, pyramid: try pyramid())
         let stays = try cache.addLayer(PlainSource(layer: 1), pyramid: try pyramid())
         let view = ServiceSetup.quiet(cache, [stuck])
-        view.update(Viewport(center: WorldPoint(x: 100, y: 100), width: 8, height: 8))
+        view.update(TileViewport(center: WorldPoint(x: 100, y: 100), width: 8, height: 8))
         #expect(eventually { source.inside == 1 })
         cache.removeLayer(stuck)
         #expect(view.layers.isEmpty && view.frame().missingTileCount == 0)
@@ -162,7 +162,7 @@ import Testing
         #expect(eventually { cancelled.withLock { $0 } == requests.count })
         #expect(requests.allSatisfy { !$0.isWanted })
         for request in requests { source.answer(request) }
-        #expect(eventually { holdings(of: cache).layers == 0 && cache.statistics.loadsOutdated == requests.count })
+        #expect(eventually { holdings(of: cache).layers == 0 && cache.statistics.loads.outdated == requests.count })
         #expect(source.take().isEmpty)
     }
 
@@ -203,7 +203,7 @@ import Testing
         let counting = Counting()
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layers = try (0..<3).map { try cache.addLayer(PlainSource(layer: $0), pyramid: try pyramid()) }
-        let view = cache.makeView(layers: [layers[0]], selection: LevelSelection()) {
+        let view = cache.makeView(layers: [layers[0]], selection: TileLevelSelection()) {
             counting.made.withLock { $0 += 1 }
             return NoPrefetch()
         }
@@ -251,7 +251,9 @@ import Testing
                 case 6: if !layers.isEmpty { try? cache.pin(layers[random.below(layers.count)], levels: 0...1) }
                 default:
                     let place = Double(200 + random.below(3600))
-                    view.update(Viewport(center: WorldPoint(x: place, y: place), width: 200, height: 150, scale: 0.5))
+                    view.update(
+                        TileViewport(center: WorldPoint(x: place, y: place), width: 200, height: 150, scale: 0.5)
+                    )
                     held.append(view.frame())
                 }
                 for placement in held.last ?? TileFrame.empty {
@@ -282,7 +284,7 @@ private final class SerialSource: BlockingTileSource {
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
         if pauses { pause(microseconds: 500) }
         let value = UInt8(serial.withLock { $0 } % 251)
-        pixels.withMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: value) }
+        pixels.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: value) }
         return .pixels
     }
 }

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func quiet(_ cache: TileCache, _ layer: LayerID) -> TileView {
-        cache.makeView(layers: [layer], selection: LevelSelection(), policy: { NoPrefetch() })
+        cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 
     /// A cache with one worker whose source waits with each tile for a signal.
@@ -63,7 +63,7 @@ import Testing
             let view = quiet(cache, layer)
             #expect(show([tile], view, layer))
             expect(tile, in: cache, layer, world)
-            #expect(cache.statistics.synthesizedTiles == 1)
+            #expect(cache.statistics.synthesis.tiles == 1)
             cache.shutdown()
         }
         #expect(source.loads.keys.allSatisfy { $0.level >= depth })
@@ -76,12 +76,12 @@ import Testing
             for tile in tiles { expect(tile, in: cache, layer, world) }
         }
         // All below was resident each time.
-        #expect(cache.statistics.synthesisLoads == 0)
+        #expect(cache.statistics.synthesis.loads == 0)
         cache.shutdown()
     }
 
-    @Test(arguments: [PixelFormat.gray8, .gray16, .rgba16, .bgra8])
-    func otherFormats(format: PixelFormat) throws {
+    @Test(arguments: [TilePixelFormat.gray8, .gray16, .rgba16, .bgra8])
+    func otherFormats(format: TilePixelFormat) throws {
         let world = try MadeWorld(width: 100, height: 70, depth: 3, format: format)
         let cache = try TileCache(byteLimit: .mebibytes(1))
         let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
@@ -115,7 +115,7 @@ import Testing
         }
         let source = MadeSource(world) { tile, attempt in
             if tile == lost { throw TileFailure.permanent }
-            if tile == shy, attempt < 3 { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+            if tile == shy, attempt < 3 { throw TileFailure.transient(retryAfter: .zero) }
             return tile.column < 4 && tile.row < 4 ? .absent : .pixels
         }
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
@@ -128,15 +128,15 @@ import Testing
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
-        #expect(cache.statistics.synthesisHoles == 1)
-        #expect(cache.statistics.synthesisLoads == 64 + 2)
+        #expect(cache.statistics.synthesis.holes == 1)
+        #expect(cache.statistics.synthesis.loads == 64 + 2)
         #expect(source.loads[shy] == 3)
         // Nothing but absent tiles below.
         #expect(show([TileCoordinate(level: 1, column: 0, row: 0)], view, layer))
-        #expect(cache.statistics.loadsAbsent == 1)
+        #expect(cache.statistics.loads.absent == 1)
         // What is known to be absent is not asked for again.
         let loads = source.loads.values.reduce(0, +)
-        cache.invalidate(layer, region: Rectangle(minX: 100, minY: 100, maxX: 101, maxY: 101))
+        cache.invalidate(layer, region: PixelRect(minX: 100, minY: 100, maxX: 101, maxY: 101))
         #expect(show([top], view, layer))
         #expect(eventually { !view.frame().contains { $0.tile.isStale } })
         #expect(source.loads.values.reduce(0, +) == loads + 48)
@@ -152,13 +152,13 @@ import Testing
             return .pixels
         }
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
-        configuration.retryDelay = 1_000_000
+        configuration.retryDelay = .milliseconds(1)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], quiet(cache, layer), layer))
         expect(top, in: cache, layer, world)
-        #expect(cache.statistics.loadsFailed == 1)
+        #expect(cache.statistics.loads.failed == 1)
         cache.shutdown()
     }
 
@@ -174,9 +174,9 @@ import Testing
         // The plan without the tile must be there before the source goes on.
         #expect(eventually { cache.core.lock.withLock { $0.pool.isUnwanted(load: 0) } })
         gate.signal()
-        #expect(eventually { cache.statistics.loadsCancelled == 1 })
+        #expect(eventually { cache.statistics.loads.cancelled == 1 })
         #expect(source.loads.count == 4)
-        #expect(cache.statistics.inFlightBytes == 0)
+        #expect(cache.statistics.memory.inFlight.bytes == 0)
         for _ in 0..<256 { gate.signal() }
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
@@ -189,7 +189,7 @@ import Testing
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1), workers: 2)
         let time = Lock(Int64(0))
         configuration.clock = { time.withLock { $0 } }
-        configuration.stuckLoadTime = 10_000_000_000
+        configuration.stuckLoadTime = .seconds(10)
         let cache = try TileCache(configuration)
         let source = MadeSource(world) { [weak cache] _, _ in
             time.withLock { $0 += 6_000_000_000 }
@@ -202,7 +202,7 @@ import Testing
         #expect(show([top], quiet(cache, layer), layer))
         expect(top, in: cache, layer, world)
         #expect(time.withLock { $0 } == 96_000_000_000)
-        #expect(cache.statistics.synthesisHoles == 0)
+        #expect(cache.statistics.synthesis.holes == 0)
         cache.shutdown()
     }
 
@@ -218,7 +218,7 @@ import Testing
         for _ in 0..<300 { gate.signal() }
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
-        #expect(cache.statistics.loadsOutdated == 1)
+        #expect(cache.statistics.loads.outdated == 1)
         // The tenth tile was the last of the outdated one.
         #expect(source.loads.values.reduce(0, +) == 10 + 64)
         cache.shutdown()
@@ -237,7 +237,7 @@ import Testing
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
-        #expect(cache.statistics.synthesisLoads == 0)
+        #expect(cache.statistics.synthesis.loads == 0)
         cache.shutdown()
     }
 
@@ -250,9 +250,9 @@ import Testing
         let view = quiet(cache, layer)
         #expect(show(world.allTiles.filter { $0.level == 1 }, view, layer))
         view.update(needing: [])
-        cache.invalidate(layer, region: Rectangle(minX: 20, minY: 20, maxX: 21, maxY: 21))
+        cache.invalidate(layer, region: PixelRect(minX: 20, minY: 20, maxX: 21, maxY: 21))
         #expect(show([TileCoordinate(level: 0, column: 0, row: 0)], view, layer))
-        #expect(cache.statistics.synthesisLoads == 1)
+        #expect(cache.statistics.synthesis.loads == 1)
         cache.shutdown()
     }
 
@@ -277,7 +277,7 @@ import Testing
                 answered += 1
                 request.complete { pixels in
                     let bytes = world.pixels(of: request.tile)
-                    pixels.withMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+                    pixels.withUnsafeMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
                     return .pixels
                 }
                 #expect(!request.complete { _ in .absent })
@@ -287,7 +287,7 @@ import Testing
         #expect(isThere)
         expect(top, in: cache, layer, world)
         #expect(answered == 64 && dropped == 8)
-        #expect(cache.statistics.secondAnswers == 64)
+        #expect(cache.statistics.loads.secondAnswers == 64)
 
         // A source that never answers: nobody waits for it at the end, and what it writes later goes nowhere.
         cache.invalidate(layer)
@@ -299,7 +299,7 @@ import Testing
                 return !late.isEmpty
             }
         )
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.shutdown(timeout: .seconds(20)))
         #expect(!late[0].isWanted)
         #expect(!late[0].complete { _ in .pixels })
     }
@@ -327,7 +327,7 @@ import Testing
                 asked[request.tile, default: 0] += 1
                 request.complete { pixels in
                     let bytes = world.pixels(of: request.tile)
-                    pixels.withMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+                    pixels.withUnsafeMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
                     return .pixels
                 }
             }
@@ -355,7 +355,7 @@ import Testing
         cache.invalidate(layer)
         #expect(eventually { told.withLock { $0 } == 1 })
         #expect(!requests[0].isWanted)
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.shutdown(timeout: .seconds(20)))
     }
 
     /// A random walk through all levels with hardly any memory: what is drawn is right, and the ledger holds.
@@ -365,14 +365,14 @@ import Testing
         // A slot is 4 KiB, whatever the tile; tables, scratch memory and what the view learns take the rest.
         let base = try TileCache(byteLimit: .mebibytes(1), workers: 3)
         _ = try base.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
-        let limit = base.statistics.bookkeepingBytes + 65_536 + tiles * 4096
+        let limit = base.statistics.memory.bookkeeping.bytes + 65_536 + tiles * 4096
         let cache = try TileCache(byteLimit: .bytes(limit), workers: 3)
         let layer = try cache.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
         let view = cache.makeView(layers: [layer])
         var random = SplitMix64(seed: UInt64(tiles))
         for step in 0..<40 {
             let scale = PortableMath.exp2(-Double(random.next() % 5))
-            let viewport = Viewport(
+            let viewport = TileViewport(
                 center: WorldPoint(x: Double(random.next() % 250), y: Double(random.next() % 200)),
                 width: 20,
                 height: 20,
@@ -388,9 +388,9 @@ import Testing
                 #expect(placement.tile.withUnsafeBytes { Array($0) } == world.pixels(of: tile), "\(tile)")
             }
         }
-        #expect(cache.statistics.peakBytes <= limit)
+        #expect(cache.statistics.memory.peak.bytes <= limit)
         #expect(cache.shutdown())
-        #expect(cache.statistics.inFlightBytes == 0)
+        #expect(cache.statistics.memory.inFlight.bytes == 0)
     }
 
     @Test func whatCannotBeMadeIsRefused() throws {

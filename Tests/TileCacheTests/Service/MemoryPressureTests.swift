@@ -41,9 +41,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (84, 0.0, 0.0, MemoryPressure.Level.normal), (85, 0, 0, .warning), (94, 0, 0, .warning), (95, 0, 0, .critical),
+        (84, 0.0, 0.0, MemoryPressureMonitor.Level.normal), (85, 0, 0, .warning), (94, 0, 0, .warning),
+        (95, 0, 0, .critical),
         (10, 9.99, 0, .normal), (10, 10, 0, .warning), (10, 80, 9.99, .warning), (10, 80, 10, .critical),
-    ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressure.Level) {
+    ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureMonitor.Level) {
         var readings = MemoryReadings()
         readings.takeLimit("1000000\n")
         // A fifth of the limit is file contents that may go.
@@ -156,20 +157,20 @@ import Testing
             view.update(ServiceSetup.viewport(500 + Double(step) * 60, 700))
             #expect(eventually { view.frame().missingTileCount == 0 })
         }
-        #expect(cache.statistics.usedBytes > 1 << 20)
+        #expect(cache.statistics.memory.used.bytes > 1 << 20)
         cache.noteMemoryPressure(.warning)
         // Loads under way and memory that another thread decommits stay counted until they end.
-        #expect(eventually { cache.statistics.usedBytes <= 1 << 20 })
-        #expect(cache.statistics.byteLimit == 1 << 20)
+        #expect(eventually { cache.statistics.memory.used.bytes <= 1 << 20 })
+        #expect(cache.statistics.memory.limit.bytes == 1 << 20)
         #expect(cache.byteLimit == .mebibytes(2))
         // Another limit of the renderer's own is cut in the same way.
         cache.byteLimit = .mebibytes(4)
-        #expect(cache.statistics.byteLimit == 2 << 20)
+        #expect(cache.statistics.memory.limit.bytes == 2 << 20)
         for second in [6, 12] {
             time.withLock { $0 = Int64(second) * 1_000_000_000 }
             cache.noteMemoryPressure(.normal)
         }
-        #expect(cache.statistics.byteLimit == 4 << 20)
+        #expect(cache.statistics.memory.limit.bytes == 4 << 20)
         view.update(ServiceSetup.viewport(600, 700))
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
@@ -177,18 +178,18 @@ import Testing
     @Test func aMonitorAsksAndEndsWithItsHolder() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let asked = Lock(0)
-        var monitor: MemoryPressure? = MemoryPressure(of: cache, every: .milliseconds(1)) {
+        var monitor: MemoryPressureMonitor? = MemoryPressureMonitor(of: cache, every: .milliseconds(1)) {
             asked.withLock { $0 += 1 }
             return .critical
         }
         #if os(Linux)
-            #expect(eventually { cache.statistics.byteLimit == 512 << 10 })
+            #expect(eventually { cache.statistics.memory.limit.bytes == 512 << 10 })
             #expect(asked.withLock { $0 } > 0)
         #endif
         withExtendedLifetime(monitor) {}
         monitor = nil
         // Nobody else would ever give the limit back.
-        #expect(eventually { cache.statistics.byteLimit == 2 << 20 })
+        #expect(eventually { cache.statistics.memory.limit.bytes == 2 << 20 })
         #expect(cache.shutdown())
     }
 }

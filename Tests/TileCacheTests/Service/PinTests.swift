@@ -55,8 +55,8 @@ import Testing
             let first = random.below(4)
             let levels = first...first + random.below(2)
             let (x, y) = (Double(random.below(3000)), Double(random.below(3000)))
-            let region = random.below(4) == 0 ? nil : Rectangle(minX: x, minY: y, maxX: x + 900, maxY: y + 700)
-            let world = Rectangle(minX: 0, minY: 0, maxX: 4096, maxY: 4096)
+            let region = random.below(4) == 0 ? nil : PixelRect(minX: x, minY: y, maxX: x + 900, maxY: y + 700)
+            let world = PixelRect(minX: 0, minY: 0, maxX: 4096, maxY: 4096)
             let tiles = levels.flatMap { Array(pyramid.range(overlapping: region ?? world, at: $0)) }
             switch random.below(5) {
             case 0:
@@ -79,15 +79,15 @@ import Testing
             }
             #expect(pinned(cache) == expected)
         }
-        #expect(eventually { cache.statistics.floorTiles == expected.count }, "seed \(seed)")
-        #expect(cache.statistics.floorBytes == expected.count * 16_384)
+        #expect(eventually { cache.statistics.memory.pinnedTiles == expected.count }, "seed \(seed)")
+        #expect(cache.statistics.memory.pinned.bytes == expected.count * 16_384)
     }
 
     /// Half of the limit counts each tile once.
     @Test func halfOfTheLimitMayBePinned() throws {
         let (cache, layer, _) = try make(limit: .bytes(128 * 16_384))
         try cache.pin(layer, levels: 3...3)
-        try cache.pin(layer, levels: 3...3, region: Rectangle(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
+        try cache.pin(layer, levels: 3...3, region: PixelRect(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
         let corner = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(throws: TileCacheError.self) { try cache.pin([corner], of: layer) }
         cache.unpin([TileCoordinate(level: 3, column: 5, row: 5)], of: layer)
@@ -104,11 +104,13 @@ import Testing
     @Test func aLowerLimitComesBeforePins() throws {
         let (cache, layer, _) = try make(limit: .mebibytes(4))
         try cache.pin(layer, levels: 2...3)
-        #expect(eventually { cache.statistics.floorTiles == 80 })
+        #expect(eventually { cache.statistics.memory.pinnedTiles == 80 })
         cache.byteLimit = .kibibytes(700)
-        #expect(eventually { cache.statistics.usedBytes <= 700 << 10 && cache.statistics.floorTiles < 80 })
+        #expect(
+            eventually { cache.statistics.memory.used.bytes <= 700 << 10 && cache.statistics.memory.pinnedTiles < 80 }
+        )
         cache.byteLimit = .mebibytes(4)
-        #expect(eventually { cache.statistics.floorTiles == 80 })
+        #expect(eventually { cache.statistics.memory.pinnedTiles == 80 })
     }
 
     @Test func tilesAreLoadedOnceWithoutAView() throws {
@@ -120,11 +122,11 @@ import Testing
         #expect(pinned(cache).isEmpty)
         #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loadCount == 0 } })
         // What goes is not loaded again.
-        cache.trim(toBytes: 0)
+        cache.trim(to: .bytes(0))
         #expect(eventually { cache.core.lock.withLock { !$0.isPlanQueued && !$0.isPlanning } })
         #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
         let figures = cache.statistics
-        #expect(figures.prefetchStarted == 30)
+        #expect(figures.prefetches.started == 30)
     }
 
     /// Needed tiles come first, and no more is asked for than a quarter of the limit has room for.
@@ -149,7 +151,7 @@ import Testing
         second.completeAbsent()
         let third = try #require(source.taken().first)
         third.fail(.permanent)
-        #expect(eventually { cache.statistics.loadsFailed == 1 })
+        #expect(eventually { cache.statistics.loads.failed == 1 })
         cache.prefetch([third.tile], of: layer)
         #expect(!cache.core.lock.withLock { $0.asked.contains { $0.coordinate == third.tile } })
         cache.removeLayer(layer)

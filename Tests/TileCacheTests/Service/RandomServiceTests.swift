@@ -25,7 +25,7 @@ struct ServiceCase: Shrinkable, Equatable {
     struct Layer: Equatable {
         var world: PaintedWorld
         var kind: Kind
-        var format: PixelFormat
+        var format: TilePixelFormat
         var isCompressible: Bool
         var synthesizedLevels: Int
         var share: LayerShare
@@ -92,7 +92,9 @@ extension ServiceCase.Layer {
         world = dice.paintedWorld(halves: isMade)
         synthesizedLevels = isMade ? min(dice.whole(0...3), world.levels.count - 1) : 0
         kind = ServiceCase.Kind.allCases[dice.whole(0...2)]
-        let formats: [PixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 777)]
+        let formats: [TilePixelFormat] = [
+            .rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 777),
+        ]
         format = formats[dice.whole(0...(isMade ? 3 : 6))]
         isCompressible = dice.whole(0...4) > 0
         share = dice.whole(0...2) == 0 ? LayerShare(maximum: 0.5, guaranteed: 0.1) : .all
@@ -117,7 +119,7 @@ private struct ServiceRun {
         configuration.maximumByteLimit = .bytes(Self.highLimit)
         configuration.usesCompressedTier = some.usesCompressedTier
         configuration.compressedShare = some.compressedShare
-        configuration.retryDelay = 1_000_000
+        configuration.retryDelay = .milliseconds(1)
         let cache = try TileCache(configuration)
         self.cache = cache
         contents = some.layers.enumerated().map { number, layer in
@@ -151,7 +153,7 @@ private struct ServiceRun {
         let pinned = some.pins ? pin() : 0
         if let problem = becomeSharp(pinned: pinned) { return problem }
         if some.invalidates { for id in ids { cache.invalidate(id, keepsStale: some.holds) } }
-        if some.trims { cache.trim(toBytes: Self.highLimit / 64) }
+        if some.trims { cache.trim(to: .bytes(Self.highLimit / 64)) }
         if some.invalidates || some.trims, let problem = becomeSharp(pinned: 0) { return problem }
         if some.lowersLimit {
             if let problem = lowerLimit() { return problem }
@@ -169,7 +171,7 @@ private struct ServiceRun {
             let world = layer.world
             let level = world.idealLevel(scale: look.scale)
             let (width, height) = (look.width / look.scale / 2, look.height / look.scale / 2)
-            let region = Rectangle(
+            let region = PixelRect(
                 minX: max(look.x - width / 2, 0),
                 minY: max(look.y - height / 2, 0),
                 maxX: min(look.x + width / 2, world.width),
@@ -190,8 +192,8 @@ private struct ServiceRun {
 
     /// Shows one viewport after the other until each is drawn with its own tiles; pinned ones stay all the time.
     private func becomeSharp(pinned: Int) -> String? {
-        if !eventually(20, { cache.statistics.floorTiles >= pinned }) {
-            return "\(cache.statistics.floorTiles) of \(pinned) pinned tiles came"
+        if !eventually(20, { cache.statistics.memory.pinnedTiles >= pinned }) {
+            return "\(cache.statistics.memory.pinnedTiles) of \(pinned) pinned tiles came"
         }
         for look in some.views {
             view.update(look.viewport)
@@ -203,7 +205,7 @@ private struct ServiceRun {
             problem = problem ?? self.problem(with: view.frame(), look, isSharp: isSharp)
             if let problem { return problem }
             if !isSharp { return "\(view.frame().missingTileCount) tiles do not come: \(cache.statistics)" }
-            if cache.statistics.floorTiles < pinned { return "a pinned tile went" }
+            if cache.statistics.memory.pinnedTiles < pinned { return "a pinned tile went" }
         }
         return nil
     }
@@ -216,7 +218,7 @@ private struct ServiceRun {
                 contents[index].byteCount(TileCoordinate(level: $0, column: 0, row: 0))
             }.max()! + 4095) & ~4095
         }.max()!
-        let limit = cache.statistics.bookkeepingBytes + some.tilesLeft * slot
+        let limit = cache.statistics.memory.bookkeeping.bytes + some.tilesLeft * slot
         cache.byteLimit = .bytes(limit)
         for look in some.views {
             view.update(look.viewport)
@@ -227,9 +229,9 @@ private struct ServiceRun {
         let isReached = eventually {
             view.update(some.views[0].viewport)
             _ = view.frame()
-            return cache.statistics.usedBytes <= limit
+            return cache.statistics.memory.used.bytes <= limit
         }
-        return isReached ? nil : "\(cache.statistics.usedBytes) bytes are in use, the limit is \(limit)"
+        return isReached ? nil : "\(cache.statistics.memory.used.bytes) bytes are in use, the limit is \(limit)"
     }
 
     /// With all loads at their end no byte has been lost.
@@ -240,11 +242,11 @@ private struct ServiceRun {
         let agrees = eventually(20) {
             delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
             now = cache.statistics
-            let isWhole = now.loadsOutdated == 0 && now.loadsRefused == 0 && now.synthesizedTiles == 0
-            return now.loadsInFlight == 0 && (!isWhole || now.loadedBytes == delivered)
+            let isWhole = now.loads.outdated == 0 && now.loads.refused == 0 && now.synthesis.tiles == 0
+            return now.loadsInFlight == 0 && (!isWhole || now.loads.bytes.bytes == delivered)
         }
         guard now.loadsInFlight == 0 else { return "loads do not end" }
-        if !agrees { return "\(now.loadedBytes) bytes landed, not \(delivered)" }
+        if !agrees { return "\(now.loads.bytes.bytes) bytes landed, not \(delivered)" }
         if cache.counters.limitBreaches > 0 { return "the limit was broken" }
         return now.contradictions.first
     }
@@ -268,7 +270,7 @@ private struct ServiceRun {
     }
 
     /// Both ends of what is drawn are where the tile's pixels lie in the world.
-    private func misplacement(of placement: Placement, _ content: RandomContent) -> String? {
+    private func misplacement(of placement: TilePlacement, _ content: RandomContent) -> String? {
         let tile = placement.tile.identity.tile
         let level = content.world.levels[tile.level]
         let (drawn, part) = (placement.worldRectangle, placement.tileRectangle)
@@ -294,7 +296,7 @@ private struct ServiceRun {
         let world = contents[layer].world
         let own = frame.filter { $0.tile.identity.layer == ids[layer] }
         // The needed tiles of a share too small are those of a coarser level: whatever is drawn says which.
-        guard view.shortfallBytes == 0 else { return nil }
+        guard view.shortfall.bytes == 0 else { return nil }
         for point in look.points(8) {
             let scene = PainterTests.Scene(
                 world: world,

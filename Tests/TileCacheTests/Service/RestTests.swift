@@ -19,7 +19,7 @@ import Testing
         let view = cache.makeView(layers: [layer])
         let place = ServiceSetup.viewport(900, 900)
         var time: Int64 = 1_000_000_000
-        func draw(_ viewport: Viewport, destination: Destination? = nil) -> UInt32 {
+        func draw(_ viewport: TileViewport, destination: ViewportDestination? = nil) -> UInt32 {
             let before = planCount(cache)
             time += 16_666_667
             view.update(viewport, at: MonotonicTime(nanoseconds: time), destination: destination)
@@ -28,7 +28,7 @@ import Testing
             return planCount(cache) &- before
         }
         /// Whether so many frames in a row, of a view where it is, come to need no plan.
-        func falls(asleepAt viewport: Viewport, for frames: Int) -> Bool {
+        func falls(asleepAt viewport: TileViewport, for frames: Int) -> Bool {
             var quiet = 0
             return eventually {
                 quiet = draw(viewport) == 0 ? quiet + 1 : 0
@@ -42,7 +42,7 @@ import Testing
         #expect(draw(next) > 0)
         #expect(falls(asleepAt: next, for: 20))
         let later = MonotonicTime(nanoseconds: cache.core.clock() + 60_000_000_000)
-        let far = Destination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
+        let far = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
         #expect(draw(next, destination: far) > 0)
         #expect(falls(asleepAt: next, for: 20))
         cache.invalidate(layer)

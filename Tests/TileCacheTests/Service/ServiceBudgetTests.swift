@@ -18,7 +18,7 @@ import Testing
         view.update(ServiceSetup.viewport(3000, 3000))
         #expect(eventually { view.frame().missingTileCount == 0 })
         let blocker = ServiceSetup.quiet(cache, [other])
-        blocker.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        blocker.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(eventually { busy.inside == 1 })
         cache.core.lock.withLock { state in
             for tile in (try? ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(600, 600), at: 6)) ?? [] {
@@ -26,20 +26,20 @@ import Testing
                 _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7), now: 0)
             }
         }
-        #expect(cache.statistics.compressedTiles == 20)
+        #expect(cache.statistics.memory.compressedTiles == 20)
         return (cache, view, busy, blocker)
     }
 
     @Test(arguments: [(0, 1_000_000_000), (3, 1_000_000_000), (64, 1_000_000_000), (64, 0)] as [(Int, Int64)])
     func aFrameDecompressesNoMoreThanItMay(tiles: Int, nanoseconds: Int64) throws {
         let (cache, view, busy, blocker) = try compressedView()
-        view.promotionBudget = PromotionBudget(maximumTiles: tiles, maximumNanoseconds: nanoseconds)
+        view.promotionBudget = PromotionBudget(maximumTiles: tiles, maximumTime: .nanoseconds(nanoseconds))
         view.update(ServiceSetup.viewport(600, 600))
         let expected = nanoseconds == 0 ? 0 : min(tiles, 20)
         for frame in 1...2 {
             #expect(view.frame().missingTileCount == max(20 - frame * expected, 0))
         }
-        #expect(cache.statistics.promotions == min(2 * expected, 20))
+        #expect(cache.statistics.tiers.promotions == min(2 * expected, 20))
         // Workers do the rest.
         busy.open(100)
         #expect(eventually { view.frame().missingTileCount == 0 })
@@ -49,7 +49,7 @@ import Testing
     /// A renderer that looks again only when it is told gets the tiles that workers decompress for it.
     @Test func whatWorkersDecompressCallsBack() throws {
         let (cache, view, busy, blocker) = try compressedView()
-        view.promotionBudget = PromotionBudget(maximumTiles: 0, maximumNanoseconds: 1_000_000_000)
+        view.promotionBudget = PromotionBudget(maximumTiles: 0, maximumTime: .seconds(1))
         let told = DispatchSemaphore(value: 0)
         view.callbackQueue = DispatchQueue(label: "test.callbacks")
         view.onTilesReady = { told.signal() }
@@ -87,7 +87,7 @@ import Testing
             // Twenty tiles do not fit a tenth of 2 MiB, nine do.
             #expect(levels == [free: [6], held: [5]])
         }
-        #expect(view.shortfallBytes > 0)
+        #expect(view.shortfall.bytes > 0)
     }
 
     @Test func sharesThatCannotBeAreRefused() throws {
@@ -111,10 +111,10 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...1)
-        #expect(eventually { cache.statistics.floorTiles == 5 })
-        #expect(cache.statistics.floorBytes == 5 * 16_384)
+        #expect(eventually { cache.statistics.memory.pinnedTiles == 5 })
+        #expect(cache.statistics.memory.pinned.bytes == 5 * 16_384)
         cache.unpin(layer)
-        #expect(cache.statistics.floorBytes == 0)
+        #expect(cache.statistics.memory.pinned.bytes == 0)
     }
 
     /// Scratch memory for compression counts too: where there is no room for it, the layer goes without.
@@ -126,7 +126,7 @@ import Testing
                 _ = try? cache.addLayer(PlainSource(), pyramid: pyramid)
             }
             let figures = cache.statistics
-            #expect(figures.usedBytes <= kibibytes << 10, "\(kibibytes) KiB")
+            #expect(figures.memory.used.bytes <= kibibytes << 10, "\(kibibytes) KiB")
         }
     }
 }

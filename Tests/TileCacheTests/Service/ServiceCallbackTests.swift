@@ -84,7 +84,7 @@ import Testing
         let calls = Lock(0)
         view.callbackQueue = queue
         view.onTilesReady = { calls.withLock { $0 += 1 } }
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         var requests: [TileRequest] = []
         #expect(
             eventually {
@@ -126,21 +126,21 @@ import Testing
 
     @Test func slowCallbacksAreCounted() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
-        configuration.slowCallbackTime = 1_000_000
+        configuration.slowCallbackTime = .milliseconds(1)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let gate = DispatchSemaphore(value: 0)
         view.callbackQueue = DispatchQueue(label: "test.callbacks")
         view.onTilesReady = { gate.wait() }
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         // While it is still running, and afterwards.
         #expect(eventually { cache.statistics.slowCallbacks == 1 })
-        #expect(cache.statistics.longestCallbackNanoseconds < 900_000_000_000)
+        #expect(cache.statistics.longestCallback < .seconds(900))
         gate.signal()
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.shutdown(timeout: .seconds(20)))
         #expect(cache.statistics.slowCallbacks == 1)
-        let longest = cache.statistics.longestCallbackNanoseconds
+        let longest = cache.statistics.longestCallback.nanoseconds
         #expect(longest > 1_000_000 && longest < 900_000_000_000)
     }
 
@@ -159,6 +159,6 @@ import Testing
         var other: TileView? = ServiceSetup.quiet(cache, [layer])
         other?.onTilesReady = { [frame = view.frame()] in _ = frame }
         other = nil
-        #expect(cache.statistics.decodedTiles >= 20)
+        #expect(cache.statistics.memory.decodedTiles >= 20)
     }
 }

@@ -34,12 +34,12 @@ import Testing
             view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
             while !part.allSatisfy({ cache.isResident($0, of: layer) }) { service.advance(cache, by: 100_000_000) }
         }
-        let pinned = Rectangle(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
+        let pinned = PixelRect(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
         try cache.pin(layer, levels: 6...6, region: pinned)
         func state() -> (acquisitions: Int, steps: Int, evictions: Int) {
             let looks = service.looks
             return cache.core.lock.withLock { state in
-                let evictions = state.pool.counters.removals.reduce(0, +)
+                let evictions = state.pool.counters.tiers.removed.reduce(0, +)
                 return (Int(state.acquisitions) - looks, state.pool.evictionSteps, evictions)
             }
         }

@@ -30,13 +30,13 @@ import Testing
         #expect(seen.plan.filter { $0.state == .loading }.count == 1)
         #expect(view.diagnostics(maximumPlannedTiles: 3).plan == Array(seen.plan.prefix(3)))
         source.open(needed.count)
-        #expect(eventually { cache.statistics.loadsFinished + cache.statistics.loadsAbsent == needed.count })
+        #expect(eventually { cache.statistics.loads.finished + cache.statistics.loads.absent == needed.count })
         seen = view.diagnostics()
         #expect(seen.plan.isEmpty)
         for tile in seen.tiles where tile.isNeeded {
             #expect(tile.state == (tile.tile.column == 9 ? .absent : .decoded))
         }
-        cache.invalidate(layer, region: Rectangle(minX: 512, minY: 512, maxX: 513, maxY: 513))
+        cache.invalidate(layer, region: PixelRect(minX: 512, minY: 512, maxX: 513, maxY: 513))
         #expect(view.diagnostics().tiles.first { $0.tile == self.tile(8, 8) }?.state == .stale)
         source.open()
         #expect(
@@ -73,7 +73,7 @@ import Testing
         let view = cache.makeView(layers: [layer])
         let start = MonotonicTime.now.nanoseconds
         var frame: Int64 = 0
-        func pan() -> Rectangle? {
+        func pan() -> PixelRect? {
             frame += 1
             // 10 pixels a frame to the right, on the renderer's own clock.
             let time = MonotonicTime(nanoseconds: max(start + frame * 16_666_667, MonotonicTime.now.nanoseconds))
@@ -98,9 +98,9 @@ import Testing
         _ = view.diagnostics()
         view.update(
             ServiceSetup.viewport(600, 600),
-            destination: Destination(viewport: ServiceSetup.viewport(3000, 2000, scale: 0.5), time: end)
+            destination: ViewportDestination(viewport: ServiceSetup.viewport(3000, 2000, scale: 0.5), time: end)
         )
-        let goal = Rectangle(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192)
+        let goal = PixelRect(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192)
         #expect(eventually { view.diagnostics().expectedRectangle == goal })
         let plan = view.diagnostics().plan
         #expect(plan.allSatisfy { $0.worth > 0 })
@@ -126,7 +126,7 @@ import Testing
         view.update(ServiceSetup.viewport(4096, 600))
         #expect(eventually { !view.diagnostics().plan.isEmpty })
         let seen = view.diagnostics(margin: 0)
-        let bounds = Rectangle(minX: 3968, minY: 448, maxX: 4224, maxY: 704)
+        let bounds = PixelRect(minX: 3968, minY: 448, maxX: 4224, maxY: 704)
         for rectangle in seen.tiles.map(\.worldRectangle) + seen.plan.map(\.worldRectangle) {
             #expect(rectangle.intersection(bounds) == rectangle, "\(rectangle)")
         }

@@ -17,7 +17,7 @@ import Testing
         for placement in frame {
             #expect(placement.isExact)
             #expect(holds(placement.tile, expectedPixel(layer: 0, placement.tile.identity.tile)))
-            #expect(placement.tileRectangle == Rectangle(minX: 0, minY: 0, maxX: 64, maxY: 64))
+            #expect(placement.tileRectangle == PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
         }
         #expect(source.loads.values.allSatisfy { $0 == 1 })
         #expect(cache.shutdown())
@@ -75,9 +75,9 @@ import Testing
             #expect(isSharp, "step \(step): \(cache.statistics)")
             ServiceSetup.check(a.frame(), first, layers: 1)
             ServiceSetup.check(b.frame(), second, layers: 2)
-            #expect(cache.statistics.peakBytes <= 6 << 20)
+            #expect(cache.statistics.memory.peak.bytes <= 6 << 20)
         }
-        #expect(cache.statistics.loadsAbsent > 0)
+        #expect(cache.statistics.loads.absent > 0)
         #expect(queued.take().count <= 4)
         cache.shutdown()
     }
@@ -89,7 +89,7 @@ import Testing
         try cache.pin(layer, levels: 0...2)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loadsFinished == 21 })
+        #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
         let frame = view.frame()
         #expect(frame.count == 20)
         #expect(frame.allSatisfy { !$0.isExact && $0.tile.identity.tile.level == 2 })
@@ -116,11 +116,11 @@ import Testing
             ServiceSetup.check(view.frame(), ServiceSetup.viewport(x, 500), layers: 1)
         }
         let figures = cache.statistics
-        #expect(figures.demotions > 0)
-        #expect(figures.promotions > 0)
+        #expect(figures.tiers.demotions > 0)
+        #expect(figures.tiers.promotions > 0)
         #expect(figures.demands.compressedHits > 0)
-        #expect(figures.damagedBlocks == 0)
-        #expect(figures.peakBytes <= 480 << 10)
+        #expect(figures.tiers.damagedBlocks == 0)
+        #expect(figures.memory.peak.bytes <= 480 << 10)
     }
 
     @Test func aBudgetTooSmallDrawsCoarserTilesAndSaysWhatItWouldNeed() throws {
@@ -133,10 +133,10 @@ import Testing
         )
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(view.shortfallBytes >= 20 * 16384)
+        #expect(view.shortfall.bytes >= 20 * 16384)
         #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         #expect(view.frame().allSatisfy { $0.tile.identity.tile.level < 6 && $0.isExact })
-        #expect(cache.statistics.peakBytes <= 256 << 10)
+        #expect(cache.statistics.memory.peak.bytes <= 256 << 10)
     }
 
     @Test func aRecordedViewReplaysToTheSameDemands() throws {

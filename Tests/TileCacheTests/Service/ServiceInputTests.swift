@@ -48,9 +48,9 @@ import Testing
         view.update(good)
         #expect(eventually { view.frame().missingTileCount == 0 })
         let wrong: [Double] = [.nan, .infinity, -.infinity]
-        var bad: [Viewport] = []
+        var bad: [TileViewport] = []
         for value in wrong {
-            for path: WritableKeyPath<Viewport, Double> in [
+            for path: WritableKeyPath<TileViewport, Double> in [
                 \.center.x, \.center.y, \.width, \.height, \.scale, \.rotation,
             ] {
                 var viewport = good
@@ -59,7 +59,7 @@ import Testing
             }
         }
         for value in [0, -1] {
-            for path: WritableKeyPath<Viewport, Double> in [\.width, \.height, \.scale] {
+            for path: WritableKeyPath<TileViewport, Double> in [\.width, \.height, \.scale] {
                 var viewport = good
                 viewport[keyPath: path] = Double(value)
                 bad.append(viewport)
@@ -77,7 +77,7 @@ import Testing
         let time = Lock(Int64(0))
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
         configuration.clock = { time.withLock { $0 } }
-        configuration.retryDelay = 1
+        configuration.retryDelay = .nanoseconds(1)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = cache.makeView(layers: [layer])
@@ -87,8 +87,76 @@ import Testing
             view.update(place)
             #expect(eventually { view.frame().missingTileCount == 0 }, "at \(now)")
         }
-        #expect(cache.statistics.meanLoadNanoseconds >= 0)
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.statistics.meanLoadTime >= .zero)
+        #expect(cache.shutdown(timeout: .seconds(20)))
+    }
+
+    /// A setting out of its range is refused, never clamped.
+    @Test func settingsAreRefusedBeyondBothEndsOfTheirRanges() {
+        typealias Configuration = TileCache.Configuration
+        func refusal(_ change: (inout Configuration) -> Void) -> String? {
+            var configuration = Configuration(byteLimit: .mebibytes(2), workers: 4)
+            change(&configuration)
+            guard case .failure(let error) = Result(catching: { try TileCache(configuration) }) else { return nil }
+            return "\(error)"
+        }
+        func check(
+            _ name: String,
+            _ field: WritableKeyPath<Configuration, Duration>,
+            _ good: [Duration],
+            _ bad: [Duration]
+        ) {
+            for value in good { #expect(refusal { $0[keyPath: field] = value } == nil, "\(name) \(value)") }
+            for value in bad {
+                #expect(refusal { $0[keyPath: field] = value }?.contains(name) == true, "\(name) \(value)")
+            }
+        }
+        let longest = Duration.seconds(Int64.max)
+        check(
+            "expected load latency",
+            \.expectedLoadLatency,
+            [.zero, .seconds(3600)],
+            [.nanoseconds(-1), .seconds(3601), longest]
+        )
+        check("retry delay", \.retryDelay, [.nanoseconds(1), .seconds(86_400)], [.zero, .seconds(86_401), longest])
+        check("stuck load time", \.stuckLoadTime, [.milliseconds(1), longest], [.nanoseconds(999_999), .zero])
+        check("slow callback time", \.slowCallbackTime, [.zero, longest], [.nanoseconds(-1)])
+        for (bytes, isGood) in [(2 << 20, true), ((2 << 20) - 1, false), (1 << 46, true), ((1 << 46) + 1, false)] {
+            let said = refusal { $0.maximumByteLimit = .bytes(bytes) }
+            #expect((said == nil) == isGood && said?.contains("maximum byte limit") != false, "\(bytes)")
+        }
+        #expect(refusal { $0.effort = 1.1 }?.contains("effort of 0 to 1") == true)
+        #expect(refusal { $0.compressedShare = -0.1 }?.contains("compressed share of 0 to 1") == true)
+        #expect(refusal { $0.workers = 256 }?.contains("1 to 255 workers") == true)
+        #expect(refusal { $0.reservedWorkers = 4 }?.contains("0 to 3 reserved workers") == true)
+    }
+
+    /// Sources write and renderers read through spans, without a pointer.
+    @Test func pixelsAreWrittenAndReadWithoutPointers() throws {
+        struct SafeSource: BlockingTileSource {
+            func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+                let name = UInt8(truncatingIfNeeded: tile.column * 16 + tile.row)
+                pixels.withMutableBytes { bytes in
+                    for index in bytes.indices { bytes[index] = name &+ UInt8(truncatingIfNeeded: index) }
+                }
+                return .pixels
+            }
+        }
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let options = LayerOptions(format: .gray8, alpha: .ignored)
+        let layer = try cache.addLayer(SafeSource(), pyramid: try ServiceSetup.pyramid(), options: options)
+        let view = cache.makeView(layers: [layer])
+        view.update(ServiceSetup.viewport(500, 700))
+        #expect(eventually { view.frame().missingTileCount == 0 })
+        for placement in view.frame() {
+            let tile = placement.tile
+            let name = UInt8(truncatingIfNeeded: tile.identity.tile.column * 16 + tile.identity.tile.row)
+            let isRight = tile.withBytes { bytes in
+                bytes.count == tile.width * tile.height
+                    && bytes.indices.allSatisfy { bytes[$0] == name &+ UInt8(truncatingIfNeeded: $0) }
+            }
+            #expect(isRight && tile.alpha == .ignored && tile.retained().alpha == .ignored)
+        }
     }
 
     @Test func tilesOfOnePixelAreTiles() throws {
@@ -96,12 +164,12 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 64, height: 64))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 64, height: 64))
         #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         // 4096 tiles of a page each do not fit; a coarser level does.
-        #expect(view.shortfallBytes == 4096 * 4096)
+        #expect(view.shortfall.bytes == 4096 * 4096)
         #expect(view.frame().allSatisfy { $0.tile.width == 1 })
-        #expect(cache.statistics.peakBytes <= 2 << 20)
+        #expect(cache.statistics.memory.peak.bytes <= 2 << 20)
     }
 
     /// Larger than LZ4 takes: held as they are, never compressed.
@@ -237,7 +305,7 @@ import Testing
         // The last one draws its own tiles.
         let own = try #require(last)
         let view = ServiceSetup.quiet(cache, [own])
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(eventually { view.frame().missingTileCount == 0 })
         #expect(view.frame().allSatisfy { $0.tile.identity.layer == own })
     }

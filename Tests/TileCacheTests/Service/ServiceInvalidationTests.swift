@@ -12,7 +12,7 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         // One tile.
-        let small = Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32)
+        let small = TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32)
         view.update(small)
         #expect(eventually { source.inside == 1 })
         source.version = 1
@@ -24,7 +24,7 @@ import Testing
         #expect(eventually { view.frame().count == 1 })
         let tile = view.frame()[0].tile
         #expect(holds(tile, expectedPixel(layer: 0, tile.identity.tile, version: 1)))
-        #expect(cache.statistics.loadsOutdated == 1)
+        #expect(cache.statistics.loads.outdated == 1)
     }
 
     @Test func oldPixelsAreDrawnAsStaleUntilNewOnesLand() throws {
@@ -32,7 +32,7 @@ import Testing
         let source = PlainSource(isGated: true)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        let small = Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32)
+        let small = TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32)
         view.update(small)
         source.open()
         #expect(eventually { view.frame().count == 1 })
@@ -50,7 +50,7 @@ import Testing
         #expect(holds(fresh, expectedPixel(layer: 0, fresh.identity.tile, version: 1)))
         // Who held the old pixels still has them.
         #expect(holds(held, expectedPixel(layer: 0, held.identity.tile)))
-        #expect(cache.statistics.decodedBytes == 2 * 64 * 64 * 4)
+        #expect(cache.statistics.memory.decoded.bytes == 2 * 64 * 64 * 4)
     }
 
     /// A region marks the tiles that overlap it and no others, whether they are looked up or the table is walked.
@@ -74,7 +74,7 @@ import Testing
         // Edges of tiles now and then: what only touches does not overlap.
         let isAligned = dice.oneIn(2)
         func place(_ value: Double) -> Double { isAligned ? (value / 64).rounded() * 64 : value }
-        let region = Rectangle(minX: place(x), minY: place(y), maxX: place(x + side), maxY: place(y + side))
+        let region = PixelRect(minX: place(x), minY: place(y), maxX: place(x + side), maxY: place(y + side))
         cache.invalidate(layers[0], region: region)
         for tile in tiles {
             let overlaps = !pyramid.worldRectangle(of: tile).intersection(region).isEmpty

@@ -46,7 +46,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(eventually { source.inside == 2 })
-        #expect(!cache.shutdown(timeout: 20_000_000))
+        #expect(!cache.shutdown(timeout: .milliseconds(20)))
         source.open(2)
         #expect(eventually { source.inside == 0 })
         #expect(cache.shutdown())
@@ -78,9 +78,9 @@ import Testing
                 return view.frame().missingTileCount == 0
             }
         )
-        #expect(!cache.shutdown(timeout: 20_000_000))
+        #expect(!cache.shutdown(timeout: .milliseconds(20)))
         for _ in 0..<4 { gate.signal() }
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.shutdown(timeout: .seconds(20)))
     }
 
     @Test func aHundredCachesStartAndStopUnderLoad() throws {

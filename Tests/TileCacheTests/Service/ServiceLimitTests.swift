@@ -36,7 +36,7 @@ import Testing
             view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: column, row: 0))])
             #expect(eventually { view.frame().missingTileCount == 0 }, "\(column): \(cache.statistics)")
         }
-        #expect(cache.statistics.removals[.capacity] ?? 0 > 0 && cache.statistics.demotions == 0)
+        #expect(cache.statistics.tiers.removals[.capacity] ?? 0 > 0 && cache.statistics.tiers.demotions == 0)
     }
 
     /// Single-colour tiles of 16 x 16 pixels: they take a slot of 4 KiB while they are decoded.
@@ -70,12 +70,15 @@ import Testing
         filling.update(needing: [])
         let limit = ByteCount.kibibytes(1300)
         cache.byteLimit = limit
-        #expect(eventually { cache.statistics.usedBytes <= limit.bytes }, "\(cache.statistics.usedBytes)")
+        #expect(
+            eventually { cache.statistics.memory.used.bytes <= limit.bytes },
+            "\(cache.statistics.memory.used.bytes)"
+        )
         let view = ServiceSetup.quiet(cache, [layer])
         let some = list(layer, 50, from: 20_000)
         view.update(needing: some)
         #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
-        #expect(cache.statistics.usedBytes <= limit.bytes)
+        #expect(cache.statistics.memory.used.bytes <= limit.bytes)
     }
 
     /// The same with a view that stays where it is, while its tiles do not fit the new limit, and with leases held.
@@ -90,19 +93,22 @@ import Testing
         cache.byteLimit = .mebibytes(1)
         #expect(frame?.first.map { $0.tile.withUnsafeBytes { Array($0) } } == before)
         frame = nil
-        #expect(eventually { cache.statistics.usedBytes <= 1 << 20 }, "\(cache.statistics.usedBytes)")
+        #expect(eventually { cache.statistics.memory.used.bytes <= 1 << 20 }, "\(cache.statistics.memory.used.bytes)")
         view.update(needing: Array(needed.prefix(20)))
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
 
     @Test func aTrimToNothingLeavesHardlyMoreThanANewCacheHas() throws {
         let (cache, layer) = try smallTiles(limit: .mebibytes(64))
-        let new = cache.statistics.usedBytes
+        let new = cache.statistics.memory.used.bytes
         let view = ServiceSetup.quiet(cache, [layer])
         fill(cache, view, layer, 10_000)
         view.update(needing: [])
-        cache.trim(toBytes: 0)
-        #expect(eventually { cache.statistics.usedBytes < new + 64 << 10 }, "\(cache.statistics.usedBytes), \(new)")
+        cache.trim(to: .bytes(0))
+        #expect(
+            eventually { cache.statistics.memory.used.bytes < new + 64 << 10 },
+            "\(cache.statistics.memory.used.bytes), \(new)"
+        )
     }
 
     /// Scratch memory of the codec follows the limit, and comes back with it.
@@ -118,7 +124,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: 0, row: 0))])
         #expect(eventually { view.frame().missingTileCount == 0 })
-        #expect(cache.statistics.usedBytes <= 1 << 20)
+        #expect(cache.statistics.memory.used.bytes <= 1 << 20)
         cache.byteLimit = .mebibytes(64)
         #expect(count() == full)
     }
@@ -143,7 +149,7 @@ import Testing
             view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 8, column: column, row: 0))])
             #expect(eventually { view.frame().missingTileCount == 0 })
         }
-        #expect(cache.statistics.compressedTiles > 0)
+        #expect(cache.statistics.memory.compressedTiles > 0)
     }
 
     /// Everything is held: there is no room for the scratch memory of another layer, and the limit is not exceeded.
@@ -163,7 +169,7 @@ import Testing
         for _ in 0..<60 {
             let options = LayerOptions(synthesizedLevels: 1)
             do { _ = try cache.addLayer(PlainSource(), pyramid: pyramid, options: options) } catch { refused += 1 }
-            #expect(cache.statistics.usedBytes <= 1 << 20)
+            #expect(cache.statistics.memory.used.bytes <= 1 << 20)
         }
         #expect(refused > 0 && cache.counters.limitBreaches == 0)
         withExtendedLifetime(frame) {}
@@ -178,9 +184,9 @@ import Testing
         for step in 0..<60 {
             for (index, view) in views.enumerated() {
                 let center = WorldPoint(x: Double(2000 + 90 * step), y: Double(4000 * index + 500))
-                view.update(Viewport(center: center, width: 320, height: 240))
+                view.update(TileViewport(center: center, width: 320, height: 240))
             }
-            #expect(cache.statistics.usedBytes <= 4 << 20)
+            #expect(cache.statistics.memory.used.bytes <= 4 << 20)
         }
         #expect(eventually { cache.core.lock.withLock { $0.pool.policyBytes } <= (4 << 20) / 8 + 16_384 })
         #expect(cache.counters.limitBreaches == 0)
@@ -191,13 +197,13 @@ import Testing
         let (cache, layer) = try smallTiles(limit: .mebibytes(16))
         try cache.pin(layer, levels: 5...5)
         // 32 x 32 tiles: more than one plan takes.
-        #expect(eventually { cache.statistics.floorTiles == 1024 }, "\(cache.statistics.floorTiles)")
+        #expect(eventually { cache.statistics.memory.pinnedTiles == 1024 }, "\(cache.statistics.memory.pinnedTiles)")
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
         // Together with the first they would take more than half of the limit.
-        let part = Rectangle(minX: 0, minY: 0, maxX: 40_960, maxY: 28_672)
+        let part = PixelRect(minX: 0, minY: 0, maxX: 40_960, maxY: 28_672)
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6, region: part) }
         cache.unpin(layer)
-        #expect(cache.statistics.floorTiles == 0)
+        #expect(cache.statistics.memory.pinnedTiles == 0)
         #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })
     }
 }
@@ -213,8 +219,8 @@ extension ServiceLimitTests {
         var held: TileFrame? = first.frame()
         cache.byteLimit = .kibibytes(256)
         let second = ServiceSetup.quiet(cache, [layer])
-        second.update(Viewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
-        first.update(Viewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
+        second.update(TileViewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
+        first.update(TileViewport(center: WorldPoint(x: 3000, y: 3000), width: 60, height: 60))
         withExtendedLifetime(held) {}
         held = nil
         #expect(

@@ -37,19 +37,19 @@
             view.update(needing: [])
             #expect(
                 eventually {
-                    cache.trim(toBytes: 0)
+                    cache.trim(to: .bytes(0))
                     let (slots, pages) = cache.core.lock.withLock { ($0.slotRegions[0], $0.pageRegion) }
                     return resident(slots) == 0 && resident(pages) == 0
                 }
             )
-            #expect(cache.statistics.decodedTiles == 0 && cache.statistics.compressedTiles == 0)
+            #expect(cache.statistics.memory.decodedTiles == 0 && cache.statistics.memory.compressedTiles == 0)
         }
     }
 
     /// Tiles that compress to about half.
     private struct NoisySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withMutableBytes { bytes in
+            pixels.withUnsafeMutableBytes { bytes in
                 var random = SplitMix64(seed: UInt64(tile.column) << 20 | UInt64(tile.row))
                 for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
                     let word = offset % 64 < 16 ? random.next() : 0

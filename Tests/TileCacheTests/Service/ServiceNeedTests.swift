@@ -65,7 +65,7 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(16))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(Viewport(center: WorldPoint(x: 2000, y: 2000), width: 1000, height: 800))
+        view.update(TileViewport(center: WorldPoint(x: 2000, y: 2000), width: 1000, height: 800))
         #expect(eventually { view.frame().missingTileCount == 0 })
         let lists = cache.core.read { state -> (charged: Int, held: Int)? in
             guard let view = state.views[0], let contents = view.contents else { return nil }
@@ -103,7 +103,7 @@ import Testing
         view.update(
             ServiceSetup.viewport(500, 500),
             at: MonotonicTime.now,
-            destination: Destination(
+            destination: ViewportDestination(
                 viewport: there,
                 time: MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 60_000_000_000)
             )

@@ -49,7 +49,7 @@ import Testing
         let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
         let source = PartlyGatedSource { $0.level < 6 }
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
-        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { CoarserFirst() })
+        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { CoarserFirst() })
         for step in 0..<6 {
             // Over a corner of four coarse tiles, more than there are workers for prefetches.
             view.update(ServiceSetup.viewport(1024 + Double(step) * 8, 1024))
@@ -68,7 +68,7 @@ import Testing
     /// A source that never answers takes its worker's place for a while, and other layers never notice after that.
     @Test(arguments: [true, false]) func aSourceThatHangsTakesItsWorkersAndNothingElse(isBlocking: Bool) throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
-        configuration.stuckLoadTime = 20_000_000
+        configuration.stuckLoadTime = .milliseconds(20)
         let cache = try TileCache(configuration)
         let gated = PlainSource(isGated: true)
         let queued = QueuedSource()
@@ -85,7 +85,7 @@ import Testing
         #expect(eventually { view.frame().missingTileCount == 0 })
         let figures = cache.statistics
         #expect(figures.stuckLoads == 2 && figures.loadsInFlight == 2)
-        #expect(figures.oldestLoadNanoseconds > 20_000_000)
+        #expect(figures.oldestLoad > .milliseconds(20))
         // It answers at last: its tiles land and it is asked for the others.
         gated.open(100)
         #expect(
@@ -98,15 +98,15 @@ import Testing
         // There are as many workers as before, and all have nothing to do.
         // Those that took the places are spare ones again, for the next source that hangs.
         #expect(eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 6] })
-        #expect(cache.shutdown(timeout: 20_000_000_000))
+        #expect(cache.shutdown(timeout: .seconds(20)))
     }
 
     @Test func viewsChooseTheirOwnLevels() throws {
         let cache = try TileCache(byteLimit: .mebibytes(8))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let sharp = ServiceSetup.quiet(cache, [layer])
-        let coarse = cache.makeView(layers: [layer], selection: LevelSelection(bias: 1))
-        let steady = cache.makeView(layers: [layer], selection: LevelSelection(hysteresis: 0.5))
+        let coarse = cache.makeView(layers: [layer], selection: TileLevelSelection(bias: 1))
+        let steady = cache.makeView(layers: [layer], selection: TileLevelSelection(hysteresis: 0.5))
         func levels() -> [Int?] {
             [sharp, coarse, steady].map { view in
                 #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })

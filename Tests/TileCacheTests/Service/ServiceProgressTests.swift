@@ -14,11 +14,11 @@ import Testing
         }
         defer { source.open() }
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
-        configuration.stuckLoadTime = 10_000_000
+        configuration.stuckLoadTime = .milliseconds(10)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(Viewport(center: WorldPoint(x: 480, y: 480), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 480, y: 480), width: 32, height: 32))
         #expect(eventually { source.held == 1 && cache.core.lock.withLock { $0.pool.writtenOffCount } == 1 })
         view.update(ServiceSetup.viewport(480, 480))
         #expect(eventually(5) { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
@@ -31,7 +31,7 @@ import Testing
         let time = Lock<Int64>(0)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
         configuration.clock = { time.withLock { $0 } }
-        configuration.retryDelay = 1
+        configuration.retryDelay = .nanoseconds(1)
         let cache = try TileCache(configuration)
         let tiles = [3, 4].map { TileCoordinate(level: 6, column: $0, row: 3) }
         let source = FailingOnceSource { $0 == tiles[0] ? 10_000_000 : 40_000_000 }
@@ -40,7 +40,7 @@ import Testing
         view.update(needing: [
             NeededTile(layer: layer, tile: tiles[0], importance: 2), NeededTile(layer: layer, tile: tiles[1]),
         ])
-        #expect(eventually { cache.statistics.loadsFailed == 2 })
+        #expect(eventually { cache.statistics.loads.failed == 2 })
         time.withLock { $0 = 20_000_000 }
         pause(microseconds: 150_000)
         time.withLock { $0 = 60_000_000 }
@@ -100,10 +100,10 @@ import Testing
         }
         let most = 64 << 20 / (64 * 64 * 4)
         #expect(entries.count == most && needed == most)
-        #expect(view.shortfallBytes == 40_000 * 64 * 64 * 4)
-        #expect(cache.statistics.usedBytes <= 64 << 20)
+        #expect(view.shortfall.bytes == 40_000 * 64 * 64 * 4)
+        #expect(cache.statistics.memory.used.bytes <= 64 << 20)
         view.update(needing: [])
-        #expect(view.shortfallBytes == 0)
+        #expect(view.shortfall.bytes == 0)
         #expect(cache.core.lock.withLock { $0.pool.table.count } < 40)
     }
 
@@ -195,7 +195,7 @@ private final class FailingOnceSource: BlockingTileSource {
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         let isFirst = failed.withLock { $0.insert(tile).inserted }
-        if isFirst { throw TileFailure.transient(retryAfterNanoseconds: wait(tile)) }
+        if isFirst { throw TileFailure.transient(retryAfter: .nanoseconds(wait(tile))) }
         fill(&pixels, with: expectedPixel(layer: 0, tile))
         return .pixels
     }

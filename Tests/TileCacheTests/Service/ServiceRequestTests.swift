@@ -41,7 +41,7 @@ import Testing
         )
         // Nothing of the old place was asked for again: what left the plan never starts.
         #expect(wanted.allSatisfy { $0.tile.column > 40 })
-        #expect(cache.statistics.loadsCancelled == 4)
+        #expect(cache.statistics.loads.cancelled == 4)
     }
 
     /// What a cancel handler owns may look at the request as it goes.
@@ -74,12 +74,12 @@ import Testing
 
     @Test func aSecondAnswerIsCountedAndAnAbandonedRequestIsAskedAgain() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
-        configuration.retryDelay = 1_000_000
+        configuration.retryDelay = .milliseconds(1)
         let cache = try TileCache(configuration)
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         var requests: [TileRequest] = []
         func next() -> Bool {
             eventually {
@@ -94,7 +94,7 @@ import Testing
         source.answer(requests[0])
         requests[0].fail(.permanent)
         #expect(eventually { view.frame().count == 1 })
-        #expect(cache.statistics.secondAnswers == 2)
-        #expect(cache.statistics.loadsFailed == 1)
+        #expect(cache.statistics.loads.secondAnswers == 2)
+        #expect(cache.statistics.loads.failed == 1)
     }
 }

@@ -22,14 +22,14 @@ import Testing
         }
         let view = cache.makeView(layers: ids)
         draw(400, every: 10_000_000, of: view, cache, service) { _ in
-            Viewport(center: WorldPoint(x: 16_500, y: 16_500), width: 1280, height: 720)
+            TileViewport(center: WorldPoint(x: 16_500, y: 16_500), width: 1280, height: 720)
         }
         let requests = service.requests
         let late = requests.count { $0.time > 2_000_000_000 }
         #expect(late == 0, "\(requests.count) requests, \(late) of them after two seconds; \(cache.statistics)")
         #expect(view.frame().missingTileCount == 0)
         // What a frame holds as a fallback may be in the way of what is needed, once.
-        #expect(cache.statistics.loadsRefused <= 4)
+        #expect(cache.statistics.loads.refused <= 4)
     }
 
     /// Prefetches that evict each other for ever, as plain LRU lets them, end soon after the view has come to rest.
@@ -42,7 +42,7 @@ import Testing
         let cache = try TileCache(configuration)
         let source = VirtualSource(service, latency: 10_000_000)
         let layer = try source.add(to: cache, isBlocking: isBlocking)
-        let view = cache.makeView(layers: [layer], selection: LevelSelection(), policy: { GreedyPolicy() })
+        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { GreedyPolicy() })
         draw(90, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
         // They do, until the view has rested.
         #expect(service.requests.count { $0.time > 800_000_000 } > 5)
@@ -98,7 +98,7 @@ import Testing
         let comment: Comment = "seed \(seed): \(configuration.byteLimit), \(traits)"
         let (x, y) = (dice.next(from: -10, to: 10), dice.next(from: -10, to: 10))
         let place = { (step: Int) in
-            Viewport(
+            TileViewport(
                 center: WorldPoint(x: 2000 + Double(min(step, 30)) * x, y: 2000 + Double(min(step, 30)) * y),
                 width: 320,
                 height: 180
@@ -133,7 +133,7 @@ import Testing
         withExtendedLifetime(kept) {}
         guard seed < 200 else { return }
         let needed = view.neededTileCount * 16_384
-        if needed + (1 << 19) < cache.statistics.byteLimit {
+        if needed + (1 << 19) < cache.statistics.memory.limit.bytes {
             let missing = view.frame().missingTileCount
             #expect(missing == 0, "\(missing) missing; \(comment)")
         }
@@ -149,7 +149,7 @@ import Testing
         _ cache: TileCache,
         _ service: VirtualService,
         holding held: HeldFrame? = nil,
-        at viewport: (Int) -> Viewport?
+        at viewport: (Int) -> TileViewport?
     ) {
         for frame in 0..<frames {
             if let viewport = viewport(frame) { view.update(viewport) }

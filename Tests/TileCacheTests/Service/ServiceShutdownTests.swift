@@ -22,15 +22,15 @@ import Testing
         }
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(eventually { inside.withLock { $0 } })
-        #expect(!cache.shutdown(timeout: Self.short))
+        #expect(!cache.shutdown(timeout: .nanoseconds(Self.short)))
         // Whatever else is asked for comes back too.
         view.update(ServiceSetup.viewport(2000, 2000))
         #expect(view.frame().isEmpty)
-        cache.trim(toBytes: 0)
+        cache.trim(to: .bytes(0))
         cache.byteLimit = .mebibytes(1)
         #expect(cache.statistics.loadsInFlight == 0)
         gate.signal()
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
     /// Within a callback it cannot wait for that callback.
@@ -40,12 +40,12 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         let answer = Lock<Bool?>(nil)
         view.onTilesReady = { [weak cache] in
-            let hasEnded = cache?.shutdown(timeout: Self.long)
+            let hasEnded = cache?.shutdown(timeout: .nanoseconds(Self.long))
             answer.withLock { $0 = $0 ?? hasEnded }
         }
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(eventually { answer.withLock { $0 } != nil })
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
         #expect(view.frame().isEmpty)
     }
 
@@ -61,14 +61,14 @@ import Testing
         let answer = Lock<Bool?>(nil)
         requests[0].onCancel { [weak cache] in
             // Far longer than the test may take.
-            let hasEnded = cache?.shutdown(timeout: 3_600_000_000_000)
+            let hasEnded = cache?.shutdown(timeout: .seconds(3600))
             answer.withLock { $0 = hasEnded }
         }
         view.update(ServiceSetup.viewport(3000, 3000))
         #expect(eventually { answer.withLock { $0 } != nil })
         // A request that is gone has failed, and is not cancelled.
         withExtendedLifetime(requests) {}
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
     @Test func aDecoderThatHangsIsWaitedForNoLonger() throws {
@@ -77,18 +77,18 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         func look(_ x: Double) -> TileCoordinate? {
-            view.update(Viewport(center: WorldPoint(x: x, y: 32), width: 32, height: 32))
+            view.update(TileViewport(center: WorldPoint(x: x, y: 32), width: 32, height: 32))
             #expect(eventually { view.frame().missingTileCount == 0 })
             return view.frame().first?.tile.identity.tile
         }
         let tile = try #require(look(32))
         _ = look(2080)
         #expect(cache.demote(tile, of: layer))
-        view.update(Viewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(eventually { source.decodes.count == 1 })
-        #expect(!cache.shutdown(timeout: Self.short))
+        #expect(!cache.shutdown(timeout: .nanoseconds(Self.short)))
         source.open(1)
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
     /// What nobody answers is given up: there is nobody to wait for.
@@ -100,7 +100,7 @@ import Testing
         view.update(ServiceSetup.viewport(1000, 1000))
         let requests = source.taken(atLeast: 4)
         #expect(requests.count == 4)
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
         #expect(requests.allSatisfy { !$0.isWanted })
         // Answers after the end are drawn nowhere.
         for request in requests { source.answer(request) }
@@ -112,9 +112,9 @@ import Testing
         let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 100), pyramid: try ServiceSetup.pyramid())
         let view = cache.makeView(layers: [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        let hasEnded = cache.shutdown(timeout: timeout)
+        let hasEnded = cache.shutdown(timeout: .nanoseconds(timeout))
         #expect(hasEnded || timeout <= 0)
-        #expect(cache.shutdown(timeout: Self.long))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
     @Test func manyThreadsMayShutDownAtOnce() throws {
@@ -125,7 +125,7 @@ import Testing
             view.update(ServiceSetup.viewport(1000, 1000))
             let ended = Lock(0)
             DispatchQueue.concurrentPerform(iterations: 4) { _ in
-                if cache.shutdown(timeout: Self.long) { ended.withLock { $0 += 1 } }
+                if cache.shutdown(timeout: .nanoseconds(Self.long)) { ended.withLock { $0 += 1 } }
             }
             #expect(ended.withLock { $0 } == 4)
         }

@@ -42,7 +42,7 @@ import Testing
         /// Looks at whole tiles, from one column to another, at a time in milliseconds.
         func look(at columns: ClosedRange<Int>, after milliseconds: Double, view: Int = 0) {
             let width = Double(columns.count) * 256
-            let viewport = Viewport(
+            let viewport = TileViewport(
                 center: WorldPoint(x: Double(columns.lowerBound) * 256 + width / 2, y: 128),
                 width: width - 2,
                 height: 200
@@ -92,14 +92,14 @@ import Testing
         strip.look(at: 0...1, after: 70)
         let pan = strip.cache.panDemands
         #expect(pan.total == 3 && pan.missed == 1 && pan.late == 1 && pan.decodedHits == 1 && pan.compressedHits == 0)
-        #expect(strip.cache.zoomDemands == DemandCounts())
+        #expect(strip.cache.zoomDemands == TileCacheStatistics.DemandCounts())
         #expect(strip.log.columns == [0, 1])
     }
 
     @Test func demandsAtAnotherLevelAreZoomDemands() throws {
         let strip = try strip()
         strip.look(at: 0...3, after: 0)
-        let coarser = Viewport(center: WorldPoint(x: 512, y: 128), width: 500, height: 100, scale: 0.5)
+        let coarser = TileViewport(center: WorldPoint(x: 512, y: 128), width: 500, height: 100, scale: 0.5)
         strip.cache.frame(view: 0, coarser, at: 100 * Self.millisecond)
         #expect(strip.cache.panDemands.total == 0)
         #expect(strip.cache.zoomDemands.total == 2 && strip.cache.zoomDemands.missed == 2)
@@ -116,7 +116,7 @@ import Testing
         }
         func lookCoarsely(from x: Double, width: Double, at time: Int64) {
             let center = WorldPoint(x: x + width, y: 128)
-            let viewport = Viewport(center: center, width: width, height: 100, scale: 0.5)
+            let viewport = TileViewport(center: center, width: width, height: 100, scale: 0.5)
             strip.cache.frame(view: 0, viewport, at: time * Self.millisecond)
         }
         // Two tiles of 512 world pixels come and stand in for the four of 256 below them.
@@ -227,8 +227,8 @@ import Testing
     }
 
     private struct Figures: Hashable {
-        var pan: DemandCounts
-        var zoom: DemandCounts
+        var pan: TileCacheStatistics.DemandCounts
+        var zoom: TileCacheStatistics.DemandCounts
         var counters: PoolCounters
         var coverages: [Coverage]
         var waits: [Int64]
@@ -248,9 +248,9 @@ import Testing
         }
         let layer = cache.addLayer(tileBytes: Self.tileBytes)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16_384, worldHeight: 16_384, wrapsX: true)
-        let view = cache.addView(layers: [(layer, pyramid, TileCachePolicy())])
+        let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         var random = SplitMix64(seed: seed &+ 1)
-        var viewport = Viewport(center: WorldPoint(x: 100, y: 8000), width: 640, height: 480)
+        var viewport = TileViewport(center: WorldPoint(x: 100, y: 8000), width: 640, height: 480)
         var coverages: [Coverage] = []
         var waits: [Int64] = []
         var speed = (x: 0.0, y: 0.0)
@@ -280,12 +280,15 @@ import Testing
         #expect(try walk(seed: 3, usesValues: usesValues) == first)
         #expect(try walk(seed: 4, usesValues: usesValues) != first)
         // It was a walk with something in it.
-        let loads = first.counters
+        let counters = first.counters
         #expect(first.pan.hits > 50)
         #expect(first.pan.missed + first.pan.late > 5)
         #expect(first.zoom.total > 10)
-        #expect(loads.demotions > 10)
-        #expect(loads.peakBytes <= 30 * Self.tileBytes)
-        #expect(loads.loadsFinished <= loads.loadsStarted && loads.prefetchUseful + loads.prefetchLate > 0)
+        #expect(counters.tiers.demotions > 10)
+        #expect(counters.peakBytes <= 30 * Self.tileBytes)
+        #expect(
+            counters.loads.finished <= counters.loads.started
+                && counters.prefetches.useful + counters.prefetches.late > 0
+        )
     }
 }

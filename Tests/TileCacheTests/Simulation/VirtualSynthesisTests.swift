@@ -51,7 +51,7 @@ import Testing
         #expect(ready(at: 160) == 1)
         #expect(ready(at: 319) == 1)
         #expect(ready(at: 320) == 2)
-        #expect(cache.counters.loadsStarted == 2 && cache.counters.loadsCancelled == 0)
+        #expect(cache.counters.loads.started == 2 && cache.counters.loads.cancelled == 0)
     }
 
     /// A tile that goes out of view is not made to its end; one of the source's would be.
@@ -60,9 +60,9 @@ import Testing
         cache.frame(view: view, whole, at: 0)
         #expect(cache.loadsInFlight == 1)
         // At 1:1 one tile of the source.
-        let near = Viewport(center: WorldPoint(x: 128, y: 128), width: 64, height: 64, scale: 1)
+        let near = TileViewport(center: WorldPoint(x: 128, y: 128), width: 64, height: 64, scale: 1)
         cache.frame(view: view, near, at: 20_000_000)
-        #expect(cache.counters.loadsCancelled == 1 && cache.loadsInFlight == 1)
+        #expect(cache.counters.loads.cancelled == 1 && cache.loadsInFlight == 1)
         cache.frame(view: view, near, at: 30_000_000)
         #expect(cache.coverage.missingTiles == 0)
     }
@@ -78,7 +78,7 @@ import Testing
 
     private let tileBytes = 256 * 256 * 4
     /// All of the world at level 1.
-    private let whole = Viewport(center: WorldPoint(x: 960, y: 500), width: 480, height: 250, scale: 0.25)
+    private let whole = TileViewport(center: WorldPoint(x: 960, y: 500), width: 480, height: 250, scale: 0.25)
 
     private func cache(limitTiles: Int, levels: Int = 3, workers: Int = 1) throws -> (VirtualCache, view: Int) {
         var options = VirtualCache.Options()

@@ -29,21 +29,21 @@ import Testing
                 defer { hasFailed = true }
                 return !hasFailed
             }
-            if isFirst { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+            if isFirst { throw TileFailure.transient(retryAfter: .zero) }
         }
     }
 
     @Test func whatFailedComesBeforeTheRates() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
-        configuration.retryDelay = 1_000_000
+        configuration.retryDelay = .milliseconds(1)
         let cache = try TileCache(configuration)
         #expect(cache.statistics.description.hasPrefix("hit rate none"))
         let layer = try cache.addLayer(TroubledSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let empty = view.frame().description
         #expect(empty == "no tiles")
-        view.update(Viewport(center: WorldPoint(x: 128, y: 32), width: 250, height: 60))
-        #expect(eventually { cache.statistics.loadsStarted == 5 && cache.statistics.loadsInFlight == 0 })
+        view.update(TileViewport(center: WorldPoint(x: 128, y: 32), width: 250, height: 60))
+        #expect(eventually { cache.statistics.loads.started == 5 && cache.statistics.loadsInFlight == 0 })
         let text = cache.statistics.description
         #expect(text.hasPrefix("loads: 2 failed, 1 absent, 1 retried; hit rate none"), "\(text)")
         let frame = view.frame()
@@ -52,13 +52,13 @@ import Testing
             UnavailableTile(
                 layer: layer,
                 tile: TileCoordinate(level: 6, column: 0, row: 0),
-                worldRectangle: Rectangle(minX: 0, minY: 0, maxX: 64, maxY: 64),
+                worldRectangle: PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64),
                 cause: .absent
             ),
             UnavailableTile(
                 layer: layer,
                 tile: TileCoordinate(level: 6, column: 1, row: 0),
-                worldRectangle: Rectangle(minX: 64, minY: 0, maxX: 128, maxY: 64),
+                worldRectangle: PixelRect(minX: 64, minY: 0, maxX: 128, maxY: 64),
                 cause: .failed
             ),
         ]
@@ -72,8 +72,8 @@ import Testing
         view.update(ServiceSetup.viewport(500, 500))
         // Twenty tiles of 16 KiB.
         let figures = cache.statistics
-        #expect(view.shortfallBytes == 20 << 14 && figures.shortfallBytes == 20 << 14)
-        let missing = (20 << 14) + figures.bookkeepingBytes - (256 << 10)
+        #expect(view.shortfall.bytes == 20 << 14 && figures.memory.shortfall.bytes == 20 << 14)
+        let missing = (20 << 14) + figures.memory.bookkeeping.bytes - (256 << 10)
         let expected = "limit too small: one screen needs 327680 bytes of tiles, \(missing) bytes more than there is; "
         #expect(figures.description.hasPrefix(expected), "\(figures)")
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// A small world of noise with all its levels made the plain way: whole images, halved one after the other.
 struct MadeWorld {
     let pyramid: TilePyramid
-    let format: PixelFormat
+    let format: TilePixelFormat
     /// Levels that the source does not have.
     let depth: Int
     let tileSize: Int
@@ -18,7 +18,7 @@ struct MadeWorld {
         tileSize: Int = 16,
         depth: Int,
         wraps: Bool = false,
-        format: PixelFormat = .rgba8,
+        format: TilePixelFormat = .rgba8,
         kind: DownsamplingKernelTests.Kind? = nil,
         hole: (_ x: Int, _ y: Int) -> Bool = { _, _ in false }
     ) throws {
@@ -102,7 +102,7 @@ final class MadeSource: BlockingTileSource {
         }
         guard try before(tile, attempt) == .pixels else { return .absent }
         let bytes = world.pixels(of: tile)
-        pixels.withMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+        pixels.withUnsafeMutableBytes { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
         return .pixels
     }
 }

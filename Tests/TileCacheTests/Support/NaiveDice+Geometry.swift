@@ -63,8 +63,8 @@ extension NaiveWorld {
 }
 
 extension NaiveView {
-    var viewport: Viewport {
-        Viewport(center: WorldPoint(x: x, y: y), width: width, height: height, scale: scale, rotation: rotation)
+    var viewport: TileViewport {
+        TileViewport(center: WorldPoint(x: x, y: y), width: width, height: height, scale: scale, rotation: rotation)
     }
 
     /// About how many tiles there are under the view if the world goes on.
@@ -79,5 +79,5 @@ extension NaiveTile {
 
 extension TilePyramid {
     /// The level that a view without bias and hysteresis draws.
-    func level(_ scale: Double) -> Int { LevelSelection().level(for: scale, in: self) }
+    func level(_ scale: Double) -> Int { TileLevelSelection().level(for: scale, in: self) }
 }

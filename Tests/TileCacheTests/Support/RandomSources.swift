@@ -8,13 +8,13 @@ import Synchronization
 final class RandomContent: Sendable {
     let layer: Int
     let world: PaintedWorld
-    let format: PixelFormat
+    let format: TilePixelFormat
     /// All bytes are the same, also of levels that the cache makes itself.
     let isPlain: Bool
     private let fails: Bool
     private let seen = Lock<(tried: Set<TileCoordinate>, bytes: Int, problems: [String])>(([], 0, []))
 
-    init(layer: Int, world: PaintedWorld, format: PixelFormat, isPlain: Bool, fails: Bool) {
+    init(layer: Int, world: PaintedWorld, format: TilePixelFormat, isPlain: Bool, fails: Bool) {
         (self.layer, self.world, self.format, self.isPlain, self.fails) = (layer, world, format, isPlain, fails)
     }
 
@@ -49,7 +49,7 @@ final class RandomContent: Sendable {
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         if isAbsent(tile) { return .absent }
         let isFirst = seen.withLock { $0.tried.insert(tile).inserted }
-        if fails, isFirst, name(tile) % 7 == 0 { throw TileFailure.transient(retryAfterNanoseconds: 0) }
+        if fails, isFirst, name(tile) % 7 == 0 { throw TileFailure.transient(retryAfter: .zero) }
         write(tile, into: &pixels)
         seen.withLock { $0.bytes += byteCount(tile) }
         return .pixels
@@ -59,7 +59,7 @@ final class RandomContent: Sendable {
         if pixels.byteCount != byteCount(tile) {
             note("\(pixels.byteCount) bytes for \(tile), not \(byteCount(tile))")
         }
-        pixels.withMutableBytes { bytes in
+        pixels.withUnsafeMutableBytes { bytes in
             for index in bytes.indices { bytes[index] = byte(tile, index) }
         }
     }

@@ -108,7 +108,7 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
     ) throws(TileFailure) {
         let expected = pixels.byteCount
         var written = 0
-        pixels.withMutableBytes { target in
+        pixels.withUnsafeMutableBytes { target in
             var at = 0
             while at + 5 <= encoded.count, encoded[at] > 0 {
                 let colour = encoded.loadUnaligned(fromByteOffset: at + 1, as: UInt32.self)

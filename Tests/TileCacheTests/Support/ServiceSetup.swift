@@ -11,17 +11,17 @@ enum ServiceSetup {
     }
 
     /// Twenty tiles at level 6 and scale 1.
-    static func viewport(_ x: Double, _ y: Double, scale: Double = 1, rotation: Double = 0) -> Viewport {
-        Viewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
+    static func viewport(_ x: Double, _ y: Double, scale: Double = 1, rotation: Double = 0) -> TileViewport {
+        TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
     /// A view without prefetch, so that a test knows what is loaded.
     static func quiet(_ cache: TileCache, _ layers: [LayerID]) -> TileView {
-        cache.makeView(layers: layers, selection: LevelSelection(), policy: { NoPrefetch() })
+        cache.makeView(layers: layers, selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 
     /// Every placement shows the right pixels at the right place, and lies where its tile does.
-    static func check(_ frame: TileFrame, _ viewport: Viewport, layers: Int) {
+    static func check(_ frame: TileFrame, _ viewport: TileViewport, layers: Int) {
         for placement in frame {
             let identity = placement.tile.identity
             #expect(holds(placement.tile, expectedPixel(layer: identity.layer.index, identity.tile)))

@@ -102,7 +102,7 @@ final class PartlyGatedSource: BlockingTileSource {
 
 /// Fills a tile with one 32-bit value, its first pixel inverted so that no tile is of a single colour.
 func fill(_ pixels: inout TilePixels, with value: UInt32) {
-    pixels.withMutableBytes { bytes in
+    pixels.withUnsafeMutableBytes { bytes in
         for offset in stride(from: 0, to: bytes.count - 3, by: 4) {
             bytes.storeBytes(of: value, toByteOffset: offset, as: UInt32.self)
         }

@@ -186,7 +186,7 @@ final class VirtualSource: BlockingTileSource, TileSource {
 
     func requestTile(_ request: TileRequest) {
         ask(for: request.tile) { [heldBytes, layer] in
-            guard heldBytes == 0 || request.holdsEncoded(bytes: heldBytes) else { return request.fail() }
+            guard heldBytes == 0 || request.holdsEncoded(.bytes(heldBytes)) else { return request.fail() }
             request.complete { pixels in
                 fill(&pixels, with: expectedPixel(layer: layer, request.tile))
                 return .pixels

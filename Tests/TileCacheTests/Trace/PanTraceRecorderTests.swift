@@ -4,8 +4,8 @@ import Testing
 @testable import TileCache
 
 @Suite struct PanTraceRecorderTests {
-    private func viewport(_ x: Double, _ y: Double, scale: Double = 1, rotation: Double = 0) -> Viewport {
-        Viewport(center: WorldPoint(x: x, y: y), width: 1000, height: 470, scale: scale, rotation: rotation)
+    private func viewport(_ x: Double, _ y: Double, scale: Double = 1, rotation: Double = 0) -> TileViewport {
+        TileViewport(center: WorldPoint(x: x, y: y), width: 1000, height: 470, scale: scale, rotation: rotation)
     }
 
     @Test func writesTheHeaderAndItsSamples() {
@@ -96,7 +96,7 @@ import Testing
                 group.addTask {
                     for step in 0..<500 {
                         recorder.record(
-                            Viewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10),
+                            TileViewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10),
                             at: Int64(step * 4 + thread)
                         )
                     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CoverTests {
     @Test func edgesThatOnlyTouchAreNotNeeded() throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 256)
-        let exact = Viewport(center: WorldPoint(x: 512, y: 512), width: 512, height: 512)
+        let exact = TileViewport(center: WorldPoint(x: 512, y: 512), width: 512, height: 512)
         #expect(
             pyramid.neededTiles(under: exact, at: 2).map(\.description) == ["2/1/1", "2/2/1", "2/1/2", "2/2/2"]
         )
@@ -19,16 +19,16 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, wrapsX: true)
         for bad in [Double.nan, .infinity, -.infinity] {
             for viewport in [
-                Viewport(center: WorldPoint(x: bad, y: 0), width: 10, height: 10),
-                Viewport(center: WorldPoint(x: 0, y: 0), width: bad, height: 10),
-                Viewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10, scale: bad),
-                Viewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10, rotation: bad),
+                TileViewport(center: WorldPoint(x: bad, y: 0), width: 10, height: 10),
+                TileViewport(center: WorldPoint(x: 0, y: 0), width: bad, height: 10),
+                TileViewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10, scale: bad),
+                TileViewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10, rotation: bad),
             ] { #expect(pyramid.neededTiles(under: viewport, at: 0).isEmpty) }
         }
         // Far away, tiny and huge scales: no trap, and never more than the grid has.
         for scale in [1e-12, 1e12] {
             for x in [-1e300, -1e18, 1e18, 1e300] {
-                let viewport = Viewport(center: WorldPoint(x: x, y: 5), width: 1000, height: 800, scale: scale)
+                let viewport = TileViewport(center: WorldPoint(x: x, y: 5), width: 1000, height: 800, scale: scale)
                 for level in pyramid.levels.indices {
                     #expect(pyramid.neededTiles(under: viewport, at: level).count <= 16)
                 }
@@ -42,7 +42,7 @@ import Testing
         let side = 1 << 40
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side)
         func needed(_ x: Double, _ y: Double, scale: Double) -> [TileCoordinate] {
-            let viewport = Viewport(
+            let viewport = TileViewport(
                 center: WorldPoint(x: x, y: y),
                 width: 1000,
                 height: 800,
@@ -65,7 +65,7 @@ import Testing
         let side = 1 << 40
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: 1)
         #expect(pyramid.maximumLevel == 40)
-        let viewport = Viewport(
+        let viewport = TileViewport(
             center: WorldPoint(x: Double(side) - 2, y: Double(side) - 2),
             width: 4,
             height: 4
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [258, 300, 1000], [0, 0.3])
     func noWalkGivesMoreThanItsMost(side: Int, rotation: Double) throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1)
-        let viewport = Viewport(
+        let viewport = TileViewport(
             center: WorldPoint(x: 2048, y: 2048),
             width: Double(side),
             height: Double(side),

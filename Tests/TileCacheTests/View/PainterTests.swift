@@ -118,7 +118,7 @@ import Testing
             }
             var model = ViewModel(
                 layers: [ViewLayer(id: LayerID(0), pyramid: try scene.world.pyramid())],
-                selection: LevelSelection()
+                selection: TileLevelSelection()
             )
             _ = model.update(scene.view.viewport, now: 1, pool: &pool.pool)
             let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: 1)
@@ -234,7 +234,7 @@ extension TileCoordinate {
     init(_ tile: NaiveTile) { self.init(level: tile.level, column: tile.column, row: tile.row) }
 }
 
-extension Rectangle {
+extension PixelRect {
     func holds(_ x: Double, _ y: Double) -> Bool { x >= minX && x < maxX && y >= minY && y < maxY }
 }
 

@@ -7,8 +7,8 @@ import Testing
 @Suite struct ViewGainsTests {
     private struct Drawn: Hashable {
         var key: TileKey
-        var world: Rectangle
-        var part: Rectangle
+        var world: PixelRect
+        var part: PixelRect
     }
 
     @Test(arguments: 1...30) func aViewHearsOfWhatChangesItsPicture(seed: Int) throws {
@@ -22,9 +22,9 @@ import Testing
         let small = TilePool(tiles: 500)
         var view = ViewRecord(
             serial: 0,
-            model: ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: LevelSelection())
+            model: ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: TileLevelSelection())
         )
-        let viewport = Viewport(
+        let viewport = TileViewport(
             center: WorldPoint(x: Double(random.below(1024)), y: Double(random.below(1024))),
             width: 200,
             height: 150,

@@ -42,7 +42,7 @@ struct LoadedTile {
 
 /// Memory for one tile of a source's pyramid, and what is written into it.
 private func withPixels(
-    _ source: any PyramidSource,
+    _ source: any PyramidTileSource,
     _ tile: TileCoordinate,
     _ body: (inout TilePixels) throws -> TileOutcome
 ) throws -> LoadedTile {
@@ -67,7 +67,7 @@ private func withPixels(
     )
 }
 
-extension PyramidSource where Self: TileDecoder {
+extension PyramidTileSource where Self: TileDecoder {
     /// Decodes bytes as this tile.
     func decoded(_ encoded: [UInt8], of tile: TileCoordinate) throws -> LoadedTile {
         try withPixels(self, tile) { pixels in
@@ -81,7 +81,7 @@ extension PyramidSource where Self: TileDecoder {
     }
 }
 
-extension PyramidSource where Self: BlockingTileSource {
+extension PyramidTileSource where Self: BlockingTileSource {
     func loaded(_ tile: TileCoordinate) throws -> LoadedTile {
         try withPixels(self, tile) { try load(tile, into: &$0) }
     }

@@ -24,7 +24,7 @@ public struct FrameClock: Sendable {
     public init(pace: Pace) { self.pace = pace }
 
     /// Nanoseconds from frame 0 to a frame.
-    private func offset(_ frame: Int64) -> Int64 { FrameRate.sixty.time(ofFrame: frame) ?? .max / 2 }
+    private func offset(_ frame: Int64) -> Int64 { PanFrameRate.sixty.time(ofFrame: frame) ?? .max / 2 }
 
     /// Nanoseconds from the first frame to the newest: the time that input, recordings and scroll models go by.
     public var elapsed: Int64 { offset(max(index, 0)) }

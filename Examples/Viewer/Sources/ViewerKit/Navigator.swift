@@ -21,7 +21,7 @@ public struct Navigator: Sendable {
 
     private let world: ScrollSize
     /// What there is to see of it.
-    private let contents: Rectangle
+    private let contents: PixelRect
     private let wrapsX: Bool
     private var view: ScrollSize
     private var model: ProgrammaticZoomScroll
@@ -42,9 +42,9 @@ public struct Navigator: Sendable {
     ///   - contents: where it has tiles, in world pixels; everywhere unless given.
     ///   - view: the size of the window in pixels.
     /// - Throws: `ScrollError` for worlds and windows that cannot be shown.
-    public init(pyramid: TilePyramid, contents: Rectangle? = nil, view: ScrollSize) throws(ScrollError) {
+    public init(pyramid: TilePyramid, contents: PixelRect? = nil, view: ScrollSize) throws(ScrollError) {
         world = ScrollSize(width: pyramid.worldWidth, height: pyramid.worldHeight)
-        let all = Rectangle(minX: 0, minY: 0, maxX: world.width, maxY: world.height)
+        let all = PixelRect(minX: 0, minY: 0, maxX: world.width, maxY: world.height)
         let part = (contents ?? all).intersection(all)
         self.contents = part.isEmpty ? all : part
         wrapsX = pyramid.wrapsX
@@ -79,11 +79,11 @@ public struct Navigator: Sendable {
     private var middle: ScrollVector { ScrollVector(x: view.width / 2, y: view.height / 2) }
 
     /// All that there is to see.
-    public var overview: Viewport {
+    public var overview: TileViewport {
         let isAll = contents.width >= world.width && contents.height >= world.height
         let bounds = model.scaleBounds
         let fit = min(view.width / contents.width, view.height / contents.height)
-        return Viewport(
+        return TileViewport(
             center: WorldPoint(x: (contents.minX + contents.maxX) / 2, y: (contents.minY + contents.maxY) / 2),
             width: view.width,
             height: view.height,
@@ -94,21 +94,21 @@ public struct Navigator: Sendable {
     // MARK: What is seen
 
     /// Where the view is, in world pixels.
-    public func viewport(at time: MonotonicTime) -> Viewport { outer(model.state(at: time).viewport) }
+    public func viewport(at time: MonotonicTime) -> TileViewport { outer(model.state(at: time).viewport) }
 
     /// Where the view will be when it has come to rest by itself, for the cache to fetch ahead.
-    public var destination: Destination? {
-        model.destination.map { Destination(viewport: outer($0.viewport), time: $0.time) }
+    public var destination: ViewportDestination? {
+        model.destination.map { ViewportDestination(viewport: outer($0.viewport), time: $0.time) }
     }
 
-    private func outer(_ viewport: Viewport) -> Viewport {
+    private func outer(_ viewport: TileViewport) -> TileViewport {
         var viewport = viewport
         viewport.center.x -= shift
         return viewport
     }
 
     /// Moves the view to a place at once.
-    public mutating func look(at viewport: Viewport, at time: MonotonicTime) {
+    public mutating func look(at viewport: TileViewport, at time: MonotonicTime) {
         wheel.octaves = 0
         let scale = min(max(viewport.scale, model.scaleBounds.lowerBound), model.scaleBounds.upperBound)
         zoom(to: scale, on: viewport.center, animated: false, at: time)

@@ -7,19 +7,19 @@ public struct Overlay: Sendable {
     /// All that it is made of.
     public struct Facts: Sendable {
         /// Where the view is.
-        public var viewport: Viewport
+        public var viewport: TileViewport
         /// What the cache knows and intends.
         public var diagnostics: TileViewDiagnostics
         /// What it has done.
-        public var statistics: Statistics
+        public var statistics: TileCacheStatistics
         /// What frames cost on this thread, and how many there are a second.
         public var costs: FrameText
 
         /// Puts them together.
         public init(
-            viewport: Viewport,
+            viewport: TileViewport,
             diagnostics: TileViewDiagnostics,
-            statistics: Statistics,
+            statistics: TileCacheStatistics,
             costs: FrameText
         ) {
             self.viewport = viewport
@@ -46,7 +46,7 @@ public struct Overlay: Sendable {
 
     /// Tints and frames the tiles in view, and numbers those that are to come.
     static func tilesOnScreen(_ facts: Facts) -> [Shape] {
-        let screen = Rectangle(minX: 0, minY: 0, maxX: facts.viewport.width, maxY: facts.viewport.height)
+        let screen = PixelRect(minX: 0, minY: 0, maxX: facts.viewport.width, maxY: facts.viewport.height)
         let order = Dictionary(
             facts.diagnostics.plan.enumerated().map { ($0.element.tile, $0.offset + 1) },
             uniquingKeysWith: min
@@ -75,7 +75,7 @@ public struct Overlay: Sendable {
         let (width, height) = (facts.viewport.width, facts.viewport.height - legendHeight)
         let span = 1 + 2 * margin
         let factor = min(360 / (width * span), 300 / (facts.viewport.height * span))
-        let box = Rectangle(
+        let box = PixelRect(
             minX: (width - width * span * factor - 12).rounded(),
             minY: (height - facts.viewport.height * span * factor - 12).rounded(),
             maxX: (width - 12).rounded(),
@@ -85,7 +85,7 @@ public struct Overlay: Sendable {
         small.width = box.width
         small.height = box.height
         small.scale *= factor
-        func place(_ world: Rectangle) -> Rectangle {
+        func place(_ world: PixelRect) -> PixelRect {
             small.screenRectangle(of: world).offsetBy(x: box.minX, y: box.minY).rounded.intersection(box)
         }
         var shapes: [Shape] = [.fill(box, .panel)]
@@ -126,7 +126,7 @@ public struct Overlay: Sendable {
         let frames = [("view", Colour.white), ("expected", .cyan), ("planned, in order", .yellow)]
         let width = frames.reduce(0) { $0 + keyWidth($1.0) } + 8
         let (right, bottom) = (facts.viewport.width - 12, facts.viewport.height - 12)
-        let box = Rectangle(minX: right - width, minY: bottom - legendHeight + 3, maxX: right, maxY: bottom)
+        let box = PixelRect(minX: right - width, minY: bottom - legendHeight + 3, maxX: right, maxY: bottom)
         var shapes: [Shape] = [.fill(box, .panel)]
         var x = box.minX + 8
         for (name, colour) in frames {
@@ -147,7 +147,7 @@ public struct Overlay: Sendable {
     static func panel(_ facts: Facts) -> [Shape] {
         let lines = text(facts)
         let rows = Double(lines.count + (legend.count + columns - 1) / columns)
-        let box = Rectangle(minX: 12, minY: 12, maxX: 12 + panelWidth, maxY: 12 + rows * Shape.lineHeight + 36)
+        let box = PixelRect(minX: 12, minY: 12, maxX: 12 + panelWidth, maxY: 12 + rows * Shape.lineHeight + 36)
         var shapes: [Shape] = [.fill(box, .panel), .outline(box, .grey)]
         var y = box.minY + 6
         for line in lines {
@@ -156,7 +156,7 @@ public struct Overlay: Sendable {
         }
         shapes += memory(
             facts.statistics,
-            in: Rectangle(minX: box.minX + 8, minY: y + 4, maxX: box.maxX - 8, maxY: y + 18)
+            in: PixelRect(minX: box.minX + 8, minY: y + 4, maxX: box.maxX - 8, maxY: y + 18)
         )
         y += 24
         for (index, (name, colour)) in legend.enumerated() {
@@ -167,7 +167,7 @@ public struct Overlay: Sendable {
     }
 
     private static func key(_ colour: Colour, isFrame: Bool, _ name: String, x: Double, y: Double) -> [Shape] {
-        let swatch = Rectangle(minX: x, minY: y + 3, maxX: x + 11, maxY: y + 14)
+        let swatch = PixelRect(minX: x, minY: y + 3, maxX: x + 11, maxY: y + 14)
         return [
             isFrame ? .outline(swatch, colour) : .fill(swatch, colour),
             .text(name, x: x + 17, y: y, .white),
@@ -185,10 +185,10 @@ public struct Overlay: Sendable {
             "hit rate \(percent(statistics.hitRate)) of \(demands.total) demands",
             "  pan \(percent(statistics.pan.hitRate)), zoom \(percent(statistics.zoom.hitRate))",
             "  late \(demands.late), missed \(demands.missed)",
-            "loads \(statistics.loadsStarted), in flight \(statistics.loadsInFlight), "
+            "loads \(statistics.loads.started), in flight \(statistics.loadsInFlight), "
                 + "waste \(percent(statistics.waste))",
             "planned \(facts.diagnostics.plan.count)",
-            "memory \(ByteCount.bytes(statistics.usedBytes)) of \(ByteCount.bytes(statistics.byteLimit))",
+            "memory \(statistics.memory.used) of \(statistics.memory.limit)",
         ]
     }
 
@@ -205,27 +205,27 @@ public struct Overlay: Sendable {
             }
         }
 
-        func bytes(_ statistics: Statistics) -> Int {
+        func bytes(_ statistics: TileCacheStatistics) -> Int {
             switch self {
-            case .decoded: max(statistics.decodedBytes - statistics.inFlightBytes, 0)
-            case .loading: statistics.inFlightBytes
-            case .compressed: statistics.compressedBytes
-            case .tables: statistics.bookkeepingBytes
+            case .decoded: max(statistics.memory.decoded.bytes - statistics.memory.inFlight.bytes, 0)
+            case .loading: statistics.memory.inFlight.bytes
+            case .compressed: statistics.memory.compressed.bytes
+            case .tables: statistics.memory.bookkeeping.bytes
             }
         }
     }
 
     /// A bar as long as the limit, filled tier by tier.
-    static func memory(_ statistics: Statistics, in bar: Rectangle) -> [Shape] {
+    static func memory(_ statistics: TileCacheStatistics, in bar: PixelRect) -> [Shape] {
         var shapes: [Shape] = [.fill(bar, Colour(0x2A2F36))]
         var used = 0
-        let limit = Double(max(statistics.byteLimit, 1))
+        let limit = Double(max(statistics.memory.limit.bytes, 1))
         for part in MemoryPart.allCases {
             let start = bar.minX + bar.width * min(Double(used) / limit, 1)
             used += part.bytes(statistics)
             let end = bar.minX + bar.width * min(Double(used) / limit, 1)
             guard end > start else { continue }
-            let area = Rectangle(minX: start, minY: bar.minY, maxX: end, maxY: bar.maxY)
+            let area = PixelRect(minX: start, minY: bar.minY, maxX: end, maxY: bar.maxY)
             shapes.append(.fill(area, part.colour))
         }
         return shapes + [.outline(bar, .grey)]
@@ -248,7 +248,7 @@ public struct FrameText: Hashable, Sendable {
     /// The line as shapes, for a window of this height.
     public func shapes(height: Double) -> [Shape] {
         let line = "\(rate), \(cost)"
-        let box = Rectangle(
+        let box = PixelRect(
             minX: 12,
             minY: height - 35,
             maxX: 28 + Shape.width(of: line),
@@ -265,17 +265,17 @@ func percent(_ share: Double?) -> String {
     return "\(tenths / 10).\(tenths % 10) %"
 }
 
-extension Rectangle {
+extension PixelRect {
     /// With its edges on whole pixels.
-    var rounded: Rectangle {
-        Rectangle(minX: minX.rounded(), minY: minY.rounded(), maxX: maxX.rounded(), maxY: maxY.rounded())
+    var rounded: PixelRect {
+        PixelRect(minX: minX.rounded(), minY: minY.rounded(), maxX: maxX.rounded(), maxY: maxY.rounded())
     }
 }
 
-extension Viewport {
+extension TileViewport {
     /// What of the world an unrotated view shows.
-    var worldRectangle: Rectangle {
-        Rectangle(
+    var worldRectangle: PixelRect {
+        PixelRect(
             minX: center.x - width / scale / 2,
             minY: center.y - height / scale / 2,
             maxX: center.x + width / scale / 2,

@@ -6,8 +6,8 @@ public struct Playback {
     /// The size of the view that was recorded, in screen pixels.
     public let size: PanTraceHeader.Size
     /// Where the view ended.
-    public private(set) var last: Viewport?
-    private var frames: FrameCursor<PanSampleList>
+    public private(set) var last: TileViewport?
+    private var frames: PanFrameCursor<PanSampleList>
 
     /// Reads a trace.
     ///
@@ -34,11 +34,11 @@ public struct Playback {
             )
         }
         self.size = size
-        frames = FrameCursor(PanSampleList(samples), viewport: size)
+        frames = PanFrameCursor(PanSampleList(samples), viewport: size)
     }
 
     /// The viewport of the next frame; `nil` after the last.
-    public mutating func next() -> Viewport? {
+    public mutating func next() -> TileViewport? {
         guard let frame = try? frames.next() else { return nil }
         last = frame.viewport
         return last

@@ -29,9 +29,9 @@ public struct Colour: Hashable, Sendable {
 /// Something of the overlay, drawn over the tiles in its order; in screen pixels.
 public enum Shape: Hashable, Sendable {
     /// An area.
-    case fill(Rectangle, Colour)
+    case fill(PixelRect, Colour)
     /// The edge of an area, one pixel wide, within it.
-    case outline(Rectangle, Colour)
+    case outline(PixelRect, Colour)
     /// A line of text whose upper left corner is named, each letter in a cell of ``letterWidth`` by ``lineHeight``.
     case text(String, x: Double, y: Double, Colour)
 

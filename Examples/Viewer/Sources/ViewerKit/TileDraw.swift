@@ -22,7 +22,7 @@ public struct TileDraw: Hashable, Sendable {
     /// The part of the tile, in its pixels.
     public var source: PixelRectangle
     /// Where it goes, in screen pixels.
-    public var destination: Rectangle
+    public var destination: PixelRect
     /// What of it may be seen, where the part had to be rounded outwards; `nil` where all of it may.
     public var clip: PixelRectangle?
 
@@ -35,7 +35,7 @@ public struct TileDraw: Hashable, Sendable {
     ///   - height: of the tile in its pixels.
     ///   - viewport: where the view is.
     /// - Returns: `nil` where nothing of it is on screen.
-    public init?(world: Rectangle, part: Rectangle, width: Int, height: Int, viewport: Viewport) {
+    public init?(world: PixelRect, part: PixelRect, width: Int, height: Int, viewport: TileViewport) {
         let target = viewport.screenRectangle(of: world)
         // Whole pixels: neighbours meet in the same one, and leave neither gap nor seam.
         let left = target.minX.rounded()
@@ -54,12 +54,12 @@ public struct TileDraw: Hashable, Sendable {
             Double(minX) == part.minX && Double(minY) == part.minY && Double(maxX) == part.maxX
             && Double(maxY) == part.maxY
         if isWhole {
-            destination = Rectangle(minX: left, minY: top, maxX: right, maxY: bottom)
+            destination = PixelRect(minX: left, minY: top, maxX: right, maxY: bottom)
             return
         }
         let across = (right - left) / part.width
         let down = (bottom - top) / part.height
-        destination = Rectangle(
+        destination = PixelRect(
             minX: left + (Double(minX) - part.minX) * across,
             minY: top + (Double(minY) - part.minY) * down,
             maxX: left + (Double(maxX) - part.minX) * across,
@@ -75,10 +75,10 @@ public struct TileDraw: Hashable, Sendable {
     }
 }
 
-extension Viewport {
+extension TileViewport {
     /// Where a rectangle of the world lies on an unrotated screen, in screen pixels.
-    func screenRectangle(of world: Rectangle) -> Rectangle {
-        Rectangle(
+    func screenRectangle(of world: PixelRect) -> PixelRect {
+        PixelRect(
             minX: (world.minX - center.x) * scale + width / 2,
             minY: (world.minY - center.y) * scale + height / 2,
             maxX: (world.maxX - center.x) * scale + width / 2,

@@ -49,7 +49,7 @@ public enum WorldSource: Hashable, Sendable {
                 return try cache.addLayer(slow, pyramid: pyramid, options: options)
             }
         case .tiles(let address):
-            let source = try address.open(SourceOptions(alpha: .straight))
+            let source = try address.open(TileSourceOptions(alpha: .straight))
             return OpenWorld(
                 name: source.name,
                 pyramid: source.pyramid,
@@ -67,7 +67,7 @@ public struct OpenWorld: Sendable {
     /// Its levels.
     public let pyramid: TilePyramid
     /// Where it is known to have tiles, in world pixels; `nil` for everywhere.
-    public let contents: Rectangle?
+    public let contents: PixelRect?
     /// What its tiles are like; four bytes a pixel, colours not multiplied by alpha.
     public let options: LayerOptions
     let addLayer: @Sendable (TileCache) throws(TileCacheError) -> LayerID
@@ -75,7 +75,7 @@ public struct OpenWorld: Sendable {
     init(
         name: String,
         pyramid: TilePyramid,
-        contents: Rectangle? = nil,
+        contents: PixelRect? = nil,
         options: LayerOptions,
         addLayer: @escaping @Sendable (TileCache) throws(TileCacheError) -> LayerID
     ) {

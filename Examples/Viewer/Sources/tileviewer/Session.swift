@@ -79,7 +79,7 @@ final class Session {
             if let frames = settings.frames, clock.index + 1 >= frames { isOver = true }
         }
         try recording?.finish()
-        cache.shutdown(timeout: 500_000_000)
+        cache.shutdown(timeout: .milliseconds(500))
         report()
     }
 
@@ -118,7 +118,7 @@ final class Session {
         }
     }
 
-    private func ownViewport(at time: MonotonicTime) -> Viewport {
+    private func ownViewport(at time: MonotonicTime) -> TileViewport {
         if let last = playback?.last {
             // The trace is over: the person goes on from where it ended.
             navigator.look(at: last, at: time)
@@ -128,7 +128,7 @@ final class Session {
     }
 
     /// Where the view will come to rest, on the clock of the cache.
-    private var destination: Destination? {
+    private var destination: ViewportDestination? {
         guard var destination = navigator.destination else { return nil }
         destination.time.nanoseconds += clock.origin
         return destination
@@ -176,7 +176,7 @@ final class Session {
 
     // MARK: Output
 
-    private func overlay(_ viewport: Viewport) -> [Shape] {
+    private func overlay(_ viewport: TileViewport) -> [Shape] {
         Overlay.shapes(
             Overlay.Facts(
                 viewport: viewport,
@@ -209,7 +209,7 @@ final class Session {
         print(
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
         )
-        print("loads     \(statistics.loadsStarted), peak memory \(ByteCount.bytes(statistics.peakBytes))")
+        print("loads     \(statistics.loads.started), peak memory \(statistics.memory.peak)")
         print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, beside the limit")
         print("TileCache \(statistics)")
     }

@@ -22,7 +22,7 @@ struct TileViewer: ParsableCommand {
     @Option(
         help: "Memory for everything: 64MiB, 1.5GB. (default: 64MiB)",
         transform: { text in
-            guard let bytes = Quantity.bytes(text), bytes > 0 else {
+            guard let bytes = QuantityText.bytes(text), bytes > 0 else {
                 throw ValidationError("bytes with a unit (64MiB, 1.5GB) were expected, not '\(text)'")
             }
             return bytes
@@ -75,7 +75,7 @@ struct TileViewer: ParsableCommand {
     var software = false
 
     private static func duration(_ text: String) throws -> Int64 {
-        guard let duration = Quantity.duration(text) else {
+        guard let duration = QuantityText.duration(text) else {
             throw ValidationError("a duration with a unit (40ms, 2s) was expected, not '\(text)'")
         }
         return duration

@@ -73,7 +73,7 @@ final class Window {
 
     // MARK: Drawing
 
-    func draw(_ frame: TileFrame, viewport: Viewport) {
+    func draw(_ frame: TileFrame, viewport: TileViewport) {
         SDL_SetRenderDrawColor(renderer, 0x20, 0x24, 0x28, 255)
         SDL_RenderClear(renderer)
         for placement in frame {
@@ -214,7 +214,7 @@ extension SDL_Rect {
 }
 
 extension SDL_FRect {
-    fileprivate init(_ area: Rectangle) {
+    fileprivate init(_ area: PixelRect) {
         self.init(x: Float(area.minX), y: Float(area.minY), w: Float(area.width), h: Float(area.height))
     }
 }

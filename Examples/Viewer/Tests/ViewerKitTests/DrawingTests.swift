@@ -4,7 +4,7 @@ import TileCache
 @testable import ViewerKit
 
 @Suite struct DrawingTests {
-    private let viewport = Viewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 0.7)
+    private let viewport = TileViewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 0.7)
 
     /// Neighbours meet in the same pixel at any scale.
     @Test func tilesLeaveNeitherGapNorSeam() throws {
@@ -14,11 +14,11 @@ import TileCache
             viewport.center.x += Double(step) * 0.37
             var right: Double?
             for column in 0..<8 {
-                let world = Rectangle(minX: Double(column) * 256, minY: 768, maxX: Double(column + 1) * 256, maxY: 1024)
+                let world = PixelRect(minX: Double(column) * 256, minY: 768, maxX: Double(column + 1) * 256, maxY: 1024)
                 guard
                     let draw = TileDraw(
                         world: world,
-                        part: Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256),
+                        part: PixelRect(minX: 0, minY: 0, maxX: 256, maxY: 256),
                         width: 256,
                         height: 256,
                         viewport: viewport
@@ -33,11 +33,11 @@ import TileCache
     }
 
     @Test func whatIsOffTheScreenIsNotDrawn() {
-        let part = Rectangle(minX: 0, minY: 0, maxX: 256, maxY: 256)
+        let part = PixelRect(minX: 0, minY: 0, maxX: 256, maxY: 256)
         for world in [
-            Rectangle(minX: 0, minY: 900, maxX: 256, maxY: 1156),
-            Rectangle(minX: 900, minY: 2000, maxX: 1156, maxY: 2256),
-            Rectangle(minX: 1000, minY: 1000, maxX: 1000.1, maxY: 1000.1),
+            PixelRect(minX: 0, minY: 900, maxX: 256, maxY: 1156),
+            PixelRect(minX: 900, minY: 2000, maxX: 1156, maxY: 2256),
+            PixelRect(minX: 1000, minY: 1000, maxX: 1000.1, maxY: 1000.1),
         ] {
             #expect(TileDraw(world: world, part: part, width: 256, height: 256, viewport: viewport) == nil)
         }
@@ -47,15 +47,15 @@ import TileCache
     @Test func cutsWithinAPixelAreClipped() throws {
         let draw = try #require(
             TileDraw(
-                world: Rectangle(minX: 1000, minY: 1000, maxX: 1100, maxY: 1100),
-                part: Rectangle(minX: 100.5, minY: 8, maxX: 100.75, maxY: 8.25),
+                world: PixelRect(minX: 1000, minY: 1000, maxX: 1100, maxY: 1100),
+                part: PixelRect(minX: 100.5, minY: 8, maxX: 100.75, maxY: 8.25),
                 width: 256,
                 height: 256,
-                viewport: Viewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 1)
+                viewport: TileViewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 1)
             )
         )
         #expect(draw.source == PixelRectangle(x: 100, y: 8, width: 1, height: 1))
-        #expect(draw.destination == Rectangle(minX: 0, minY: 150, maxX: 400, maxY: 550))
+        #expect(draw.destination == PixelRect(minX: 0, minY: 150, maxX: 400, maxY: 550))
         #expect(draw.clip == PixelRectangle(x: 200, y: 150, width: 100, height: 100))
     }
 

@@ -19,7 +19,7 @@ import TileScroll
     private func frame(_ number: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(number) * 16_666_667) }
 
     /// The world point at a place of the window.
-    private func point(_ place: ScrollVector, _ viewport: Viewport) -> WorldPoint {
+    private func point(_ place: ScrollVector, _ viewport: TileViewport) -> WorldPoint {
         WorldPoint(
             x: viewport.center.x + (place.x - viewport.width / 2) / viewport.scale,
             y: viewport.center.y + (place.y - viewport.height / 2) / viewport.scale
@@ -41,8 +41,8 @@ import TileScroll
     @Test func theContentsAreSeenAtFirst() throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536)
         for (part, scale) in [
-            (Rectangle(minX: 8192, minY: 4096, maxX: 24_576, maxY: 8192), 800.0 / 16_384),
-            (Rectangle(minX: 65_000, minY: 0, maxX: 90_000, maxY: 40_000), 600.0 / 40_000),
+            (PixelRect(minX: 8192, minY: 4096, maxX: 24_576, maxY: 8192), 800.0 / 16_384),
+            (PixelRect(minX: 65_000, minY: 0, maxX: 90_000, maxY: 40_000), 600.0 / 40_000),
         ] {
             let viewport = try Navigator(pyramid: pyramid, contents: part, view: view).viewport(at: frame(0))
             #expect(abs(viewport.scale / scale - 1) < 1e-9)
@@ -50,7 +50,7 @@ import TileScroll
         }
         let nothing = try Navigator(
             pyramid: pyramid,
-            contents: Rectangle(minX: 5, minY: 5, maxX: 5, maxY: 9),
+            contents: PixelRect(minX: 5, minY: 5, maxX: 5, maxY: 9),
             view: view
         )
         #expect(nothing.viewport(at: frame(0)).scale == 600.0 / 65_536)
@@ -60,7 +60,7 @@ import TileScroll
     @Test(arguments: [2.0, 5, -1]) func theWheelZoomsAboutThePointer(notches: Double) throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
             at: frame(0)
         )
         let place = ScrollVector(x: 650, y: 120)
@@ -81,7 +81,7 @@ import TileScroll
     @Test func aDoubleClickZoomsByTwoAboutItsPlace() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.25),
             at: frame(0)
         )
         let place = ScrollVector(x: 100, y: 500)
@@ -99,7 +99,7 @@ import TileScroll
     @Test func aThrowGoesOnAndSaysWhereItEnds() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
             at: frame(0)
         )
         _ = navigator.handle(.buttonDown(at: .init(x: 600, y: 300), clicks: 1), at: frame(0))
@@ -121,7 +121,7 @@ import TileScroll
     @Test func fingersPinch() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
             at: frame(0)
         )
         _ = navigator.handle(.fingerDown(id: 0, at: .init(x: 300, y: 300)), at: frame(0))
@@ -134,7 +134,7 @@ import TileScroll
     @Test func keysMoveForAsLongAsTheyAreHeld() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 1),
             at: frame(0)
         )
         _ = navigator.handle(.keyDown(.right), at: frame(0))
@@ -152,7 +152,7 @@ import TileScroll
     @Test func keysZoom() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.125),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.125),
             at: frame(0)
         )
         _ = navigator.handle(.keyDown(.plus), at: frame(1))
@@ -177,7 +177,7 @@ import TileScroll
         for wraps in [true, false] {
             var navigator = try navigator(wraps: wraps)
             navigator.look(
-                at: Viewport(center: WorldPoint(x: 65_000, y: 20_000), width: 800, height: 600, scale: 1),
+                at: TileViewport(center: WorldPoint(x: 65_000, y: 20_000), width: 800, height: 600, scale: 1),
                 at: frame(0)
             )
             _ = navigator.handle(.keyDown(.right), at: frame(0))
@@ -194,7 +194,7 @@ import TileScroll
     @Test func aResizeKeepsTheMiddleAndTheScale() throws {
         var navigator = try navigator()
         navigator.look(
-            at: Viewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 20_000), width: 800, height: 600, scale: 0.5),
             at: frame(0)
         )
         _ = navigator.handle(.resized(ScrollSize(width: 1200, height: 500)), at: frame(1))

@@ -9,7 +9,7 @@ import TileCache
     private struct Plain: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             if tile.column == 3 { return .absent }
-            pixels.withMutableBytes { bytes in for index in bytes.indices { bytes[index] = UInt8(index & 0xFF) } }
+            pixels.withUnsafeMutableBytes { bytes in for index in bytes.indices { bytes[index] = UInt8(index & 0xFF) } }
             return .pixels
         }
     }
@@ -18,7 +18,7 @@ import TileCache
         let cache = try TileCache(byteLimit: .mebibytes(16))
         let layer = try cache.addLayer(Plain(), pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096))
         let view = cache.makeView(layers: [layer])
-        let viewport = Viewport(center: WorldPoint(x: 900, y: 1000), width: 640, height: 400)
+        let viewport = TileViewport(center: WorldPoint(x: 900, y: 1000), width: 640, height: 400)
         _ = view.diagnostics()
         let deadline = Date().addingTimeInterval(60)
         repeat {
@@ -37,7 +37,7 @@ import TileCache
     /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4; those of column 3 are absent.
     @Test func tilesOnScreenArePaintedByState() throws {
         let shapes = Overlay.tilesOnScreen(try facts())
-        let fills = shapes.compactMap { shape -> (Rectangle, Colour)? in
+        let fills = shapes.compactMap { shape -> (PixelRect, Colour)? in
             guard case .fill(let area, let colour) = shape else { return nil }
             return (area, colour)
         }
@@ -58,11 +58,11 @@ import TileCache
         let shapes = Overlay.inset(facts)
         guard case .fill(let box, _) = try #require(shapes.first) else { return }
         #expect(box.maxX == 628 && box.maxY == 364 && box.width == 360 && box.height == 225)
-        let view = shapes.compactMap { shape -> Rectangle? in
+        let view = shapes.compactMap { shape -> PixelRect? in
             guard case .outline(let area, .white) = shape else { return nil }
             return area
         }
-        #expect(view == [Rectangle(minX: 388, minY: 214, maxX: 508, maxY: 289)])
+        #expect(view == [PixelRect(minX: 388, minY: 214, maxX: 508, maxY: 289)])
         for shape in shapes {
             if case .fill(let area, _) = shape { #expect(area.intersection(box) == area) }
             if case .outline(let area, _) = shape { #expect(area.intersection(box) == area) }
@@ -122,9 +122,9 @@ import TileCache
     /// A bar of 1000 pixels for the limit: what lies side by side on it is what the cache says it uses.
     @Test func theBarAddsUp() throws {
         let statistics = try facts().statistics
-        let bar = Rectangle(minX: 0, minY: 0, maxX: 1000, maxY: 10)
+        let bar = PixelRect(minX: 0, minY: 0, maxX: 1000, maxY: 10)
         let shapes = Overlay.memory(statistics, in: bar)
-        let parts = shapes.dropFirst().compactMap { shape -> Rectangle? in
+        let parts = shapes.dropFirst().compactMap { shape -> PixelRect? in
             guard case .fill(let area, _) = shape else { return nil }
             return area
         }
@@ -132,7 +132,7 @@ import TileCache
         for (one, next) in zip(parts, parts.dropFirst()) { #expect(one.maxX == next.minX) }
         let share = try #require(parts.last).maxX / 1000
         #expect(share > 0 && share <= 1)
-        #expect(share * Double(statistics.byteLimit) <= Double(statistics.usedBytes) * 1.001)
+        #expect(share * Double(statistics.memory.limit.bytes) <= Double(statistics.memory.used.bytes) * 1.001)
     }
 
     @Test func figuresAreWrittenOut() throws {

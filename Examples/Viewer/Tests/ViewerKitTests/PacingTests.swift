@@ -13,7 +13,7 @@ import TileCache
         let first = clock.next(at: time(1000))
         #expect(first == time(1000))
         for frame in 1...200 {
-            let due = try #require(FrameRate.sixty.time(ofFrame: Int64(frame)))
+            let due = try #require(PanFrameRate.sixty.time(ofFrame: Int64(frame)))
             let jitter: Int64 = frame % 3 == 0 ? 2_000_000 : -2_000_000
             let next = clock.next(at: MonotonicTime(nanoseconds: 1_000_000_000 + due + jitter))
             #expect(next.nanoseconds == 1_000_000_000 + due)

@@ -14,8 +14,8 @@ package struct Tolerance: Sendable, Hashable {
     package init(_ text: String) throws(CheckError) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         let value = parts.last ?? ""
-        let percent = Quantity.number(value, suffix: "%").map { $0 / 100 }
-        if parts.count == 1, let share = percent ?? Quantity.number(value, suffix: "") {
+        let percent = QuantityText.number(value, suffix: "%").map { $0 / 100 }
+        if parts.count == 1, let share = percent ?? QuantityText.number(value, suffix: "") {
             (field, self.share, amount) = (nil, share, value)
         } else if parts.count == 2, !parts[0].isEmpty, !value.isEmpty {
             (field, share, amount) = (parts[0], percent, value)

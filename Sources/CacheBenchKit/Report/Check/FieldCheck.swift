@@ -148,10 +148,10 @@ struct FieldUnit {
     func number(_ text: String) -> Double? {
         if let number = Double(text) { return number.isFinite ? number : nil }
         switch unit {
-        case .bytes: return Quantity.bytes(text).map(Double.init)
-        case .milliseconds: return Quantity.duration(text).map { Double($0) / 1e6 }
-        case .seconds: return Quantity.duration(text).map { Double($0) / 1e9 }
-        case .plain: return Quantity.number(text, suffix: "%").map { $0 / 100 }
+        case .bytes: return QuantityText.bytes(text).map(Double.init)
+        case .milliseconds: return QuantityText.duration(text).map { Double($0) / 1e6 }
+        case .seconds: return QuantityText.duration(text).map { Double($0) / 1e9 }
+        case .plain: return QuantityText.number(text, suffix: "%").map { $0 / 100 }
         }
     }
 

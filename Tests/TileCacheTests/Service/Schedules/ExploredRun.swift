@@ -83,8 +83,8 @@ final class ExploredRun: @unchecked Sendable {
             reservedWorkers: scheduler.below(workers)
         )
         configuration.usesCompressedTier = scheduler.chance(85)
-        configuration.retryDelay = 1_000_000 << Int64(scheduler.below(10))
-        configuration.stuckLoadTime = scheduler.chance(30) ? 2_000_000 : 10_000_000_000
+        configuration.retryDelay = .nanoseconds(1_000_000 << Int64(scheduler.below(10)))
+        configuration.stuckLoadTime = .nanoseconds(scheduler.chance(30) ? 2_000_000 : 10_000_000_000)
         scheduler.adopt(&configuration)
         script.append("\(fullLimit) bytes, \(workers) workers, \(faults.percent) % faults")
         let cache = try TileCache(configuration)
@@ -133,7 +133,7 @@ final class ExploredRun: @unchecked Sendable {
         case 46..<60: compress(layer.id, layer.pyramid, cache)
         case 60..<62: damage(cache)
         case 62..<67: cache.byteLimit = .bytes(fullLimit / 4 * (1 + scheduler.below(4)))
-        case 67..<70: cache.trim(toBytes: scheduler.below(fullLimit))
+        case 67..<70: cache.trim(to: .bytes(scheduler.below(fullLimit)))
         case 70..<74: try? cache.pin(layer.id, levels: 0...scheduler.below(2))
         case 74..<76: cache.unpin(layer.id)
         case 76..<82: cache.invalidate(layer.id, region: region(), keepsStale: scheduler.chance(60))
@@ -153,10 +153,10 @@ final class ExploredRun: @unchecked Sendable {
         withExtendedLifetime(gone) {}
     }
 
-    private func region() -> Rectangle? {
+    private func region() -> PixelRect? {
         guard scheduler.chance(70) else { return nil }
         let (x, y) = (Double(scheduler.below(Self.world)), Double(scheduler.below(Self.world)))
-        return Rectangle(minX: x, minY: y, maxX: x + 60, maxY: y + 40)
+        return PixelRect(minX: x, minY: y, maxX: x + 60, maxY: y + 40)
     }
 
     private func addLayer(to cache: TileCache) throws {
@@ -217,7 +217,7 @@ final class ExploredRun: @unchecked Sendable {
     }
 
     private func look(_ renderer: Renderer) {
-        renderer.view?.update(Viewport(center: place.center, width: 40, height: 24, scale: place.scale))
+        renderer.view?.update(TileViewport(center: place.center, width: 40, height: 24, scale: place.scale))
         draw(renderer)
     }
 
@@ -270,7 +270,7 @@ final class ExploredRun: @unchecked Sendable {
 
     private func shutDown() {
         script.append("shutdown")
-        _ = cache?.shutdown(timeout: 0)
+        _ = cache?.shutdown(timeout: .zero)
         isOver = true
         if scheduler.pendingTimers > 0 { problems.append("a timer is left after shutdown") }
     }
@@ -330,7 +330,7 @@ final class ExploredRun: @unchecked Sendable {
         guard scheduler.settle(atMost: 20_000) else {
             return problems.append("it does not come to rest after shutdown")
         }
-        if cache?.shutdown(timeout: 0) != true { problems.append("work is under way after the end") }
+        if cache?.shutdown(timeout: .zero) != true { problems.append("work is under way after the end") }
         let inFlight = cache?.statistics.loadsInFlight ?? 0
         if inFlight > 0 { problems.append("\(inFlight) loads are in flight after the end") }
         weak let core = cache?.core

@@ -48,7 +48,7 @@ struct ExploredBlockingSource: BlockingTileSource {
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         for _ in 0..<faults.scheduler.below(4) { faults.scheduler.interleave() }
         if ExploredFaults.isAbsent(tile) { return .absent }
-        if faults.isFault() { throw TileFailure.transient(retryAfterNanoseconds: faults.wait()) }
+        if faults.isFault() { throw TileFailure.transient(retryAfter: .nanoseconds(faults.wait())) }
         fill(&pixels, with: expectedPixel(layer: layer, tile))
         return .pixels
     }
@@ -85,7 +85,7 @@ struct ExploredAsyncSource: TileSource {
         if faults.isFault() {
             switch scheduler.below(4) {
             case 0: return
-            case 1: return request.fail(.transient(retryAfterNanoseconds: faults.wait()))
+            case 1: return request.fail(.transient(retryAfter: .nanoseconds(faults.wait())))
             case 2: return faults.hanging.append(request)
             default:
                 faults.hanging.append(request)

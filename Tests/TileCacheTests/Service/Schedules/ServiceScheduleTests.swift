@@ -56,7 +56,7 @@ import Testing
         #expect(scheduler.pendingSteps == 1)
         try #require(scheduler.settle(atMost: 1000))
         #expect(view.frame().missingTileCount == 0)
-        cache.shutdown(timeout: 0)
+        cache.shutdown(timeout: .zero)
     }
 
     /// However many tiles fail, and whatever their sources ask for, one timer is pending at most, and none after the end.
@@ -77,10 +77,10 @@ import Testing
         }
         #expect(most == 1, "seed \(seed)")
         #expect(source.loads > 50)
-        cache.shutdown(timeout: 0)
+        cache.shutdown(timeout: .zero)
         #expect(scheduler.pendingTimers == 0)
         #expect(scheduler.settle(atMost: 1000))
-        #expect(cache.shutdown(timeout: 0))
+        #expect(cache.shutdown(timeout: .zero))
     }
 
     /// A source that asks for a wait without end is asked again after a day.
@@ -98,7 +98,7 @@ import Testing
         while source.loads < 3 { try #require(scheduler.runOne() || scheduler.passTime()) }
         // A wait for a worker is counted once, however often the tile is tried.
         #expect(cache.statistics.demandWaits.count == 1)
-        cache.shutdown(timeout: 0)
+        cache.shutdown(timeout: .zero)
     }
 }
 
@@ -113,6 +113,6 @@ private final class AlwaysFailingSource: BlockingTileSource {
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         count.withLock { $0 += 1 }
-        throw TileFailure.transient(retryAfterNanoseconds: wait())
+        throw TileFailure.transient(retryAfter: .nanoseconds(wait()))
     }
 }

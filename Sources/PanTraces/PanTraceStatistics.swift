@@ -1,0 +1,141 @@
+import TileCache
+
+/// Strokes, pauses, speeds and zooms of a trace, as they were measured of the recorded ones.
+///
+/// - A stroke is motion at one scale between pauses of at least 150 ms whose ends lie at least 30 px apart on screen.
+/// - Speeds are those of the centre from one point of a 50 ms grid to the next, where it moved and the scale stayed;
+///   between samples it moves straight.
+/// - A stroke reverses if it turns by more than 120 degrees from the one before, and goes on if by less than 60.
+/// - A zoom is a run of samples whose scales differ, without a pause of 150 ms.
+public struct PanTraceStatistics: Sendable {
+    /// One stroke, in screen pixels and nanoseconds.
+    public struct Stroke: Hashable, Sendable {
+        /// When its first motion began.
+        public var start: Int64
+        /// When its last motion ended.
+        public var end: Int64
+        /// To the right from end to end, in screen pixels.
+        public var x: Double
+        /// Downwards from end to end, in screen pixels.
+        public var y: Double
+
+        /// From end to end, in screen pixels.
+        public var length: Double { (x * x + y * y).squareRoot() }
+        /// In seconds.
+        public var seconds: Double { Double(end - start) / 1e9 }
+    }
+
+    /// Pauses shorter than this, in nanoseconds, do not end a stroke.
+    public static let shortestPause: Int64 = 150_000_000
+    /// Strokes shorter than this, in screen pixels, do not count.
+    public static let shortestStroke = 30.0
+    private static let grid: Int64 = 50_000_000
+
+    /// The strokes that count, in order.
+    public private(set) var strokes: [Stroke] = []
+    /// Speeds while moving, in screen pixels per second.
+    public private(set) var speeds: [Double] = []
+    /// Sizes of zooms in octaves, larger than 0 where they lead in.
+    public private(set) var zooms: [Double] = []
+    /// The shares of strokes that reverse, and that go on in the same direction.
+    public private(set) var turns = (reversed: 0, same: 0, all: 0)
+    private var cells = 0
+    private var nanoseconds: Int64 = 0
+
+    private var stroke: Stroke?
+    private var zoom: (end: Int64, octaves: Double)?
+    private var gridPoint: (sample: PanTraceSample, index: Int64)?
+
+    /// Measures nothing yet.
+    public init() {}
+
+    /// Measures traces one after the other, as one.
+    ///
+    /// - Throws: what the stream throws.
+    public mutating func add(_ stream: inout some PanSampleStream) throws(PanTraceError) {
+        var last: PanTraceSample?
+        while let sample = try stream.nextSample() {
+            if let last { step(last, sample) }
+            last = sample
+        }
+        endStroke()
+        endZoom()
+        gridPoint = nil
+        previous = nil
+        nanoseconds += last?.time ?? 0
+    }
+
+    private var previous: Stroke?
+
+    private mutating func step(_ a: PanTraceSample, _ b: PanTraceSample) {
+        measureSpeeds(a, b)
+        if a.scale != b.scale {
+            if let zoom, a.time - zoom.end >= Self.shortestPause { endZoom() }
+            zoom = (b.time, (zoom?.octaves ?? 0) + PortableMath.log2(b.scale / a.scale))
+            return
+        }
+        guard a.center != b.center else { return }
+        if let stroke, a.time - stroke.end >= Self.shortestPause { endStroke() }
+        var current = stroke ?? Stroke(start: a.time, end: a.time, x: 0, y: 0)
+        current.end = b.time
+        current.x += (b.center.x - a.center.x) * a.scale
+        current.y += (b.center.y - a.center.y) * a.scale
+        stroke = current
+    }
+
+    private mutating func endStroke() {
+        defer { stroke = nil }
+        guard let stroke, stroke.length >= Self.shortestStroke else { return }
+        if let previous {
+            let cosine = (previous.x * stroke.x + previous.y * stroke.y) / (previous.length * stroke.length)
+            turns.all += 1
+            if cosine < -0.5 { turns.reversed += 1 }
+            if cosine > 0.5 { turns.same += 1 }
+        }
+        previous = stroke
+        strokes.append(stroke)
+    }
+
+    private mutating func endZoom() {
+        if let zoom { zooms.append(zoom.octaves) }
+        zoom = nil
+    }
+
+    private mutating func measureSpeeds(_ a: PanTraceSample, _ b: PanTraceSample) {
+        if gridPoint == nil { gridPoint = (a, a.time / Self.grid) }
+        while let point = gridPoint, (point.index + 1) * Self.grid <= b.time {
+            let time = (point.index + 1) * Self.grid
+            let part = Double(time - a.time) / Double(b.time - a.time)
+            var sample = time == b.time ? b : a
+            sample.center.x = a.center.x + (b.center.x - a.center.x) * part
+            sample.center.y = a.center.y + (b.center.y - a.center.y) * part
+            let x = (sample.center.x - point.sample.center.x) * sample.scale
+            let y = (sample.center.y - point.sample.center.y) * sample.scale
+            cells += 1
+            if sample.scale == point.sample.scale, x != 0 || y != 0 {
+                speeds.append((x * x + y * y).squareRoot() * (1e9 / Double(Self.grid)))
+            }
+            gridPoint = (sample, point.index + 1)
+        }
+    }
+
+    // MARK: Figures
+
+    /// The share of the time in which something moved; `nil` where there was none.
+    public var movingShare: Double? { cells == 0 ? nil : Double(speeds.count) / Double(cells) }
+    /// The share of strokes that turn back; `nil` where there are fewer than two.
+    public var reversedShare: Double? { turns.all == 0 ? nil : Double(turns.reversed) / Double(turns.all) }
+    /// The share of strokes that go on; `nil` where there are fewer than two.
+    public var sameShare: Double? { turns.all == 0 ? nil : Double(turns.same) / Double(turns.all) }
+    /// Zooms in a minute; `nil` where there was no time.
+    public var zoomsPerMinute: Double? { nanoseconds == 0 ? nil : Double(zooms.count) / (Double(nanoseconds) / 6e10) }
+    /// Pauses between strokes, in seconds.
+    public var pauses: [Double] { zip(strokes, strokes.dropFirst()).map { Double($1.start - $0.end) / 1e9 } }
+
+    /// The value that a share of some values lies below; `nil` where there are none.
+    public static func percentile(_ share: Double, of values: [Double]) -> Double? {
+        guard !values.isEmpty else { return nil }
+        let sorted = values.sorted()
+        return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
+    }
+}

@@ -1,0 +1,99 @@
+/// What the pool says of itself, and what must hold of it.
+extension TileCacheStatistics {
+    /// The figures that the pool alone knows.
+    init(of pool: borrowing PoolState) {
+        let counters = pool.counters
+        loads = counters.loads
+        prefetches = counters.prefetches
+        tiers = counters.tiers
+        loadsInFlight = pool.loadCount
+        for case let load? in pool.loads where !load.isDemand && !load.wasLate { prefetchesInFlight += 1 }
+        memory.limit = .bytes(pool.configuration.byteLimit)
+        memory.used = .bytes(pool.committedBytes)
+        memory.peak = .bytes(counters.peakBytes)
+        memory.decoded = .bytes(pool.slotUsedBytes)
+        memory.compressed = .bytes(pool.pages.usedBytes)
+        memory.inFlight = .bytes(pool.inFlightBytes + pool.heldBytes)
+        memory.bookkeeping = .bytes(pool.bookkeepingBytes)
+        memory.pinned = .bytes(pool.tiles.pinnedBytes)
+        memory.peakDecoded = .bytes(counters.peakDecodedBytes)
+        memory.peakCompressed = .bytes(counters.peakCompressedBytes)
+        memory.peakInFlight = .bytes(counters.peakInFlightBytes)
+        memory.decodedTiles = pool.tiles.decoded
+        memory.compressedTiles = pool.tiles.compressed
+        memory.pinnedTiles = pool.tiles.pinned
+        (memory.unseenTiles, memory.unseenPrefetchedTiles) = pool.unseen
+    }
+
+    /// Identities of the counters that do not hold, in words: none, at every moment.
+    ///
+    /// Each load, prefetch, demand and resident tile is counted in exactly one place. Tests and `cachebench stress` look
+    /// at this after all that they do.
+    package var contradictions: [String] {
+        var found: [String] = []
+        func sum(_ whole: String, _ total: Int, _ parts: KeyValuePairs<String, Int>) {
+            guard parts.reduce(0, { $0 + $1.value }) != total || parts.contains(where: { $0.value < 0 }) else { return }
+            found.append("\(total) \(whole), but " + parts.map { "\($0.value) \($0.key)" }.joined(separator: " + "))
+        }
+        func order(_ less: String, _ a: Int, _ more: String, _ b: Int) {
+            if a > b { found.append("\(a) \(less), but \(b) \(more)") }
+        }
+        sum(
+            "loads started",
+            loads.started,
+            [
+                "finished": loads.finished, "absent": loads.absent, "failed": loads.failed,
+                "cancelled": loads.cancelled,
+                "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
+            ]
+        )
+        sum(
+            "loads started",
+            loads.started,
+            [
+                "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
+                "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
+            ]
+        )
+        sum(
+            "prefetches started",
+            prefetches.started,
+            [
+                "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
+                "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,
+                "resident and unseen": memory.unseenPrefetchedTiles,
+            ]
+        )
+        sum(
+            "loads finished",
+            loads.finished,
+            [
+                "removed": tiers.removed.reduce(0, +), "decoded": memory.decodedTiles,
+                "compressed": memory.compressedTiles,
+            ]
+        )
+        for (kind, counts) in [("pan", pan), ("zoom", zoom)] {
+            sum(
+                "\(kind) demands",
+                counts.total,
+                [
+                    "decoded": counts.decodedHits, "compressed": counts.compressedHits, "late": counts.late,
+                    "missed": counts.missed,
+                ]
+            )
+        }
+        order("bytes decoded and compressed", memory.decoded.bytes + memory.compressed.bytes, "used", memory.used.bytes)
+        order("bytes used", memory.used.bytes, "at the peak", memory.peak.bytes)
+        order(
+            "promotions and compressed tiles",
+            tiers.promotions + memory.compressedTiles,
+            "demotions",
+            tiers.demotions - tiers.incompressible
+        )
+        order("prefetches", prefetches.started, "loads", loads.started)
+        order("undecodable payloads", tiers.undecodablePayloads, "payloads", tiers.encodedPayloads)
+        order("holes", synthesis.holes, "loads to make tiles", synthesis.loads)
+        order("pinned tiles", memory.pinnedTiles, "decoded", memory.decodedTiles)
+        return found
+    }
+}

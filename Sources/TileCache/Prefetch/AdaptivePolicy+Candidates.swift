@@ -1,0 +1,316 @@
+/// What a plan looks ahead from.
+struct Outlook {
+    /// The share of the world's width or height from which on a view is an overview of it.
+    static let overviewShare = 0.5
+
+    let target: PlanTarget
+    let travel: EdgeTravel
+    /// The direction of late, of length 1; `nil` where there was none.
+    let heading: WorldPoint?
+    let zoomContext: MotionEstimate.ZoomContext
+    /// Seconds that a load takes.
+    let latency: Double
+    /// Whether the view uncovers tiles faster than all workers together can load them.
+    let isSaturated: Bool
+
+    var view: PixelRect { travel.view }
+    var scale: Double { travel.scale }
+
+    init(
+        target: PlanTarget,
+        travel: EdgeTravel,
+        motion: MotionEstimate,
+        seesHeading: Bool,
+        latency: Double,
+        workers: Int
+    ) {
+        self.target = target
+        self.travel = travel
+        self.latency = latency
+        zoomContext = Self.zoomContext(motion, view: travel.view, pyramid: target.pyramid)
+        let way = motion.heading
+        let length = (way.x * way.x + way.y * way.y).squareRoot()
+        heading =
+            seesHeading && length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
+        let level = target.pyramid.levels[target.level]
+        let columns = travel.view.width * travel.scale / Double(level.tileWidth) + 1
+        let rows = travel.view.height * travel.scale / Double(level.tileHeight) + 1
+        let uncovered =
+            abs(motion.velocity.x) / Double(level.tileWidth) * rows
+            + abs(motion.velocity.y) / Double(level.tileHeight) * columns
+        isSaturated = travel.isMoving && uncovered * latency > Double(workers)
+    }
+
+    /// What the last zoom means for the next one. Nobody has to have zoomed out to see the whole world at the start: it
+    /// is an overview, and people zoom into it.
+    private static func zoomContext(_ motion: MotionEstimate, view: PixelRect, pyramid: TilePyramid)
+        -> MotionEstimate.ZoomContext
+    {
+        let isOverview =
+            view.width >= pyramid.worldWidth * overviewShare || view.height >= pyramid.worldHeight * overviewShare
+        return motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
+    }
+
+    /// Where a tile lies: of the copies of a world that wraps the one nearest to the view's middle.
+    func rectangle(of key: TileKey) -> PixelRect {
+        target.pyramid.nearestCopy(
+            of: target.pyramid.uncutRectangle(of: key.coordinate),
+            to: target.viewport.center.x
+        )
+    }
+
+    /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.
+    func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
+        let grid = target.pyramid.levels[level]
+        var rectangle = rectangle
+        if target.pyramid.wrapsX {
+            // Once around: of the copies of a tile the nearest counts.
+            let middle = (view.minX + view.maxX) / 2
+            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
+            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
+        }
+        ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, offset in
+            let x = grid.origin.x + Double(column) * grid.tileSpanX + offset
+            let y = grid.origin.y + Double(row) * grid.tileSpanY
+            body(
+                TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row)),
+                PixelRect(minX: x, minY: y, maxX: x + grid.tileSpanX, maxY: y + grid.tileSpanY)
+            )
+            return true
+        }
+    }
+}
+
+/// Which tiles a plan thinks about: those around the view, those of other levels, those that were in view before.
+extension AdaptivePolicy {
+    /// How far around a view at rest is looked, in screen pixels. With 512 `starcraft_view` loses .005 of its hits at 12
+    /// screens and gains .008 at 4; with 2048 nothing is gained.
+    static let ringReach = 1024.0
+    /// The most tiles, the needed ones included, of the ring of a view at rest.
+    static let ringTiles = 400.0
+    /// How far along the motion is looked, in shares of its travel and in screen pixels at most.
+    static let travelReach = 1.5
+    static let maximumTravel = 2048.0
+    /// The most tiles at other levels, by step (-3, -2, -1, +1, +2).
+    static let kinTiles = [40.0, 60, 120, 120, 60]
+    /// Screen pixels around the view after a zoom by one level out or in: people zoom about a pointer, not the centre.
+    static let kinMargins = [0.0, 0, 128, 256, 0]
+    /// Tiles of one visit class that may be wished back, and that are looked through for it.
+    static let returnsPerClass = 40
+    static let returnsLookedAt = 128
+
+    /// The odds of a tile in its bin, or of its return where they are better.
+    ///
+    /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
+    private mutating func worth(of bin: Int, _ slot: Int?) -> ForesightOdds.Worth {
+        var worth = odds.worth(bin)
+        if effects.contains(.returns), let slot {
+            let back = odds.worth(seen.bin(slot, demands: demands))
+            worth.gain = max(worth.gain, back.gain)
+            worth.loss = max(worth.loss, back.loss)
+        }
+        return worth
+    }
+
+    // MARK: - Where the renderer goes
+
+    /// The most tiles of a declared destination that are thought of.
+    static let destinationTiles = 200
+    /// What those are worth: they are all but certain, and not needed yet.
+    static let destinationGain = 0.9
+
+    /// Tiles of the view that the renderer has said it will show.
+    mutating func findDestination(_ outlook: Outlook, now: Int64) {
+        let target = outlook.target
+        guard let destination = target.destination, destination.time.nanoseconds > now,
+            destination.viewport.isDrawable
+        else { return }
+        let level = target.selection.level(for: destination.viewport.scale, in: target.pyramid, previous: target.level)
+        var count = 0
+        ViewportCover(pyramid: target.pyramid, viewport: destination.viewport, levelIndex: level)
+            .forEach { column, row, _ in
+                let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
+                let slot = seen.find(key)
+                if slot.map({ seen.records[$0].neededAt != change }) ?? true {
+                    consider(key, bin: -1, ForesightOdds.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
+                    count += 1
+                }
+                return count < Self.destinationTiles
+            }
+    }
+
+    // MARK: - Around the view
+
+    /// Tiles of the view's level around it, farther where it is going.
+    mutating func findNeighbours(_ outlook: Outlook) {
+        let isMoving = outlook.travel.isMoving
+        outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
+            let slot = seen.find(key)
+            if let slot, seen.records[slot].neededAt == change { return }
+            let view = outlook.view
+            let isRight = tile.minX >= view.maxX
+            let isBelow = tile.minY >= view.maxY
+            // A pixel more than the gap: a tile that touches the view is not in it.
+            let gapX =
+                isRight
+                ? (tile.minX - view.maxX) * outlook.scale + 1
+                : tile.maxX <= view.minX ? (tile.maxX - view.minX) * outlook.scale - 1 : 0
+            let gapY =
+                isBelow
+                ? (tile.minY - view.maxY) * outlook.scale + 1
+                : tile.maxY <= view.minY ? (tile.maxY - view.minY) * outlook.scale - 1 : 0
+            var direction = Self.direction(gapX, gapY, outlook)
+            var reach = 0
+            var isHopeless = false
+            if isMoving {
+                if let entry = outlook.travel.entry(gapX: gapX, gapY: gapY) {
+                    direction = .ahead
+                    reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
+                    let exit = outlook.travel.exit(of: tile)
+                    isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
+                    // While loads cannot keep up, what would come late is left to those that come in time:
+                    // `trackpad_wheel` hits .31 with it and .17 without.
+                    let isLate = outlook.travel.time(forShare: entry) < outlook.latency
+                    if isLate, outlook.isSaturated { isHopeless = true }
+                } else if direction == .ahead {
+                    direction = .aside
+                }
+            }
+            let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
+            let bin = ForesightBin.pan(
+                isMoving: isMoving,
+                direction,
+                reach: reach,
+                distance: ForesightBin.distance(max(distance, 1)),
+                isSeen: slot != nil
+            )
+            var worth = worth(of: bin, slot)
+            if isHopeless { worth.gain = -1 }
+            consider(key, bin: bin, worth, slot: slot)
+        }
+    }
+
+    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
+        guard let heading = outlook.heading else { return .unknown }
+        // Within 60 degrees: a cosine above one half, without its root and its division.
+        let along = x * heading.x + y * heading.y
+        guard along * along > 0.25 * (x * x + y * y) else { return .aside }
+        return along > 0 ? .ahead : .behind
+    }
+
+    private static func neighbourhood(_ outlook: Outlook) -> PixelRect {
+        let level = outlook.target.pyramid.levels[outlook.target.level]
+        let tileWidth = level.tileSpanX * outlook.scale
+        let tileHeight = level.tileSpanY * outlook.scale
+        let columns = outlook.view.width / level.tileSpanX + 1
+        let rows = outlook.view.height / level.tileSpanY + 1
+        let (across, down) = (1 / tileWidth, 1 / tileHeight)
+        func tiles(_ x: Double, _ y: Double) -> Double { (columns + x * across) * (rows + y * down) }
+        var reach = ringReach
+        let least = max(tileWidth, tileHeight)
+        // Absurdly small tiles: at most a few hundred steps.
+        let step = max(least / 2, 4)
+        while reach > least, tiles(2 * reach, 2 * reach) > ringTiles { reach -= step }
+        var (left, right, top, bottom) = (reach, reach, reach, reach)
+        if outlook.travel.isMoving {
+            func along(_ way: Double) -> Double { min(max(reach, way * travelReach), maximumTravel) }
+            left = along(-outlook.travel.left)
+            right = along(outlook.travel.right)
+            top = along(-outlook.travel.top)
+            bottom = along(outlook.travel.bottom)
+        }
+        let most = ringTiles + columns * rows
+        var steps = 0
+        while steps < 32, tiles(left + right, top + bottom) > most {
+            left *= 0.9
+            right *= 0.9
+            top *= 0.9
+            bottom *= 0.9
+            steps += 1
+        }
+        return PixelRect(
+            minX: outlook.view.minX - left / outlook.scale,
+            minY: outlook.view.minY - top / outlook.scale,
+            maxX: outlook.view.maxX + right / outlook.scale,
+            maxY: outlook.view.maxY + bottom / outlook.scale
+        )
+    }
+
+    /// The longer side and half of the shorter one: within 12 % of the straight distance, without a root.
+    private static func distance(_ x: Double, _ y: Double) -> Double { x > y ? x + 0.5 * y : y + 0.5 * x }
+
+    // MARK: - Other levels
+
+    /// Tiles of coarser and finer levels about the centre: what zooms will need.
+    mutating func findKin(_ outlook: Outlook) {
+        let levels = outlook.target.pyramid.levels
+        let level = outlook.target.level
+        for (step, offset) in ForesightBin.levelSteps.enumerated()
+        where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
+            let kin = levels[level + offset]
+            let ratio = levels[level].worldPixelsPerPixel / kin.worldPixelsPerPixel
+            let scale = outlook.scale * ratio
+            let center = outlook.target.viewport.center
+            let tileWidth = kin.tileSpanX * scale
+            let tileHeight = kin.tileSpanY * scale
+            var width = outlook.view.width * outlook.scale
+            var height = outlook.view.height * outlook.scale
+            var margin = Self.kinMargins[step]
+            // In pixels, a tile more each way: every plan goes through this for each level, so it divides nothing.
+            let mostPixels = Self.kinTiles[step] * tileWidth * tileHeight
+            var steps = 0
+            while steps < 64, (width + 2 * margin + tileWidth) * (height + 2 * margin + tileHeight) > mostPixels {
+                width *= 0.9
+                height *= 0.9
+                margin *= 0.9
+                steps += 1
+            }
+            let shown = PixelRect(
+                minX: center.x - width / 2 / scale,
+                minY: center.y - height / 2 / scale,
+                maxX: center.x + width / 2 / scale,
+                maxY: center.y + height / 2 / scale
+            )
+            let around = shown.grown(x: margin / scale, y: margin / scale)
+            outlook.forEachTile(at: level + offset, in: around) { key, tile in
+                let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
+                let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
+                let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
+                let slot = seen.find(key)
+                let bin = ForesightBin.zoom(
+                    step: step,
+                    outlook.zoomContext,
+                    distance: ForesightBin.distance(distance),
+                    isSeen: slot != nil
+                )
+                consider(key, bin: bin, worth(of: bin, slot), slot: slot)
+            }
+        }
+    }
+
+    // MARK: - Returns
+
+    /// Tiles that were in view before and are worth having back.
+    mutating func findReturns(_ context: PlanContext) {
+        for visitClass in 0..<VisitClass.count {
+            let gains = (0..<VisitClass.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
+            guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
+            var slots: [Int] = []
+            seen.forEach(visitClass: visitClass) { slot in
+                let record = seen.records[slot]
+                let age = VisitClass.age(ofDemands: demands - record.lastNeeded)
+                if age > oldest || slots.count == Self.returnsLookedAt { return false }
+                if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
+                return true
+            }
+            let standings = context.standings(slots.map { seen.records[$0].key })
+            var count = 0
+            for (slot, standing) in zip(slots, standings)
+            where standing.residency == .none && count < Self.returnsPerClass {
+                let bin = seen.bin(slot, demands: demands)
+                consider(seen.records[slot].key, bin: -1, odds.worth(bin), slot: slot)
+                count += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+public import TileCache
+
+/// A Deep Zoom image: `NAME.dzi` and the files `NAME_files/level/column_row.jpg` beside it.
+///
+/// Tiles may overlap: what they share with their neighbours is cut away, so that the layer's tiles have no border. Levels
+/// that are smaller than a tile and have a finer level that fits in one, too, are left out: the coarsest that is not
+/// is level 0. A file that is not there is a tile that does not exist.
+public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
+    /// The descriptor's path.
+    public let name: String
+    /// The image at full resolution is the world.
+    public let pyramid: TilePyramid
+    /// How the layer's pixels are laid out.
+    public let layerOptions: LayerOptions
+    /// Pixels that neighbouring tiles share on each side; they are never seen.
+    public var overlap: Int { descriptor.overlap }
+
+    private let folder: String
+    private let descriptor: DeepZoomDescriptor
+    /// The folder's name of level 0.
+    private let firstLevel: Int
+    private let delivery: TileDelivery
+
+    /// Opens a descriptor.
+    ///
+    /// - Parameters:
+    ///   - path: of the `.dzi` file.
+    ///   - options: of the pixels; the tile size is the descriptor's.
+    /// - Throws: ``TileSourceError`` where the file is no descriptor, or there is no folder of tiles beside it.
+    public init(path: String, options: TileSourceOptions = TileSourceOptions()) throws(TileSourceError) {
+        try options.check(path)
+        let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
+        descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
+        let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
+        folder = stem + "_files"
+        guard let names = Files.names(in: folder) else {
+            throw TileSourceError(path, "a folder \(folder) with its tiles was expected")
+        }
+        // The full resolution is level ceil(log2(longer side)) by the format; sets whose coarsest level is a whole tile
+        // count from there.
+        let usual = max(descriptor.width, descriptor.height).ceilingLog2
+        let found = names.compactMap { Int($0) }.filter { $0 >= 0 && $0 <= usual }.max()
+        guard let last = names.contains("\(usual)") ? usual : found else {
+            throw TileSourceError(
+                path,
+                "a folder \(folder)/\(usual) with the tiles of the full resolution was expected"
+            )
+        }
+        let size = descriptor.tileSize
+        var count = 1
+        while count <= last, size << (count - 1) < max(descriptor.width, descriptor.height) { count += 1 }
+        firstLevel = last - count + 1
+        do {
+            pyramid = try TilePyramid(
+                worldWidth: Double(descriptor.width),
+                worldHeight: Double(descriptor.height),
+                wrapsX: options.wrapsX,
+                levels: (0..<count).map { [descriptor] level in
+                    let span = 1 << (count - 1 - level)
+                    return PyramidLevel(
+                        width: (descriptor.width - 1) / span + 1,
+                        height: (descriptor.height - 1) / span + 1,
+                        tileWidth: size,
+                        tileHeight: size,
+                        worldPixelsPerPixel: Double(span)
+                    )
+                }
+            )
+        } catch {
+            throw TileSourceError(path, "\(error)")
+        }
+        name = path
+        layerOptions = options.layerOptions
+        delivery = TileDelivery(options)
+    }
+
+    /// What has been loaded and what has failed so far.
+    public var statistics: TileSourceStatistics { delivery.statistics }
+
+    /// Reads and decodes a tile.
+    public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        let path = path(of: tile)
+        return try delivery.deliver(Files.read(path), placement(of: tile), of: path, into: &pixels)
+    }
+
+    /// Decodes a tile anew from the file's bytes.
+    public func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try delivery.decode(encoded, placement(of: tile), of: path(of: tile), into: &pixels)
+    }
+
+    private func path(of tile: TileCoordinate) -> String {
+        "\(folder)/\(firstLevel + tile.level)/\(tile.column)_\(tile.row).\(descriptor.fileExtension)"
+    }
+
+    /// The image has the overlap on all sides on which it has a neighbour, and ends where the level does.
+    private func placement(of tile: TileCoordinate) -> ImagePlacement {
+        let level = pyramid.levels[tile.level]
+        let (size, overlap) = (descriptor.tileSize, descriptor.overlap)
+        func along(_ index: Int, _ length: Int) -> (image: Int, start: Int, count: Int) {
+            let first = index * size
+            let end = min(first + size, length)
+            let (from, to) = (max(first - overlap, 0), min(first + size + overlap, length))
+            return (to - from, first - from, end - first)
+        }
+        let (x, y) = (along(tile.column, level.width), along(tile.row, level.height))
+        return ImagePlacement(
+            imageWidth: x.image,
+            imageHeight: y.image,
+            x: x.start,
+            y: y.start,
+            width: x.count,
+            height: y.count
+        )
+    }
+}
+
+extension Int {
+    /// The least power of two that is not smaller, as its exponent; of 1 or more.
+    var ceilingLog2: Int { self <= 1 ? 0 : Int.bitWidth - (self - 1).leadingZeroBitCount }
+}

@@ -1,0 +1,87 @@
+public import TileCache
+
+/// How an ``HTTPTileSource`` asks its server.
+public struct HTTPTileOptions: Hashable, Sendable {
+    /// The zooms that the server has; `zooms.lowerBound` is level 0. Default: 0...9, a world of 131,072 pixels with tiles
+    /// of 256.
+    public var zooms: ClosedRange<Int>
+    /// Concurrent connections, 1...64. Default: 6. Further requests wait, those that a view needs first.
+    public var connections: Int
+    /// The longest time to connect, 1 ms to an hour. Default: 5 s.
+    public var connectTimeout: Duration
+    /// The longest time of one attempt, from its start to its last byte, 1 ms to an hour. Default: 15 s.
+    public var timeout: Duration
+    /// Retries of a failed request, 0...20. Default: 3. Only transient failures are retried: time-outs, broken
+    /// connections, truncated answers, and the statuses 408, 425, 429 and 500 and above.
+    public var retries: Int
+    /// The wait before the first retry, 0 to an hour, doubled before each further one, up to 30 s. Default: 0.2 s.
+    /// Each wait is drawn from half of that to all of it, so that tiles that failed together do not come back together.
+    /// A longer `Retry-After` of the server counts instead, up to 30 s.
+    public var backOff: Duration
+    /// The largest answer, 1 byte to 1 GiB. Default: 16 MiB.
+    public var largestTile: ByteCount
+    /// Memory for answers that have an `ETag` or `Last-Modified`, so that a tile that is requested again need not be sent
+    /// again; 0 to 1 TiB. Default: 4 MiB. It does not count against the cache's limit.
+    public var keptAnswers: ByteCount
+    /// Statuses that mean that there is no such tile. Default: 204, 404 and 410.
+    public var absentStatuses: Set<Int>
+    /// Header lines of requests, `Name: value`, such as a key. Default: none.
+    ///
+    /// They are sent to the template's scheme, host and port, and to no other that a redirection names.
+    public var headers: [String]
+    /// Whether ``headers`` are also sent to other schemes, hosts and ports that redirections name. Default: `false`.
+    public var sendsHeadersToOtherOrigins: Bool
+
+    /// Makes options.
+    public init(
+        zooms: ClosedRange<Int> = 0...9,
+        connections: Int = 6,
+        connectTimeout: Duration = .seconds(5),
+        timeout: Duration = .seconds(15),
+        retries: Int = 3,
+        backOff: Duration = .milliseconds(200),
+        largestTile: ByteCount = .mebibytes(16),
+        keptAnswers: ByteCount = .mebibytes(4),
+        absentStatuses: Set<Int> = [204, 404, 410],
+        headers: [String] = [],
+        sendsHeadersToOtherOrigins: Bool = false
+    ) {
+        self.zooms = zooms
+        self.connections = connections
+        self.connectTimeout = connectTimeout
+        self.timeout = timeout
+        self.retries = retries
+        self.backOff = backOff
+        self.largestTile = largestTile
+        self.keptAnswers = keptAnswers
+        self.absentStatuses = absentStatuses
+        self.headers = headers
+        self.sendsHeadersToOtherOrigins = sendsHeadersToOtherOrigins
+    }
+
+    func check(_ subject: String) throws(TileSourceError) {
+        func expect<Value: Comparable>(
+            _ name: String,
+            _ value: Value,
+            _ range: ClosedRange<Value>
+        ) throws(TileSourceError) {
+            guard !range.contains(value) else { return }
+            throw TileSourceError(
+                subject,
+                "\(name) of \(range.lowerBound) to \(range.upperBound) was expected, not \(value)"
+            )
+        }
+        try expect("zooms", zooms.lowerBound, MapPyramid.zooms)
+        try expect("zooms", zooms.upperBound, MapPyramid.zooms)
+        try expect("connections", connections, 1...64)
+        try expect("connectTimeout", connectTimeout, .milliseconds(1) ... .seconds(3600))
+        try expect("timeout", timeout, .milliseconds(1) ... .seconds(3600))
+        try expect("retries", retries, 0...20)
+        try expect("backOff", backOff, .zero ... .seconds(3600))
+        try expect("largestTile", largestTile, .bytes(1) ... .gibibytes(1))
+        try expect("keptAnswers", keptAnswers, .bytes(0) ... .gibibytes(1024))
+        for header in headers where !header.contains(":") || header.utf8.contains(where: { $0 < 32 || $0 == 127 }) {
+            throw TileSourceError(subject, "a header line \"Name: value\" was expected, not \"\(header)\"")
+        }
+    }
+}

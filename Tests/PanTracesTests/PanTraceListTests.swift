@@ -1,0 +1,53 @@
+import Foundation
+import PanTraces
+import Testing
+
+@Suite struct TraceListTests {
+    /// Makes a folder with some empty files, and takes it away again.
+    private func withFolder(_ files: [String], _ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/traces-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for file in files {
+            let path = folder + "/" + file
+            let parent = String(path[..<path.lastIndex(of: "/")!])
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: path))
+        }
+        try body(folder)
+    }
+
+    @Test func directoriesAreAllTheirTracesInOrder() throws {
+        try withFolder(["b.csv", "a.csv", "notes.txt", ".hidden.csv", "drag/2.csv", "drag/1.csv", "c/d/e.csv"]) {
+            (folder: String) throws in
+            let expected = ["a.csv", "b.csv", "c/d/e.csv", "drag/1.csv", "drag/2.csv"].map { folder + "/" + $0 }
+            #expect(try PanTraceList.paths([folder]) == expected)
+            #expect(try PanTraceList.paths([folder + "/"]) == expected)
+        }
+    }
+
+    @Test func filesStayAsTheyAre() throws {
+        // Whether they can be read shows when they are read.
+        #expect(try PanTraceList.paths(["nowhere.txt", "-"]) == ["nowhere.txt", "-"])
+        #expect(try PanTraceList.paths([]) == [])
+    }
+
+    @Test func directoriesWithoutTracesAreNamed() throws {
+        try withFolder(["notes.txt"]) { folder in
+            let error = #expect(throws: PanTraceError.self) { try PanTraceList.paths([folder]) }
+            #expect(error?.description == "\(folder): expected a directory with .csv files in it, found none")
+        }
+    }
+
+    @Test func standardInputIsReadOnce() {
+        let error = #expect(throws: PanTraceError.self) { try PanTraceList.paths(["-", "-"]) }
+        #expect(error?.file == "standard input")
+    }
+
+    @Test func linksToWhereTheyLieDoNotLoop() throws {
+        try withFolder(["a.csv"]) { folder in
+            try FileManager.default.createSymbolicLink(atPath: folder + "/again", withDestinationPath: folder)
+            #expect(try PanTraceList.paths([folder]) == [folder + "/a.csv"])
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Testing
+
+@testable import TileCache
+
+/// The default policy on cases small enough to say what is right.
+@Suite struct AdaptivePolicyTests {
+    /// A policy with a view of its own, an empty cache behind it and a clock of 60 frames a second.
+    private struct Session {
+        var policy = AdaptivePolicy()
+        var frame = 0
+        var resident: Set<TileKey> = []
+        var effort = 0.5
+        var destination: ViewportDestination?
+        let pyramid: TilePyramid
+        private var before: Set<TileKey> = []
+
+        init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
+            pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
+        }
+
+        /// One frame; what the policy would like.
+        mutating func show(_ viewport: TileViewport) -> Plan {
+            let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
+            let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
+            let time = Int64(frame) * 16_666_667
+            let present = resident
+            let demands = needed.filter { !before.contains($0) }
+            policy.observe(
+                FrameObservation(
+                    time: time,
+                    viewport: viewport,
+                    level: level,
+                    needed: needed,
+                    pyramid: pyramid,
+                    demands: frame == 0 ? 0 : demands.count,
+                    missed: frame == 0 ? 0 : demands.filter { !present.contains($0) }.count
+                )
+            )
+            before = Set(needed)
+            frame += 1
+            var plan = Plan()
+            policy.appendWishes(
+                to: &plan,
+                target: PlanTarget(
+                    layer: 0,
+                    pyramid: pyramid,
+                    viewport: viewport,
+                    level: level,
+                    needed: needed,
+                    destination: destination,
+                    selection: TileLevelSelection()
+                ),
+                context: PlanContext(
+                    now: time,
+                    workers: 4,
+                    loadLatency: 40_000_000,
+                    capacityTiles: 200,
+                    effort: effort,
+                    residency: { present.contains($0) ? .decoded : .none }
+                )
+            )
+            return plan
+        }
+    }
+
+    private static func view(_ x: Double, _ y: Double, scale: Double = 1, width: Double = 1000, height: Double = 700)
+        -> TileViewport
+    {
+        TileViewport(center: WorldPoint(x: x, y: y), width: width, height: height, scale: scale)
+    }
+
+    private static func level(_ session: Session, scale: Double) -> Int {
+        TileLevelSelection().level(for: scale, in: session.pyramid)
+    }
+
+    @Test func movingRightWishesForWhatIsOnTheRight() throws {
+        var session = try Session()
+        let level = Self.level(session, scale: 1)
+        var plan = Plan()
+        // At the end the next column on the right is 60 pixels away, and the last one on the left 220.
+        for step in 0..<20 { plan = session.show(Self.view(20_147 + 15 * Double(step), 30_000)) }
+        let view = Self.view(20_147 + 15 * 19, 30_000).uprightRectangle
+        let neighbours = plan.entries.map(\.key.coordinate).filter { $0.level == level }
+        #expect(neighbours.count > 4)
+        for tile in neighbours.prefix(3) {
+            #expect(Double(tile.column) * 256 >= view.maxX, "\(tile) is not on the right")
+        }
+    }
+
+    @Test func zoomingInWishesForChildrenAboutTheCentre() throws {
+        var session = try Session()
+        var plan = Plan()
+        for step in 0..<30 {
+            let scale = 0.02 * PortableMath.exp2(Double(step) / 12)
+            plan = session.show(Self.view(30_000, 30_000, scale: scale))
+        }
+        let level = Self.level(session, scale: 0.02 * PortableMath.exp2(29.0 / 12))
+        let children = plan.entries.map(\.key.coordinate).filter { $0.level == level + 1 }
+        #expect(children.count >= 8)
+        let span = session.pyramid.levels[level + 1].tileSpanX
+        let column = Int(30_000 / span)
+        #expect(children.prefix(8).contains { abs($0.column - column) <= 1 && abs($0.row - column) <= 1 })
+        #expect(children.allSatisfy { abs($0.column - column) <= 8 && abs($0.row - column) <= 8 })
+    }
+
+    @Test func withoutEffortNothingIsWishedFor() throws {
+        var session = try Session()
+        session.effort = 0
+        for step in 0..<5 {
+            let plan = session.show(Self.view(20_000 + 40 * Double(step / 3), 30_000))
+            #expect(plan.entries.isEmpty && plan.first.isEmpty && plan.hopeless.isEmpty && plan.keepValues.isEmpty)
+        }
+    }
+
+    @Test func atRestMoreEffortWishesForMore() throws {
+        func wishes(_ effort: Double) throws -> Int {
+            var session = try Session()
+            session.effort = effort
+            var plan = Plan()
+            for _ in 0..<10 { plan = session.show(Self.view(20_000, 30_000)) }
+            return plan.entries.count
+        }
+        let (little, usual, all) = (try wishes(0.02), try wishes(0.5), try wishes(1))
+        #expect(little < usual)
+        #expect(usual <= all)
+    }
+
+    @Test func theSameObservationsGiveTheSameWishes() throws {
+        var first = try Session()
+        var random = SplitMix64(seed: 7)
+        for step in 0..<200 {
+            let x = 20_000 + 3000 * random.nextUnit()
+            let view = Self.view(x, 30_000, scale: step % 40 < 20 ? 1 : 0.4)
+            if step == 100 {
+                // A copy goes its own way to the same end.
+                var copy = first
+                let a = copy.show(view)
+                let b = first.show(view)
+                #expect(a.entries == b.entries && a.keepValues == b.keepValues && a.recency == b.recency)
+            } else {
+                _ = first.show(view)
+            }
+        }
+    }
+
+    @Test func aGapIsCoveredByOneLoadBeforeAnythingElse() throws {
+        var session = try Session()
+        let plan = session.show(Self.view(32_768, 32_768))
+        #expect(plan.first.count == 1)
+        let cover = try #require(plan.first.first)
+        #expect(cover.reason == .cover)
+        // Around the world's middle only level 0 has one tile over all of it.
+        #expect(cover.key.level == 0)
+        session.resident.insert(cover.key)
+        #expect(session.show(Self.view(32_768, 32_768)).first.isEmpty)
+        #expect(session.show(Self.view(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
+    }
+
+    @Test func whatLeavesBeforeItCouldLandIsNotStarted() throws {
+        var session = try Session()
+        var plan = Plan()
+        for step in 0..<20 { plan = session.show(Self.view(20_000 + 100 * Double(step), 30_000)) }
+        let view = Self.view(20_000 + 100 * 19, 30_000).uprightRectangle
+        #expect(!plan.hopeless.isEmpty)
+        for key in plan.hopeless { #expect(Double(key.coordinate.column + 1) * 256 < view.minX + 512) }
+        #expect(session.show(Self.view(20_000 + 100 * 19, 30_000)).hopeless.count <= plan.hopeless.count + 8)
+    }
+
+    @Test func aDestinationIsWishedForFirst() throws {
+        var session = try Session()
+        let there = Self.view(50_000, 50_000, scale: 0.5)
+        session.destination = ViewportDestination(viewport: there, time: MonotonicTime(nanoseconds: 2_000_000_000))
+        let plan = session.show(Self.view(10_000, 10_000))
+        let wanted = session.pyramid.neededTiles(under: there, at: Self.level(session, scale: 0.5))
+        #expect(plan.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
+    }
+
+    @Test func returnsAreRemembered() throws {
+        var session = try Session()
+        // Back and forth between two places by jumps: the other place is known to be worth having.
+        var plan = Plan()
+        for step in 0..<400 { plan = session.show(Self.view(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
+        let other = Set(session.pyramid.neededTiles(under: Self.view(10_000, 30_000), at: session.pyramid.maximumLevel))
+        #expect(plan.entries.prefix(20).contains { other.contains($0.key.coordinate) })
+    }
+
+    @Test(arguments: [0.26, 0.4, 0.51, 1, 3]) func plansOf4KAreBounded(scale: Double) throws {
+        var session = try Session()
+        for step in 0..<40 {
+            let plan = session.show(
+                Self.view(20_000 + 60 * Double(step) / scale, 30_000, scale: scale, width: 3840, height: 2160)
+            )
+            #expect(session.policy.candidates.list.count <= ForesightCandidates.maximumCount)
+            #expect(plan.entries.count <= 2 * AdaptivePolicy.maximumWishes + 16)
+            #expect(Set(plan.entries.map(\.key)).count == plan.entries.count)
+        }
+    }
+
+    @Test func memoryIsBoundedOverALongSession() throws {
+        var session = try Session()
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<1500 {
+            let scale = PortableMath.exp2(-6 * random.nextUnit())
+            _ = session.show(Self.view(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
+            #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
+            #expect(session.policy.trials.count <= session.policy.trials.capacity)
+        }
+        #expect(session.policy.seen.records.count == session.policy.seen.capacity)
+    }
+
+    @Test func absurdViewportsLeaveFiniteOdds() throws {
+        for wraps in [false, true] {
+            var session = try Session(wrapsX: wraps)
+            for (x, scale, width) in [
+                (0.0, 1.0, 1000.0), (1e18, 1, 1000), (-1e18, 1e-9, 1000), (1e300, 1e-5, 1e6), (0, 1e-12, 1),
+                (5, 1e300, 1e-300), (30_000, 1e-300, 1e-300), (30_000, 1e12, 4000), (30_000, 1, 1e9),
+                (30_000, 1, 0.001), (30_000, 0.001, 1e7),
+            ] {
+                let viewport = Self.view(x, 30_000, scale: scale, width: width, height: width)
+                guard viewport.isDrawable else { continue }
+                for _ in 0..<3 {
+                    let plan = session.show(viewport)
+                    #expect(plan.entries.allSatisfy { !$0.value.isNaN })
+                    #expect(plan.keepValues.allSatisfy { $0.value.isFinite })
+                    #expect(plan.recency.worths.allSatisfy { $0.isFinite })
+                }
+            }
+            let plan = session.show(Self.view(30_000, 30_000))
+            #expect(!plan.entries.isEmpty)
+        }
+    }
+
+    @Test func aWrappingWorldLooksOverItsEdge() throws {
+        var session = try Session(wrapsX: true)
+        var plan = Plan()
+        for step in 0..<20 { plan = session.show(Self.view(65_536 - 700 + 15 * Double(step), 30_000)) }
+        let tiles = plan.entries.map(\.key.coordinate).filter { $0.level == session.pyramid.maximumLevel }
+        #expect(tiles.prefix(6).contains { $0.column <= 1 })
+    }
+
+    @Test func aTileIndexKeepsWhatADictionaryKeeps() {
+        var index = TileIndex()
+        var truth: [TileKey: Int] = [:]
+        var random = SplitMix64(seed: 1)
+        for step in 0..<20_000 {
+            let key = TileKey(
+                layer: 0,
+                TileCoordinate(level: 3, column: Int(random.nextUnit() * 40), row: Int(random.nextUnit() * 40))
+            )
+            if random.nextUnit() < 0.4 {
+                index.remove(key)
+                truth[key] = nil
+            } else {
+                index.set(key, step)
+                truth[key] = step
+            }
+            #expect(index.find(key) == truth[key])
+            #expect(index.count == truth.count)
+        }
+        for (key, number) in truth { #expect(index.find(key) == number) }
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Deep Zoom images cut by the test.
+@Suite struct DeepZoomSourceTests {
+    private let folder = ScratchFolder()
+
+    private func write(_ text: String) -> String { folder.write(Array(text.utf8), to: "image.dzi") }
+
+    private func descriptor(_ width: Int, _ height: Int, _ size: Int, _ overlap: Int, _ format: String = "png")
+        -> String
+    {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="\(format)" Overlap="\(overlap)" \
+        TileSize="\(size)"><Size Height="\(height)" Width="\(width)"/></Image>
+        """
+    }
+
+    /// Every tile is its part of the level's image, whatever the sizes, and zeros beyond the edge.
+    @Test(arguments: [
+        (100, 70, 32, 1), (64, 64, 32, 0), (33, 65, 16, 5), (20, 10, 32, 2), (1, 1, 16, 1), (65, 33, 30, 40),
+    ])
+    func overlapIsCutAway(width: Int, height: Int, size: Int, overlap: Int) throws {
+        let path = write(descriptor(width, height, size, overlap))
+        let last = max(width, height).ceilingLog2
+        var images: [TestImage] = []
+        for level in 0...last {
+            let span = 1 << (last - level)
+            let image = TestImage(
+                width: (width - 1) / span + 1,
+                height: (height - 1) / span + 1,
+                seed: level,
+                hasAlpha: true
+            )
+            images.append(image)
+            for column in 0...(image.width - 1) / size {
+                for row in 0...(image.height - 1) / size {
+                    let (x, y) = (max(column * size - overlap, 0), max(row * size - overlap, 0))
+                    let right = min((column + 1) * size + overlap, image.width)
+                    let bottom = min((row + 1) * size + overlap, image.height)
+                    let part = image.part(x: x, y: y, width: right - x, height: bottom - y)
+                    folder.write(part.png, to: "image_files/\(level)/\(column)_\(row).png")
+                }
+            }
+        }
+        let source = try DeepZoomTileSource(path: path)
+        let count = source.pyramid.levels.count
+        #expect(source.pyramid.levels[0].columns == 1 && source.pyramid.levels[0].rows == 1)
+        #expect(count == 1 || source.pyramid.levels[1].columns > 1 || source.pyramid.levels[1].rows > 1)
+        #expect(source.pyramid.worldWidth == Double(width) && source.pyramid.worldHeight == Double(height))
+        for (index, level) in source.pyramid.levels.enumerated() {
+            let image = images[last - count + 1 + index]
+            #expect(level.width == image.width && level.height == image.height)
+            for column in 0..<level.columns {
+                for row in 0..<level.rows {
+                    let loaded = try source.loaded(index, column, row)
+                    let expected = image.part(x: column * size, y: row * size, width: size, height: size)
+                    #expect(loaded.outcome == .pixels && loaded.image == expected.premultiplied)
+                }
+            }
+        }
+    }
+
+    @Test func missingTilesAreAbsentAndWrongSizesFail() throws {
+        let path = write(descriptor(64, 64, 32, 0))
+        folder.write(TestImage(width: 32, height: 32).png, to: "image_files/6/0_0.png")
+        folder.write(TestImage(width: 32, height: 33).png, to: "image_files/6/1_0.png")
+        let source = try DeepZoomTileSource(path: path)
+        #expect(try source.loaded(1, 0, 0).outcome == .pixels)
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 0) }
+        #expect(try source.loaded(1, 1, 1).outcome == .absent)
+        #expect(try source.loaded(0, 0, 0).outcome == .absent)
+        #expect(source.statistics.lastFailure?.hasSuffix("32 x 32 pixels was expected, not 32 x 33") == true)
+    }
+
+    @Test func whatIsNoDescriptorIsSaid() throws {
+        func said(_ text: String) -> String {
+            let path = write(text)
+            return message { _ = try DeepZoomTileSource(path: path) }
+        }
+        let huge = "99999999999999999999"
+        #expect(said("").contains("XML was expected"))
+        #expect(said("<Image").contains("line 1: XML was expected"))
+        #expect(said("<Collection/>").contains("an XML element Image"))
+        #expect(said("<Image TileSize='1' Overlap='0' Format='png'/>").contains("an XML element Size"))
+        #expect(said(descriptor(0, 5, 32, 0)).contains("Width of 1 to"))
+        #expect(said(descriptor(5, 5, 32, -1)).contains("Overlap of 0 to"))
+        #expect(said(descriptor(5, 5, 32, 0).replacing("\"32\"", with: "\"\(huge)\"")).contains("not \"\(huge)\""))
+        #expect(said(descriptor(5, 5, 32, 0, "tiff")).contains("not \"tiff\""))
+        #expect(said(descriptor(5, 5, 32, 0)).contains("image_files with its tiles was expected"))
+        folder.write([], to: "image_files/x/y")
+        #expect(said(descriptor(5, 5, 32, 0)).contains("image_files/3 with the tiles"))
+        #expect(message { _ = try DeepZoomTileSource(path: "/nowhere.dzi") }.contains("there is no such file"))
+        let laughs = (1...9).map { "<!ENTITY a\($0) \"\(String(repeating: "&a\($0 - 1);", count: 10))\">" }.joined()
+        let bomb = "<!DOCTYPE x [<!ENTITY a0 \"ha\">\(laughs)]><Image Format=\"&a9;\"/>"
+        #expect(said(bomb).contains("expected"))
+    }
+}

@@ -1,0 +1,166 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// MBTiles files, well made and not.
+@Suite struct MBTilesSourceTests {
+    private let folder = ScratchFolder()
+    private var path: String { "\(folder.path)/map.mbtiles" }
+
+    private func image(_ zoom: Int, _ column: Int, _ row: Int) -> TestImage {
+        TestImage(width: 32, height: 32, seed: zoom * 1000 + column * 30 + row)
+    }
+
+    /// Zooms 2 to 4, with a hole at 3/5/5; formats by turns, as long as nothing is lost.
+    private func makeMap() -> MadeMBTiles {
+        let map = MadeMBTiles(path)
+        map.run("BEGIN")
+        for zoom in 2...4 {
+            let side = 1 << zoom
+            for column in 0..<side {
+                for row in 0..<side where (zoom, column, row) != (3, 5, 5) {
+                    let image = image(zoom, column, row)
+                    map.add(
+                        zoom,
+                        column,
+                        rowFromBottom: side - 1 - row,
+                        (column + row) % 2 == 0 ? image.png : image.webP
+                    )
+                }
+            }
+        }
+        map.run("COMMIT")
+        return map
+    }
+
+    @Test func everyTileInItsPlace() throws {
+        let map = makeMap()
+        map.set("minzoom", "2")
+        map.set("maxzoom", "4")
+        map.set("bounds", "-90, 0,90.0,66.51326044311186")
+        map.close()
+        let source = try MBTilesTileSource(path: path)
+        #expect(source.zooms == 2...4 && source.pyramid.worldWidth == 512 && source.pyramid.levels[0].columns == 4)
+        // A quarter of the square on either side, and from the equator a quarter up.
+        let part = source.contents
+        #expect(part.minX == 128 && part.maxX == 384)
+        #expect(abs(part.minY - 128) < 1e-6 && abs(part.maxY - 256) < 1e-6)
+        for zoom in 2...4 {
+            for column in 0..<1 << zoom {
+                for row in 0..<1 << zoom {
+                    let loaded = try source.loaded(zoom - 2, column, row)
+                    if (zoom, column, row) == (3, 5, 5) {
+                        #expect(loaded.outcome == .absent)
+                    } else {
+                        #expect(loaded.outcome == .pixels && loaded.image == image(zoom, column, row))
+                    }
+                }
+            }
+        }
+        #expect(source.statistics.absent == 1 && source.statistics.failureCount == 0)
+        #expect(try MBTilesTileSource(path: path, rows: .fromTop).loaded(0, 1, 0).image == image(2, 1, 3))
+    }
+
+    /// Metadata that is missing, of other types, or not true of the tiles.
+    @Test(arguments: [
+        [:], ["minzoom": "0", "maxzoom": "22"], ["minzoom": "x"], ["bounds": "1,2,3"], ["bounds": "9,9,1,1"],
+    ])
+    func zoomsAreThoseOfTheTiles(metadata: [String: String]) throws {
+        let map = makeMap()
+        for (name, value) in metadata { map.set(name, value) }
+        map.run("INSERT INTO metadata VALUES (1, 2), (NULL, NULL), ('x', x'00ff')")
+        map.close()
+        let source = try MBTilesTileSource(path: path)
+        #expect(source.zooms == 2...4)
+        #expect(source.contents == PixelRect(minX: 0, minY: 0, maxX: 512, maxY: 512))
+    }
+
+    @Test func manyThreadsReadAtTheSameTime() throws {
+        makeMap().close()
+        let source = try MBTilesTileSource(path: path)
+        let wrong = Lock(0)
+        let expected = (0..<256).map { image(4, $0 % 16, $0 / 16) }
+        DispatchQueue.concurrentPerform(iterations: 400) { number in
+            let (column, row) = (number % 16, number / 16 % 16)
+            let isRight = (try? source.loaded(2, column, row).image) == expected[number % 256]
+            if !isRight { wrong.withLock { $0 += 1 } }
+        }
+        #expect(wrong.withLock { $0 } == 0)
+    }
+
+    @Test func valuesOfOtherTypesAreFailures() throws {
+        let map = MadeMBTiles(path)
+        map.add(0, 0, rowFromBottom: 0, image(0, 0, 0).png)
+        map.run("INSERT INTO tiles VALUES (1, 0, 0, 'text'), (1, 0, 1, NULL), (1, 1, 0, 7), (1, 1, 1, x'')")
+        map.run("INSERT INTO tiles VALUES (1, 'a', 'b', x'00')")
+        map.close()
+        let source = try MBTilesTileSource(path: path, options: TileSourceOptions(tileSize: 32))
+        #expect(source.zooms == 0...1)
+        #expect(try source.loaded(0, 0, 0).outcome == .pixels)
+        for column in 0...1 {
+            for row in 0...1 { #expect(throws: TileFailure.permanent) { try source.loaded(1, column, row) } }
+        }
+        #expect(source.statistics.failures == [.undecodable: 3, .truncated: 1])
+        let last = try #require(source.statistics.lastFailure)
+        #expect(last == "\(path): tile 1/1/1: a blob was expected, not text" || last.contains("tile 1/1/"))
+    }
+
+    /// A blob that is larger than any tile, and a view that never ends.
+    @Test(.timeLimit(.minutes(15))) func nothingRunsAway() throws {
+        let map = MadeMBTiles(path)
+        map.add(0, 0, rowFromBottom: 0, image(0, 0, 0).png)
+        map.run("INSERT INTO tiles VALUES (1, 0, 0, zeroblob(70000000))")
+        map.close()
+        let source = try MBTilesTileSource(path: path, options: TileSourceOptions(tileSize: 32))
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 1) }
+        #expect(source.statistics.failures == [.tooLarge: 1])
+        let endless = MadeMBTiles(
+            "\(folder.path)/endless.mbtiles",
+            table: """
+                CREATE VIEW tiles AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+                SELECT x AS zoom_level, 0 AS tile_column, 0 AS tile_row, x'00' AS tile_data FROM c
+                """
+        )
+        endless.close()
+        #expect(message { _ = try MBTilesTileSource(path: endless.path) }.contains("common table expressions"))
+    }
+
+    @Test func whatIsNoMBTilesIsSaid() throws {
+        #expect(message { _ = try MBTilesTileSource(path: "/nowhere.mbtiles") }.contains("there is no such file"))
+        let text = folder.write(Array("no database, but long enough to look at".utf8), to: "text")
+        #expect(message { _ = try MBTilesTileSource(path: text) }.contains("not a database"))
+        let other = MadeMBTiles("\(folder.path)/other", table: "CREATE TABLE things (x)")
+        #expect(message { _ = try MBTilesTileSource(path: other.path) }.contains("a table 'tiles'"))
+        let empty = MadeMBTiles("\(folder.path)/empty")
+        #expect(message { _ = try MBTilesTileSource(path: empty.path) }.hasSuffix("it has no tiles"))
+        empty.add(31, 0, rowFromBottom: 0, [1])
+        #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("not 31 to 31"))
+        empty.run("UPDATE tiles SET zoom_level = 'deep'")
+        #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("not text"))
+        empty.run("UPDATE tiles SET zoom_level = 3")
+        #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("neither PNG nor JPEG nor WebP"))
+        empty.set("format", "pbf")
+        #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("of the format pbf"))
+    }
+
+    /// Pages changed at random: a failure or another tile's pixels, and never a trap.
+    @Test func damagedDatabasesDoNoHarm() throws {
+        makeMap().close()
+        guard case .bytes(let whole) = Files.read(path) else { return }
+        var random = SplitMix64(seed: 11)
+        for _ in 0..<30 {
+            var bytes = whole
+            for _ in 0..<200 {
+                bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
+            let damaged = folder.write(Array(bytes.prefix(Int(random.next() % UInt64(bytes.count)))), to: "damaged")
+            guard let source = try? MBTilesTileSource(path: damaged) else { continue }
+            for column in 0..<4 {
+                for row in 0..<4 { _ = try? source.loaded(0, column, row) }
+            }
+        }
+    }
+}
