@@ -94,22 +94,22 @@ extension PoolState {
         return pages.unusedCount > before
     }
 
-    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before.
-    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Held {
+    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before;
+    /// grants all of them.
+    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
         guard let load = load(of: ticket), bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
-            // Nothing is given up for what would not fit an empty pool.
+            // Nothing is evicted for what would not fit an empty pool.
             let layer = table[load.entry].key.layer
-            let held = fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
-            guard held == .held else {
-                if held == .refused {
-                    let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
-                    loads[Int(ticket.load)]?.wasRefused = true
-                    loads[Int(ticket.load)]?.refusedPages = UInt16(clamping: pages)
-                }
-                return held
+            let room: Admission<Void> =
+                fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
+            if case .refused = room {
+                let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
+                loads[Int(ticket.load)]?.wasRefused = true
+                loads[Int(ticket.load)]?.refusedPages = UInt16(clamping: pages)
             }
+            guard room.isGranted else { return room.map { bytes } }
         }
         loads[Int(ticket.load)]?.heldBytes = bytes
         loads[Int(ticket.load)]?.wasRefused = false
@@ -117,7 +117,7 @@ extension PoolState {
         heldBytes += growth
         coverTaken()
         notePeaks()
-        return .held
+        return .granted(bytes)
     }
 
     /// Counts a copy of a payload for its decoder; whether there is room for it.
@@ -142,16 +142,6 @@ extension PoolState {
     /// Whether so many bytes more could be held beside what is held already, if all tiles went.
     private func fitsHeld(_ bytes: Int) -> Bool {
         bytes <= configuration.byteLimit - heldBytes - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
-    }
-
-    /// The answer to a wish to hold bytes.
-    enum Held: Hashable {
-        /// They are counted.
-        case held
-        /// First compress this tile; then ask again.
-        case demote(Int32)
-        /// There is no room; nothing is counted.
-        case refused
     }
 
     /// Counts a tile that gives its slot up for a smaller form.

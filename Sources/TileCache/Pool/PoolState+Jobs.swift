@@ -138,36 +138,26 @@ extension PoolState {
         }
     }
 
-    enum Begun<Ticket> {
-        case ticket(Ticket)
-        case demote(Int32)
-        case none
-    }
-
-    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
-        let isDemand = wish.reason != .prefetch
-        let layer = wish.key.layer
+    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Admission<LoadTicket> {
         let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
-        guard number >= 0 else { return .none }
-        var slot: Int32 = -1
+        guard number >= 0 else { return .refused }
+        var room = Admission.granted(Int32(-1))
         let worth = worth(of: wish)
         // A source is never asked ahead of need for what there may be no room for, and for a needed tile at most once.
-        if !layers[layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
+        if !layers[wish.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // The entry must outlive the search for room.
             table[number].leaseCount += 1
-            let room = acquireSlot(for: number, worth: worth, now: now)
+            room = acquireSlot(for: number, worth: worth, now: now)
             table[number].leaseCount -= 1
-            switch room {
-            case .slot(let acquired): slot = acquired
-            case .demote(let victim):
-                forgetIfIdle(number)
-                return .demote(victim)
-            case .none:
-                forgetIfIdle(number)
-                return .none
-            }
-            inFlightBytes += slotBytes(ofLayer: layer)
         }
+        if !room.isGranted { forgetIfIdle(number) }
+        return room.map { begin(wish, of: number, in: $0, now: now) }
+    }
+
+    private mutating func begin(_ wish: PlanEntry, of number: Int32, in slot: Int32, now: Int64) -> LoadTicket {
+        let isDemand = wish.reason != .prefetch
+        let layer = wish.key.layer
+        if slot >= 0 { inFlightBytes += slotBytes(ofLayer: layer) }
         let load = Load(
             entry: number,
             generation: layers[layer].generation,
@@ -199,15 +189,13 @@ extension PoolState {
             counters.prefetchStarted += 1
         }
         notePeaks()
-        return .ticket(
-            LoadTicket(
-                load: id,
-                serial: load.serial,
-                key: wish.key,
-                slot: slot,
-                slotClass: layers[layer].slotClass,
-                isDemand: isDemand
-            )
+        return LoadTicket(
+            load: id,
+            serial: load.serial,
+            key: wish.key,
+            slot: slot,
+            slotClass: layers[layer].slotClass,
+            isDemand: isDemand
         )
     }
 

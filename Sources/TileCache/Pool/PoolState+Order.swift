@@ -111,23 +111,22 @@ extension PoolState {
             drop(number, cause: .trimmed)
             return attempt(index, now: now)
         }
+        let begun: Admission<Job>
         if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.
             if table[number].flags.contains(.encoded), layers[wish.key.layer].stuckDecodes >= configuration.workers {
                 return .passed
             }
-            // Whoever has the codec goes on here when it is done.
+            // The worker that has the codec goes on here when it is done.
             guard codecJobs < configuration.maximumCodecJobs else { return .waits }
-            switch beginPromotion(number, worth: worth(of: wish), now: now) {
-            case .ticket(let ticket): return .begun(.promote(ticket))
-            case .demote(let victim): return .preparing(.demote(beginDemotion(victim)))
-            case .none: return noRoom(for: wish)
-            }
+            begun = beginPromotion(number, worth: worth(of: wish), now: now).map(Job.promote)
+        } else {
+            begun = beginLoad(wish, now: now).map(Job.load)
         }
-        switch beginLoad(wish, now: now) {
-        case .ticket(let ticket): return .begun(.load(ticket))
+        switch begun {
+        case .granted(let job): return .begun(job)
         case .demote(let victim): return .preparing(.demote(beginDemotion(victim)))
-        case .none: return noRoom(for: wish)
+        case .refused: return noRoom(for: wish)
         }
     }
 

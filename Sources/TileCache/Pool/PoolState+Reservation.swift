@@ -1,23 +1,23 @@
 /// Memory that loads in flight ask for, and what follows if it is refused.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: Int32, now: Int64) -> Room {
-        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
-        if load.slot >= 0 { return .slot(load.slot) }
+    mutating func reserve(_ id: Int32, now: Int64) -> Admission<Int32> {
+        guard let load = loads[Int(id)], load.generation != 0 else { return .refused }
+        if load.slot >= 0 { return .granted(load.slot) }
         let room = takeSlot(for: load, now: now)
-        if case .slot(let slot) = room { loads[Int(id)]?.slot = slot }
+        if case .granted(let slot) = room { loads[Int(id)]?.slot = slot }
         return room
     }
 
     /// Takes a slot for the use of a load; it counts as in flight.
-    mutating func takeSlot(for load: Load, now: Int64) -> Room {
+    mutating func takeSlot(for load: Load, now: Int64) -> Admission<Int32> {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
         var room = acquireSlot(layer: layer, worth: worth, now: now)
-        while room == .none, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
+        while room == .refused, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
             room = acquireSlot(layer: layer, worth: worth, now: now)
         }
-        if case .slot = room {
+        if room.isGranted {
             inFlightBytes += slotBytes(ofLayer: layer)
             notePeaks()
         }
@@ -26,16 +26,14 @@ extension PoolState {
 
     /// Takes a slot for a load that begins. A tile that was refused memory before gets one only if the same memory could be
     /// had now.
-    mutating func acquireSlot(for number: Int32, worth: Float, now: Int64) -> Room {
+    mutating func acquireSlot(for number: Int32, worth: Float, now: Int64) -> Admission<Int32> {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth, now: now)
-        guard case .slot(let slot) = room, table[number].flags.contains(.refused) else { return room }
+        guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
         let refused = Int(table[number].refusedPages) * PageAllocator.pageBytes
-        let held = makeBytes(refused, worth: worth, layer: layer, now: now)
-        if held == .held { return room }
-        giveBack(slot: slot, ofLayer: layer)
-        if case .demote(let victim) = held { return .demote(victim) }
-        return .none
+        let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
+        if !beside.isGranted { giveBack(slot: slot, ofLayer: layer) }
+        return beside.map { slot }
     }
 
     /// The worth below which tiles may be evicted for a load in flight.

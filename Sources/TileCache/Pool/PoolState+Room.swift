@@ -1,61 +1,39 @@
 /// Making room: what is given up for what, and never a byte over the limit.
 extension PoolState {
-    /// The answer to a wish for a slot.
-    enum Room: Hashable {
-        /// Take this slot.
-        case slot(Int32)
-        /// First compress this tile; then ask again.
-        case demote(Int32)
-        /// Nothing may be given up for it.
-        case none
-    }
-
     /// A slot for a tile of a layer, without the layer's account.
     ///
-    /// - Parameter worth: nothing that is worth this much or more is given up for it.
-    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Room {
+    /// - Parameter worth: nothing that is worth this much or more is evicted for it.
+    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<Int32> {
         settleLimit(now: now)
-        // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
+        // Above a lowered limit nothing takes memory, not even what another gave back; and nothing is evicted for what
         // would not fit an empty pool.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
             counters.refusals += 1
-            return .none
+            return .refused
         }
         let slotClass = layers[layer].slotClass
-        let bytes = slots[slotClass].slotBytes
-        while isFull(layer: layer) {
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed: break
-            case .demote(let victim): return .demote(victim)
-            case .none:
-                counters.refusals += 1
-                return .none
-            }
-        }
-        let reused = slots[slotClass].takeCommitted()
-        if reused >= 0 { return .slot(reused) }
         while true {
-            let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
-            let missing = bytes + growth - availableBytes
-            if missing <= 0 {
-                let fresh = slots[slotClass].takeFresh()
-                if fresh >= 0 {
+            if !isFull(layer: layer) {
+                let reused = slots[slotClass].takeCommitted()
+                if reused >= 0 { return .granted(reused) }
+                let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
+                let missing = slots[slotClass].slotBytes + growth - availableBytes
+                if missing <= 0 {
+                    let fresh = slots[slotClass].takeFresh()
+                    guard fresh >= 0 else { return .refused }
                     coverTaken()
                     isOverLimit = committedBytes > configuration.byteLimit
                     notePeaks()
-                    return .slot(fresh)
+                    return .granted(fresh)
                 }
-                return .none
+                if letUnusedGo(missing, sparing: slotClass) { continue }
             }
-            if letUnusedGo(missing, sparing: slotClass) { continue }
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed:
-                let reused = slots[slotClass].takeCommitted()
-                if reused >= 0 { return .slot(reused) }
+            switch evict(worth: worth, now: now, for: layer) {
+            case .granted: continue
             case .demote(let victim): return .demote(victim)
-            case .none:
+            case .refused:
                 counters.refusals += 1
-                return .none
+                return .refused
             }
         }
     }
@@ -81,50 +59,39 @@ extension PoolState {
     }
 
     /// Frees bytes that a load takes beside its slot.
-    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Held {
+    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed: continue
-            case .demote(let victim): return .demote(victim)
-            case .none: guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
-            }
+            let evicted = evict(worth: worth, now: now, for: layer)
+            if evicted.isGranted { continue }
+            if case .demote = evicted { return evicted }
+            guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
         }
-        return .held
+        return .granted(())
     }
 
     /// Bytes that compressed tiles may take where decoded ones want them too.
     var compressedLimit: Int { Int(Double(configuration.byteLimit) * split.compressedShare) }
 
-    private enum GivenUp {
-        case freed
-        case demote(Int32)
-        case none
-    }
-
-    private mutating func giveUp(worth: Float, now: Int64, for layer: Int) -> GivenUp {
+    /// Frees the memory of one tile that is worth less.
+    private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
         let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : -1
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
-        if cold >= 0, isTierFull || hasFullCompressedShare(layer: layer) {
-            drop(cold, cause: .capacity)
-            return .freed
+        let isColdFirst = cold >= 0 && (isTierFull || hasFullCompressedShare(layer: layer))
+        let victim = isColdFirst ? -1 : coldest(of: .decoded, worth: worth, now: now, for: layer)
+        if victim >= 0, canDemote(victim) {
+            if demoteToEncoded(victim) { return .granted(()) }
+            return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .refused
         }
-        let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
-        if victim >= 0 {
-            if canDemote(victim), demoteToEncoded(victim) { return .freed }
-            if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
-            drop(victim, cause: .capacity)
-            return .freed
-        }
-        if cold >= 0 {
-            drop(cold, cause: .capacity)
-            return .freed
+        if victim >= 0 || cold >= 0 {
+            drop(victim >= 0 ? victim : cold, cause: .capacity)
+            return .granted(())
         }
         // A needed tile comes before the payloads of tiles that are decoded as well.
-        if worth == .infinity, !isFull(layer: layer), shedEncoded(slotBytes(ofLayer: layer)) { return .freed }
-        return .none
+        let isShed = worth == .infinity && !isFull(layer: layer) && shedEncoded(slotBytes(ofLayer: layer))
+        return isShed ? .granted(()) : .refused
     }
 
     /// Whether a decoded tile is worth compressing before it goes: not where the tier is off, the layer's contents do

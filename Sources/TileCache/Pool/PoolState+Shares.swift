@@ -3,9 +3,9 @@ extension PoolState {
     /// A slot for a tile of a layer, on the layer's account.
     ///
     /// - Parameter worth: nothing that is worth this much or more is given up for it.
-    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Room {
+    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<Int32> {
         let room = findSlot(layer: layer, worth: worth, now: now)
-        if case .slot = room { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
+        if room.isGranted { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
         return room
     }
 

@@ -1,8 +1,8 @@
 /// What making a coarser level takes from the pool: scratch memory, and a look at compressed tiles.
 extension PoolState {
     /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
-    mutating func takeScratch(for id: Int32, now: Int64) -> Room {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .none }
+    mutating func takeScratch(for id: Int32, now: Int64) -> Admission<Int32> {
+        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .refused }
         return takeSlot(for: load, now: now)
     }
 
@@ -17,21 +17,7 @@ extension PoolState {
     /// or somebody else is at it.
     mutating func beginPeek(_ number: Int32) -> CodecTicket? {
         guard table[number].residency == .compressed else { return nil }
-        beginJob(number)
-        table[number].leaseCount += 1
-        change(number) { $0.residency = .promoting }
-        let entry = table[number]
-        return CodecTicket(
-            entry: number,
-            work: entry.work,
-            key: entry.key,
-            slot: -1,
-            slotClass: layers[entry.key.layer].slotClass,
-            block: entry.block,
-            blockBytes: Int(entry.blockBytes),
-            solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-            encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
-        )
+        return beginWork(on: number, as: .promoting)
     }
 
     /// Ends a look; the tile is as compressed as before, unless its block was damaged. What a view waits for is to be

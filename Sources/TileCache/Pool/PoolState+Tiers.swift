@@ -37,11 +37,26 @@ enum DemotionResult: Hashable, Sendable {
 
 /// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
 extension PoolState {
-    /// Names a compression or decompression of a tile and counts it.
-    mutating func beginJob(_ number: Int32) {
-        table[number].work = nameWork()
+    /// Begins to compress or decompress a tile, which is held like a leased one meanwhile.
+    mutating func beginWork(on number: Int32, as residency: Residency, slot: Int32 = -1) -> CodecTicket {
         codecJobs += 1
         layers[table[number].key.layer].jobs += 1
+        table[number].work = nameWork()
+        table[number].leaseCount += 1
+        change(number) { $0.residency = residency }
+        let entry = table[number]
+        let isRead = residency == .promoting
+        return CodecTicket(
+            entry: number,
+            work: entry.work,
+            key: entry.key,
+            slot: slot,
+            slotClass: layers[entry.key.layer].slotClass,
+            block: isRead ? entry.block : PageAllocator.Block(),
+            blockBytes: isRead ? Int(entry.blockBytes) : 0,
+            solidValue: isRead && entry.flags.contains(.solid) ? entry.solidValue : nil,
+            encodedChecksum: isRead && entry.flags.contains(.encoded) ? entry.solidValue : nil
+        )
     }
 
     mutating func endJob(ofLayer layer: Int) {
@@ -50,21 +65,9 @@ extension PoolState {
         if layers[layer].isRemoved { effects.plans = true }
     }
 
-    /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
+    /// Begins to compress a decoded tile.
     mutating func beginDemotion(_ number: Int32) -> CodecTicket {
-        beginJob(number)
-        table[number].leaseCount += 1
-        change(number) { $0.residency = .demoting }
-        let entry = table[number]
-        return CodecTicket(
-            entry: number,
-            work: entry.work,
-            key: entry.key,
-            slot: entry.slot,
-            slotClass: layers[entry.key.layer].slotClass,
-            block: PageAllocator.Block(),
-            blockBytes: 0
-        )
+        beginWork(on: number, as: .demoting, slot: table[number].slot)
     }
 
     /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
@@ -153,36 +156,14 @@ extension PoolState {
         if table[ticket.entry].needCount > 0 { effects.plans = true }
     }
 
-    /// Takes a slot for a compressed tile's pixels and marks it as being decompressed.
-    mutating func beginPromotion(_ number: Int32, worth: Float, now: Int64) -> Begun<CodecTicket> {
-        guard table[number].residency == .compressed else { return .none }
-        // Held, so that making room cannot give up the very tile that it is made for.
+    /// Takes a slot for a compressed tile's pixels and begins to decompress it.
+    mutating func beginPromotion(_ number: Int32, worth: Float, now: Int64) -> Admission<CodecTicket> {
+        guard table[number].residency == .compressed else { return .refused }
+        // Held, so that making room cannot evict the very tile that it is made for.
         table[number].leaseCount += 1
-        switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
-        case .slot(let slot):
-            beginJob(number)
-            change(number) { $0.residency = .promoting }
-            let entry = table[number]
-            return .ticket(
-                CodecTicket(
-                    entry: number,
-                    work: entry.work,
-                    key: entry.key,
-                    slot: slot,
-                    slotClass: layers[entry.key.layer].slotClass,
-                    block: entry.block,
-                    blockBytes: Int(entry.blockBytes),
-                    solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-                    encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
-                )
-            )
-        case .demote(let victim):
-            table[number].leaseCount -= 1
-            return .demote(victim)
-        case .none:
-            table[number].leaseCount -= 1
-            return .none
-        }
+        let room = acquireSlot(layer: table[number].key.layer, worth: worth, now: now)
+        table[number].leaseCount -= 1
+        return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
     /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.

@@ -32,29 +32,7 @@ extension CacheCore {
     func holdEncoded(_ bytes: Int, for ticket: LoadTicket) -> Bool {
         activity.enter()
         defer { activity.leave() }
-        while true {
-            let step = perform { state -> Holding in
-                switch state.pool.holdEncoded(ticket, bytes: bytes, now: clock()) {
-                case .held: return .held
-                case .refused: return .refused
-                case .demote(let victim):
-                    guard !state.codecs.isEmpty else { return .refused }
-                    let demotion = state.pool.beginDemotion(victim)
-                    return .demote(demotion, codecWork(for: demotion, &state))
-                }
-            }
-            switch step {
-            case .held: return true
-            case .refused: return false
-            case .demote(let demotion, let work): demote(demotion, work, wakes: 1)
-            }
-        }
-    }
-
-    private enum Holding: Sendable {
-        case held
-        case refused
-        case demote(CodecTicket, CodecWork)
+        return admit { $0.pool.holdEncoded(ticket, bytes: bytes, now: $1) } != nil
     }
 
     /// Copies a payload for its decoder and gives the codec back: a decoder that does not return keeps its own worker

@@ -90,7 +90,7 @@ extension CacheCore {
                     done == 0 || clock() - start < budget.maximumNanoseconds, !state.codecs.isEmpty,
                     let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
-                guard case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: start) else {
+                guard case .granted(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: start) else {
                     return nil
                 }
                 return (ticket, codecWork(for: ticket, &state))

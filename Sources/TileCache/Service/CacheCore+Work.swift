@@ -176,43 +176,30 @@ extension CacheCore {
         return true
     }
 
-    /// Takes a slot outside of the lock, compressing what has to make room for it; `nil` where there is none.
-    func takeSlot(
-        of slotClass: Int,
-        _ ask: @Sendable (inout CoreState, _ now: Int64) -> PoolState.Room
-    ) -> TakenSlot? {
+    /// Asks the pool for memory, compressing what has to make room for it outside of the lock; `nil` if there is none.
+    func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
         while true {
-            let room = perform { state -> Reservation in
-                switch ask(&state, clock()) {
-                case .slot(let slot):
-                    let address = UInt(bitPattern: state.address(slotClass: slotClass, slot: slot))
-                    return .slot(TakenSlot(slot: slot, address: address))
-                case .demote(let victim):
-                    guard !state.codecs.isEmpty else { return .none }
-                    let demotion = state.pool.beginDemotion(victim)
-                    return .demote(demotion, codecWork(for: demotion, &state))
-                case .none: return .none
-                }
+            let (answer, demotion) = perform { state -> (Admission<Grant>, (CodecTicket, CodecWork)?) in
+                let answer = ask(&state, clock())
+                guard case .demote(let victim) = answer, !state.codecs.isEmpty else { return (answer, nil) }
+                let ticket = state.pool.beginDemotion(victim)
+                return (answer, (ticket, codecWork(for: ticket, &state)))
             }
-            switch room {
+            if case .granted(let grant) = answer { return grant }
+            guard let (ticket, work) = demotion else { return nil }
             // Workers that have waited for the codec do not wait for the load's end too.
-            case .demote(let demotion, let work): demote(demotion, work, wakes: 1)
-            case .none: return nil
-            case .slot(let slot): return slot
-            }
+            demote(ticket, work, wakes: 1)
         }
     }
 
-    /// A slot and where it lies.
-    struct TakenSlot: Sendable {
-        var slot: Int32
-        var address: UInt
-    }
-
-    private enum Reservation: Sendable {
-        case slot(TakenSlot)
-        case demote(CodecTicket, CodecWork)
-        case none
+    /// Takes a slot; `nil` if there is none.
+    func takeSlot(
+        of slotClass: Int,
+        _ ask: (inout CoreState, _ now: Int64) -> Admission<Int32>
+    ) -> (slot: Int32, address: UInt)? {
+        admit { state, now in
+            ask(&state, now).map { ($0, UInt(bitPattern: state.address(slotClass: slotClass, slot: $0))) }
+        }
     }
 
     /// Ends an asynchronous load; its worker goes on.

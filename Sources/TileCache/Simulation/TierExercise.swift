@@ -31,7 +31,7 @@ extension TileCache {
         let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
             guard number >= 0, !state.codecs.isEmpty,
-                case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: 0)
+                case .granted(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: 0)
             else { return nil }
             return (ticket, core.codecWork(for: ticket, &state))
         }

@@ -268,9 +268,9 @@ package final class VirtualCache {
     private func takeScratch(_ load: Int32, now: Int64) -> Int32? {
         while true {
             switch pool.takeScratch(for: load, now: now) {
-            case .slot(let slot): return slot
+            case .granted(let slot): return slot
             case .demote(let victim): finishDemotion(pool.beginDemotion(victim), now: now)
-            case .none: return nil
+            case .refused: return nil
             }
             confirmDecommits()
         }
@@ -331,7 +331,7 @@ package final class VirtualCache {
         for layer in views[view].layers {
             for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
                 guard done < budget.maximumTiles, done == 0 || spent < budget.maximumNanoseconds,
-                    case .ticket(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
+                    case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
                 else { return }
                 pool.finishPromotion(ticket)
                 confirmDecommits()

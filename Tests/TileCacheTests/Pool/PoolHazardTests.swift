@@ -264,7 +264,7 @@ import Testing
         #expect(isDemoted)
         var begun: CodecTicket?
         if isPromoted {
-            if case .ticket(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
+            if case .granted(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
                 begun = ticket
             }
         } else {
@@ -289,7 +289,7 @@ import Testing
             #expect(held == .refused && small.decoded == [0, 1, 2])
         }
         let all = small.pool.holdEncoded(ticket, bytes: small.byteLimit, now: 0)
-        #expect(all == .held && small.decoded == [])
+        #expect(all == .granted(small.byteLimit) && small.decoded == [])
         small.end(ticket, .cancelled)
         #expect(small.committedBytes == 0)
     }
@@ -305,7 +305,7 @@ import Testing
         #expect(first.load == second.load && first != second)
         let held = small.pool.holdEncoded(second, bytes: 700, now: 0)
         let late = small.pool.holdEncoded(first, bytes: 0, now: 0)
-        #expect(held == .held && late == .refused)
+        #expect(held == .granted(700) && late == .refused)
         let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1, now: 0)
         let bytes = small.pool.heldBytes
         #expect(block == nil && bytes == 700)
@@ -346,7 +346,7 @@ import Testing
         let ticket = try #require(small.beginLoad())
         small.pool.invalidate(layer: late, dropsAtOnce: false) { _ in true }
         let room = small.pool.reserve(ticket.load, now: 0)
-        #expect(room == .none)
+        #expect(room == .refused)
         small.end(ticket, .refused)
         #expect(small.counters.loadsOutdated == 1 && small.entryCount == 0)
     }

@@ -215,13 +215,13 @@ extension PoolModel {
         else { return }
         try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
             switch pool.reserve(id, now: now) {
-            case .slot(let number):
+            case .granted(let number):
                 flight.ticket.slot = number
                 try write(flight.stamp, to: slot(flight.ticket.slotClass, number))
                 flights[id] = flight
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
-            case .none:
+            case .refused:
                 let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
                 if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
                     try checkNothingToSpare()
@@ -253,7 +253,7 @@ extension PoolModel {
         let bytes = random.oneIn(4) ? 0 : random.below(20_000)
         try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
             switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
-            case .held:
+            case .granted:
                 flights[id]?.heldBytes = bytes
                 flights[id]?.refusedPages = 0
                 try require(!flight.isOutdated, "an outdated load holds bytes")

@@ -92,7 +92,7 @@ import Testing
             small.install([small.demand(key(round, layer: 1))])
             let load = try #require(small.beginLoad())
             let room = small.pool.takeScratch(for: load.load, now: small.now)
-            guard case .slot(let slot) = room else {
+            guard case .granted(let slot) = room else {
                 Issue.record("no scratch memory in round \(round)")
                 return
             }
