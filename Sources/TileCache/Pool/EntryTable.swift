@@ -13,19 +13,15 @@ struct EntryFlags: OptionSet {
     static let absent = EntryFlags(rawValue: 16)
     /// The last load failed; not before `retryAt` again.
     static let failed = EntryFlags(rawValue: 32)
-    /// The compressed form is one pixel value in `solidValue` and takes no page.
-    static let solid = EntryFlags(rawValue: 64)
-    /// The block is what the source delivered (JPEG, WebP); it stays while the tile is decoded.
-    static let encoded = EntryFlags(rawValue: 128)
-    /// That block is smaller than what compression makes of the tile.
-    static let encodedIsSmaller = EntryFlags(rawValue: 256)
+    /// What its source encoded is smaller than what compression makes of the tile.
+    static let encodedIsSmaller = EntryFlags(rawValue: 64)
     /// The last load was refused memory; not before `retryAt` again, and only if memory for it can be had.
-    static let refused = EntryFlags(rawValue: 512)
+    static let refused = EntryFlags(rawValue: 128)
 
     /// What is worth remembering of a tile that has no pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// What is said of pixels, and goes with them.
-    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .solid, .encoded, .encodedIsSmaller]
+    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller]
 }
 
 /// Which list of the pool an entry is on; each is on exactly one.
@@ -71,21 +67,19 @@ struct Entry {
     var next: Int32 = -1
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
+    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
+    var needIndex: Int32 = -1
     /// Orders uses: larger is later.
     var stamp: UInt64 = 0
-    /// Where the compressed block lies.
-    var block = PageAllocator.Block()
+    /// What is kept of it in the compressed tier.
+    var form = ColdForm.none
     /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
     var visits: UInt8 = 0
     var attempts: UInt8 = 0
     /// Pages of memory that the tile's last load was refused beside its slot.
     var refusedPages: UInt16 = 0
-    /// Bytes of the compressed block before rounding to pages.
-    var blockBytes: Int32 = 0
     /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
     var work: UInt32 = 0
-    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
-    var needIndex: Int32 = -1
     /// The plan that `value` was given by; another plan's value counts for nothing.
     var planEpoch: UInt32 = 0
     /// What the plan thinks that keeping the tile is worth.
@@ -96,8 +90,6 @@ struct Entry {
     var retryAt: Int64 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
-    /// The pixel of a single-colour tile, or the checksum of what the source delivered.
-    var solidValue: UInt64 = 0
 
     init(key: TileKey) { self.key = key }
 
@@ -122,7 +114,7 @@ struct Entry {
         }
         if needCount > 0 { return .needed }
         if leaseCount > 0 { return .held }
-        return residency == .decoded ? .decoded : flags.contains(.solid) ? .solid : .compressed
+        return residency == .decoded ? .decoded : form.isSolid ? .solid : .compressed
     }
 }
 

@@ -15,6 +15,8 @@ struct PageAllocator {
         var firstPage: Int32 = -1
         /// The page of the end, or -1.
         var endPage: Int32 = -1
+        /// Bytes before rounding to units.
+        var byteCount: Int32
         /// The first unit of the end in its page.
         var endUnit: UInt8 = 0
     }
@@ -95,7 +97,7 @@ struct PageAllocator {
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
     mutating func allocate(bytes: Int) -> Block {
         let shape = Self.shape(of: bytes)
-        var block = Block()
+        var block = Block(byteCount: Int32(bytes))
         for _ in 0..<shape.pages {
             let page = takePage()
             table[Int(page)].next = block.firstPage
@@ -106,7 +108,7 @@ struct PageAllocator {
     }
 
     /// Gives a block's pages back, their memory kept.
-    mutating func free(_ block: Block, bytes: Int) {
+    mutating func free(_ block: Block) {
         var page = block.firstPage
         while page >= 0 {
             unused.insert(page)
@@ -114,7 +116,7 @@ struct PageAllocator {
             page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
-        let mask = Self.runMask(from: block.endUnit, count: Self.shape(of: bytes).endUnits)
+        let mask = Self.runMask(from: block.endUnit, count: Self.shape(of: Int(block.byteCount)).endUnits)
         let shared = Int(block.endPage)
         unlinkShared(block.endPage)
         table[shared].unitsInUse &= ~mask
@@ -127,9 +129,9 @@ struct PageAllocator {
     }
 
     /// Calls `body` with each part of a block in order: byte offset in the page range, bytes.
-    func forEachPart(of block: Block, bytes: Int, _ body: (_ offset: Int, _ count: Int) -> Void) {
+    func forEachPart(of block: Block, _ body: (_ offset: Int, _ count: Int) -> Void) {
         var page = block.firstPage
-        var left = bytes
+        var left = Int(block.byteCount)
         while page >= 0 {
             let count = min(left, Self.pageBytes)
             body(Int(page) * Self.pageBytes, count)

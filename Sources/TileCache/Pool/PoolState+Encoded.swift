@@ -11,8 +11,7 @@ extension PoolState {
         checksum: UInt64,
         now: Int64
     ) -> PageAllocator.Block? {
-        guard let load = load(of: ticket), load.slot >= 0, load.encodedBytes == 0 else { return nil }
-        let id = ticket.load
+        guard let load = load(of: ticket), load.slot >= 0, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
@@ -26,33 +25,18 @@ extension PoolState {
             let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
             guard victim >= 0, demoteToEncoded(victim) else { return nil }
         }
-        let block = pages.allocate(bytes: bytes)
-        layers[own].blockBytes += bytes
-        loads[Int(id)]?.encoded = block
-        loads[Int(id)]?.encodedBytes = Int32(bytes)
-        loads[Int(id)]?.encodedChecksum = checksum
-        coverTaken()
-        notePeaks()
+        let block = allocate(bytes: bytes, ofLayer: own)
+        loads[Int(ticket.load)]?.encoded = .encoded(checksum: checksum, block)
         return block
-    }
-
-    /// Gives a landed tile the payload of its load.
-    mutating func adoptEncoded(of load: Load, in number: Int32) {
-        guard load.encodedBytes > 0 else { return }
-        table[number].block = load.encoded
-        table[number].blockBytes = load.encodedBytes
-        table[number].solidValue = load.encodedChecksum
-        table[number].flags.insert(.encoded)
-        counters.encodedKept += 1
     }
 
     /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
     /// comparison, or half of what that usually comes to.
     func prefersEncoded(_ number: Int32) -> Bool {
         let entry = table[number]
-        guard entry.flags.contains(.encoded) else { return false }
+        guard entry.form.isEncoded else { return false }
         return entry.flags.contains(.encodedIsSmaller)
-            || Int(entry.blockBytes) * 2 <= layers[entry.key.layer].meanBlockBytes
+            || entry.form.byteCount * 2 <= layers[entry.key.layer].meanBlockBytes
     }
 
     /// Gives up the pixels of a tile whose payload is its compressed form; whether it is such a one. Nothing is
@@ -61,18 +45,22 @@ extension PoolState {
         guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
             return false
         }
-        noteDemotion(number, blockBytes: Int(table[number].blockBytes))
-        moveToCompressed(number)
+        moveToEncoded(number)
         return true
+    }
+
+    mutating func moveToEncoded(_ number: Int32) {
+        let form = table[number].form
+        noteDemotion(number, blockBytes: form.byteCount)
+        moveToCompressed(number, form)
     }
 
     /// Gives a tile's payload up.
     mutating func dropEncoded(of number: Int32) {
-        guard table[number].flags.contains(.encoded) else { return }
-        free(table[number].block, bytes: Int(table[number].blockBytes), ofLayer: table[number].key.layer)
-        table[number].block = PageAllocator.Block()
-        table[number].blockBytes = 0
-        table[number].flags.subtract([.encoded, .encodedIsSmaller])
+        guard table[number].form.isEncoded else { return }
+        free(table[number].form, ofLayer: table[number].key.layer)
+        table[number].form = .none
+        table[number].flags.remove(.encodedIsSmaller)
     }
 
     /// Tiles that are looked at for a payload at most; the next call goes on behind them.
@@ -122,9 +110,9 @@ extension PoolState {
 
     /// Counts a copy of a payload for its decoder; whether there is room for it.
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
-        guard ticket.encodedChecksum != nil, !isOverLimit, fitsHeld(ticket.blockBytes), makeBytes(ticket.blockBytes)
+        guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)
         else { return false }
-        heldBytes += ticket.blockBytes
+        heldBytes += ticket.form.byteCount
         coverTaken()
         notePeaks()
         return true
@@ -135,7 +123,7 @@ extension PoolState {
 
     /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
-        heldBytes -= ticket.blockBytes
+        heldBytes -= ticket.form.byteCount
         codecJobs += 1
     }
 

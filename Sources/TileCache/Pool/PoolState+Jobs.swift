@@ -235,7 +235,7 @@ extension PoolState {
             land(load, in: number, now: now)
         } else {
             if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
-            if load.encodedBytes > 0 { free(load.encoded, bytes: Int(load.encodedBytes), ofLayer: layer) }
+            free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
@@ -255,7 +255,8 @@ extension PoolState {
         counters.loadedBytes += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
-        adoptEncoded(of: load, in: number)
+        table[number].form = load.encoded
+        if load.encoded != .none { counters.encodedKept += 1 }
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
@@ -265,7 +266,7 @@ extension PoolState {
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0
-            $0.flags.formIntersection([.floor, .encoded])
+            $0.flags.formIntersection(.floor)
             // One that was late already counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
@@ -287,7 +288,7 @@ extension PoolState {
         }
         // A block that a worker is reading or writing belongs to the worker's ticket from here on.
         if entry.residency == .storing || entry.residency == .promoting {
-            table[number].blockBytes = 0
+            if table[number].form.block != nil { table[number].form = .none }
             if entry.residency == .promoting { table[number].leaseCount -= 1 }
         }
         table[number].work = 0

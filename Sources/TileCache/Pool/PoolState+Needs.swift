@@ -153,7 +153,7 @@ extension PoolState {
         if entry.residency.isCompressed {
             counts.compressedHits += 1
             // A tile of a single colour would have been kept in any case.
-            guard !entry.flags.contains(.solid) else { return true }
+            guard !entry.form.isSolid else { return true }
             split.hit(compressed: true, age: now - entry.lastUse, oldest: age(of: .compressed, like: entry, now: now))
             return true
         }

@@ -114,7 +114,7 @@ extension PoolState {
         let begun: Admission<Job>
         if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.
-            if table[number].flags.contains(.encoded), layers[wish.key.layer].stuckDecodes >= configuration.workers {
+            if table[number].form.isEncoded, layers[wish.key.layer].stuckDecodes >= configuration.workers {
                 return .passed
             }
             // The worker that has the codec goes on here when it is done.

@@ -180,11 +180,10 @@ extension PoolState {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
         if entry.slot >= 0 { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
-        if entry.blockBytes > 0 { free(entry.block, bytes: Int(entry.blockBytes), ofLayer: entry.key.layer) }
+        free(entry.form, ofLayer: entry.key.layer)
         change(number) {
             $0.slot = -1
-            $0.block = PageAllocator.Block()
-            $0.blockBytes = 0
+            $0.form = .none
             $0.residency = .none
             $0.flags.subtract(.ofPixels)
         }

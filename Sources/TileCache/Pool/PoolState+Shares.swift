@@ -15,10 +15,20 @@ extension PoolState {
         slots[layers[layer].slotClass].giveBack(slot)
     }
 
-    /// Frees a compressed block that a layer has on its account.
-    mutating func free(_ block: PageAllocator.Block, bytes: Int, ofLayer layer: Int) {
-        layers[layer].blockBytes -= bytes
-        pages.free(block, bytes: bytes)
+    /// Takes pages for a block, on a layer's account; the caller has made room for them.
+    mutating func allocate(bytes: Int, ofLayer layer: Int) -> PageAllocator.Block {
+        let block = pages.allocate(bytes: bytes)
+        layers[layer].blockBytes += bytes
+        coverTaken()
+        notePeaks()
+        return block
+    }
+
+    /// Frees the pages that a layer has on its account, if there are any.
+    mutating func free(_ form: ColdForm, ofLayer layer: Int) {
+        guard let block = form.block else { return }
+        layers[layer].blockBytes -= form.byteCount
+        pages.free(block)
     }
 
     /// Bytes of a layer's tiles in both tiers, loads in flight included.
@@ -61,7 +71,7 @@ extension PoolState {
         if isFull(layer: layer) { return false }
         guard layers[own].share.guaranteed > 0 else { return true }
         let bytes =
-            (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + Int(entry.pointee.blockBytes)
+            (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + entry.pointee.form.byteCount
         return usedBytes(ofLayer: own) - bytes >= guaranteedBytes(ofLayer: own)
     }
 }

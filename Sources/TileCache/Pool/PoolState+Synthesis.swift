@@ -27,7 +27,7 @@ extension PoolState {
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
         guard isCurrent(ticket) else {
-            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
+            free(ticket.form, ofLayer: ticket.key.layer)
             return
         }
         table[number].leaseCount -= 1

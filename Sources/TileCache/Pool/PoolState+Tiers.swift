@@ -7,12 +7,8 @@ struct CodecTicket: Hashable, Sendable {
     /// The slot that is read (demotion) or written (promotion).
     var slot: Int32
     var slotClass: Int
-    var block: PageAllocator.Block
-    var blockBytes: Int
-    /// The pixel of a single-colour tile, which needs no block.
-    var solidValue: UInt64?
-    /// The checksum of the block where it is what the source delivered.
-    var encodedChecksum: UInt64?
+    /// What is read (promotion) or where the block goes (store).
+    var form: ColdForm
 }
 
 /// What became of a promotion.
@@ -45,17 +41,13 @@ extension PoolState {
         table[number].leaseCount += 1
         change(number) { $0.residency = residency }
         let entry = table[number]
-        let isRead = residency == .promoting
         return CodecTicket(
             entry: number,
             work: entry.work,
             key: entry.key,
             slot: slot,
             slotClass: layers[entry.key.layer].slotClass,
-            block: isRead ? entry.block : PageAllocator.Block(),
-            blockBytes: isRead ? Int(entry.blockBytes) : 0,
-            solidValue: isRead && entry.flags.contains(.solid) ? entry.solidValue : nil,
-            encodedChecksum: isRead && entry.flags.contains(.encoded) ? entry.solidValue : nil
+            form: residency == .promoting ? entry.form : .none
         )
     }
 
@@ -94,11 +86,10 @@ extension PoolState {
         case .block(let bytes): noteBlock(bytes: bytes, layer: layer)
         case .solid: break
         }
-        if table[number].flags.contains(.encoded) {
+        if table[number].form.isEncoded {
             if keepsEncoded(over: result, of: number) {
                 table[number].flags.insert(.encodedIsSmaller)
-                noteDemotion(number, blockBytes: Int(table[number].blockBytes))
-                moveToCompressed(number)
+                moveToEncoded(number)
                 return nil
             }
             dropEncoded(of: number)
@@ -111,27 +102,21 @@ extension PoolState {
             return nil
         case .solid(let value):
             counters.demotions += 1
-            moveToCompressed(number, solid: value)
+            moveToCompressed(number, .solid(value))
             return nil
         case .block(let bytes):
             noteDemotion(number, blockBytes: bytes)
-            moveToCompressed(number)
+            moveToCompressed(number, .none)
             guard makePages(for: bytes, of: number, now: now) else {
                 drop(number, cause: .capacity)
                 return nil
             }
-            let block = pages.allocate(bytes: bytes)
-            coverTaken()
-            layers[ticket.key.layer].blockBytes += bytes
+            stored = ticket
+            stored?.form = .block(allocate(bytes: bytes, ofLayer: layer))
             change(number) {
-                $0.block = block
-                $0.blockBytes = Int32(bytes)
+                $0.form = stored?.form ?? .none
                 $0.residency = .storing
             }
-            notePeaks()
-            stored = ticket
-            stored?.block = block
-            stored?.blockBytes = bytes
             return stored
         }
     }
@@ -141,7 +126,7 @@ extension PoolState {
         switch result {
         case .solid: false
         case .incompressible: true
-        case .block(let bytes): Int(table[number].blockBytes) <= bytes
+        case .block(let bytes): table[number].form.byteCount <= bytes
         }
     }
 
@@ -149,7 +134,7 @@ extension PoolState {
     mutating func finishStore(_ ticket: CodecTicket) {
         endJob(ofLayer: ticket.key.layer)
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
-            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
+            free(ticket.form, ofLayer: ticket.key.layer)
             return
         }
         change(ticket.entry) { $0.residency = .compressed }
@@ -174,7 +159,7 @@ extension PoolState {
         let number = ticket.entry
         guard isCurrent(ticket) else {
             giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
-            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
+            free(ticket.form, ofLayer: ticket.key.layer)
             return
         }
         table[number].leaseCount -= 1
@@ -186,18 +171,11 @@ extension PoolState {
         }
         counters.promotions += 1
         // What the source delivered stays: the way back down costs nothing then.
-        let keepsBlock = ticket.encodedChecksum != nil
-        if !keepsBlock, ticket.blockBytes > 0 {
-            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
-        }
+        if !ticket.form.isEncoded { free(ticket.form, ofLayer: ticket.key.layer) }
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
-            if !keepsBlock {
-                $0.block = PageAllocator.Block()
-                $0.blockBytes = 0
-                $0.flags.remove(.solid)
-            }
+            if !$0.form.isEncoded { $0.form = .none }
             $0.slot = ticket.slot
             $0.residency = .decoded
             $0.stamp = stamp
@@ -242,10 +220,8 @@ extension PoolState {
         table[ticket.entry].key == ticket.key && table[ticket.entry].work == ticket.work
     }
 
-    /// Gives a decoded tile's slot up and lists the entry as compressed.
-    ///
-    /// - Parameter value: the pixel of a tile of a single colour.
-    mutating func moveToCompressed(_ number: Int32, solid value: UInt64? = nil) {
+    /// Releases a decoded tile's slot and lists the entry as compressed.
+    mutating func moveToCompressed(_ number: Int32, _ form: ColdForm) {
         giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
         lastStamp += 1
         let stamp = lastStamp
@@ -253,10 +229,7 @@ extension PoolState {
             $0.slot = -1
             $0.residency = .compressed
             $0.stamp = stamp
-            if let value {
-                $0.flags.insert(.solid)
-                $0.solidValue = value
-            }
+            $0.form = form
         }
     }
 

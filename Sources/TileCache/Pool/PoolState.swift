@@ -16,10 +16,8 @@ struct Load: Sendable {
     var wasLate = false
     /// Encoded bytes that the source holds in its own memory and has told of.
     var heldBytes = 0
-    /// What the source has handed over as the tile's compressed form, and its checksum.
-    var encoded = PageAllocator.Block()
-    var encodedBytes: Int32 = 0
-    var encodedChecksum: UInt64 = 0
+    /// What the source has handed over as the tile's compressed form.
+    var encoded = ColdForm.none
     /// It has taken so long that another may take its worker's place.
     var isWrittenOff = false
     /// Memory was refused to it, and pages of memory that it wanted beside its slot. Small, so that the record does not grow.
@@ -270,7 +268,7 @@ struct PoolState: ~Copyable {
         table.forEach { number in
             let entry = table[number]
             if entry.residency.isDecoded { bytes += tileBytes(of: entry.key) }
-            bytes += Int(entry.blockBytes)
+            bytes += entry.form.byteCount
         }
         return bytes
     }

@@ -139,7 +139,7 @@ struct TileCounts: Sendable, Hashable {
         }
         if entry.residency.isCompressed {
             compressed += sign
-            if entry.flags.contains(.solid) { solid += sign }
+            if entry.form.isSolid { solid += sign }
         }
         guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
         unseen += sign

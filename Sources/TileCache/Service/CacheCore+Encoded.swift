@@ -21,7 +21,7 @@ extension CacheCore {
                 checksum: checksum,
                 now: clock()
             )
-            return block.map { parts(of: $0, bytes: encoded.count, state) }
+            return block.map { parts(of: $0, state) }
         }
         guard let pages, let source = encoded.baseAddress else { return false }
         copy(source, to: pages)
@@ -39,7 +39,7 @@ extension CacheCore {
     /// and nothing that others wait for. `nil`, and the codec kept, where there is no room.
     func copyForDecoder(_ ticket: CodecTicket, _ work: CodecWork) -> UnsafeMutableRawBufferPointer? {
         guard perform({ $0.pool.reserveForDecode(ticket) }) else { return nil }
-        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: ticket.blockBytes, alignment: 16)
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: ticket.form.byteCount, alignment: 16)
         var offset = 0
         for part in work.parts {
             guard let source = UnsafeRawPointer(bitPattern: part.address) else { continue }

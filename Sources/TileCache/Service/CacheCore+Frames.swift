@@ -182,7 +182,7 @@ extension CoreState {
         for layer in view.model.layers {
             for number in layer.needs.entries where number >= 0 {
                 let entry = pool.table.pointer(number)
-                guard entry.pointee.residency == .compressed, !entry.pointee.flags.contains(.encoded) else { continue }
+                guard entry.pointee.residency == .compressed, !entry.pointee.form.isEncoded else { continue }
                 return number
             }
         }

@@ -98,7 +98,7 @@ extension CacheCore {
         case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
         case .promote(let ticket):
             // Its source decodes it.
-            if ticket.encodedChecksum != nil { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
+            if ticket.form.isEncoded { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
             return .promote(ticket, codecWork(for: ticket, &state))
         }
     }
@@ -109,17 +109,14 @@ extension CacheCore {
             codec: state.codecs.take(),
             layer: state.layers[ticket.key.layer],
             slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
-            parts: parts(of: ticket.block, bytes: ticket.blockBytes, state)
+            parts: ticket.form.block.map { parts(of: $0, state) } ?? []
         )
     }
 
-    func parts(of block: PageAllocator.Block, bytes: Int, _ state: borrowing CoreState) -> [PagePart] {
+    func parts(of block: PageAllocator.Block, _ state: borrowing CoreState) -> [PagePart] {
         var parts: [PagePart] = []
-        guard bytes > 0 else { return parts }
-        let base = state.pageRegion.base
-        state.pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
-            parts.append(PagePart(address: UInt(bitPattern: base + offset), count: count))
-        }
+        let base = UInt(bitPattern: state.pageRegion.base)
+        state.pool.pages.forEachPart(of: block) { parts.append(PagePart(address: base + UInt($0), count: $1)) }
         return parts
     }
 
@@ -244,7 +241,7 @@ extension CacheCore {
                 state.returnCodec(work.codec, wakes: wakes)
                 return nil
             }
-            return (stored, parts(of: stored.block, bytes: stored.blockBytes, state))
+            return (stored, stored.form.block.map { parts(of: $0, state) } ?? [])
         }
         guard let (stored, parts) = stored, let source = block.baseAddress else { return }
         copy(source, to: parts)
@@ -260,7 +257,7 @@ extension CacheCore {
             state.endPromotion(ticket, result)
             if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }
             // Its source's decoder has kept memory that a needed tile may wait for.
-            if ticket.encodedChecksum != nil, state.wantsRoom(now: clock()) { state.effects.plans = true }
+            if ticket.form.isEncoded, state.wantsRoom(now: clock()) { state.effects.plans = true }
         }
     }
 
@@ -274,7 +271,7 @@ extension CacheCore {
         wakes: Int = 0,
         _ finish: (inout CoreState, PromotionResult) -> Void
     ) -> PromotionResult {
-        if let checksum = ticket.encodedChecksum, let block = copyForDecoder(ticket, work) {
+        if case .encoded(let checksum, _) = ticket.form, let block = copyForDecoder(ticket, work) {
             let result = decode(UnsafeRawBufferPointer(block), checksum, of: ticket, work)
             block.deallocate()
             perform { state in
@@ -298,13 +295,13 @@ extension CacheCore {
             start: UnsafeMutableRawPointer(bitPattern: work.slotAddress),
             count: size.bytes
         )
-        if let value = ticket.solidValue {
+        if case .solid(let value) = ticket.form {
             SolidTile.fill(pixels, with: value)
             return .pixels
         }
         let block = work.codec.value.gather(work.parts.map { (UnsafeRawPointer(bitPattern: $0.address)!, $0.count) })
         guard let block else { return .damaged }
-        if let checksum = ticket.encodedChecksum { return decode(block, checksum, of: ticket, work) }
+        if case .encoded(let checksum, _) = ticket.form { return decode(block, checksum, of: ticket, work) }
         do {
             try work.codec.value.decompress(
                 block,

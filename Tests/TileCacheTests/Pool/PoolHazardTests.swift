@@ -16,7 +16,7 @@ import Testing
         _ = small.pool.finishDemotion(old, .solid(1), now: 0)
         #expect(small.residency(of: key(0)) == .demoting)
         _ = small.pool.finishDemotion(new, .solid(2), now: 0)
-        #expect(small.entry(0)?.solidValue == 2)
+        #expect(small.entry(0)?.form == .solid(2))
         let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.isEmpty
         #expect(isAtRest)
     }

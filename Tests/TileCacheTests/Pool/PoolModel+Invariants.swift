@@ -54,17 +54,17 @@ extension PoolModel {
         pool.table.forEach { number in
             let entry = pool.table[number]
             if entry.slot >= 0 { slots[entry.key.layer] += 1 }
-            blocks[entry.key.layer] += Int(entry.blockBytes)
+            blocks[entry.key.layer] += entry.form.byteCount
         }
         for flight in flights.values {
             if flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
-            blocks[flight.key.layer] += flight.encodedBytes
+            blocks[flight.key.layer] += Int(flight.encoded?.byteCount ?? 0)
         }
         for work in works where work.kind != .demotion {
             let layer = work.ticket.key.layer
             if work.kind == .promotion { slots[layer] += 1 }
             // A block that has been overtaken is the worker's alone.
-            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.blockBytes }
+            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.form.byteCount }
         }
         for layer in pool.layers.indices {
             let account = pool.layers[layer]
@@ -134,27 +134,17 @@ extension PoolModel {
             try require(entry.slot < 0, "\(name) has a slot")
         }
         if entry.residency.isCompressed {
-            let isSolid = entry.flags.contains(.solid)
-            try require(isSolid == (entry.blockBytes == 0), "\(name): \(entry.blockBytes) bytes of block")
-            if isSolid {
-                try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another colour")
+            if case .solid(let pixel) = entry.form {
+                try require(pixel == UInt64(stamp ?? -1), "\(name): another colour")
             } else {
-                try require(
-                    stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
-                    "\(name): others' bytes in its block"
-                )
+                try require(stamps(in: entry.form.block) == [stamp ?? -1], "\(name): others' bytes in its block")
             }
         } else {
-            try require(!entry.flags.contains(.solid), "\(name) is of a single colour")
+            try require(entry.form == .none || entry.form.isEncoded, "\(name) has a block")
         }
-        if entry.flags.contains(.encoded) {
-            try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another payload's checksum")
-            try require(
-                stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
-                "\(name): others' bytes in its payload"
-            )
-        } else if !entry.residency.isCompressed {
-            try require(entry.blockBytes == 0, "\(name) has a block")
+        if case .encoded(let checksum, let block) = entry.form {
+            try require(checksum == UInt64(stamp ?? -1), "\(name): another payload's checksum")
+            try require(stamps(in: block) == [stamp ?? -1], "\(name): others' bytes in its payload")
         }
     }
 
@@ -213,7 +203,7 @@ extension PoolModel {
         if floors.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
         if isNeeded { return .needed }
         if leases.contains(where: { $0.key == key && $0.stamp == stamp }) { return .held }
-        return entry.slot >= 0 ? .decoded : entry.blockBytes > 0 ? .compressed : .solid
+        return entry.slot >= 0 ? .decoded : entry.form.isSolid ? .solid : .compressed
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
@@ -225,8 +215,8 @@ extension PoolModel {
             }
         }
         var units: Set<Int> = []
-        func own(_ block: PageAllocator.Block, _ bytes: Int) throws {
-            for unit in self.units(of: block, bytes) {
+        func own(_ block: PageAllocator.Block?) throws {
+            for unit in self.units(of: block) {
                 try require(units.insert(unit).inserted, "unit \(unit) is in two blocks")
             }
         }
@@ -235,18 +225,15 @@ extension PoolModel {
         for number in numbers {
             let entry = pool.table[number]
             if entry.slot >= 0 { try own(slot(pool.layers[entry.key.layer].slotClass, entry.slot), "a tile") }
-            try own(entry.block, Int(entry.blockBytes))
+            try own(entry.form.block)
         }
         for flight in flights.values where flight.ticket.slot >= 0 {
             let range = slot(flight.ticket.slotClass, flight.ticket.slot)
             try own(range, "a load")
             try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
-            try own(flight.encoded, flight.encodedBytes)
-            if flight.encodedBytes > 0 {
-                try require(
-                    stamps(in: flight.encoded, flight.encodedBytes) == [flight.stamp],
-                    "a load's payload was written by another"
-                )
+            try own(flight.encoded)
+            if let block = flight.encoded {
+                try require(stamps(in: block) == [flight.stamp], "a load's payload was written by another")
             }
         }
         var orphans: [MemoryRange: Int32] = [:]
@@ -264,7 +251,7 @@ extension PoolModel {
             case .promotion: try own(range, "a decompression")
             case .store, .peek: break
             }
-            if work.kind != .demotion, !isCurrent { try own(work.ticket.block, work.ticket.blockBytes) }
+            if work.kind != .demotion, !isCurrent { try own(work.ticket.form.block) }
         }
         try require(pool.orphans == orphans, "orphans \(pool.orphans), not \(orphans)")
         for range in orphans.keys { try own(range, "a lease") }
@@ -287,7 +274,7 @@ extension PoolModel {
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
-        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.blockBytes : 0) }
+        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.form.byteCount : 0) }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

@@ -136,7 +136,7 @@ extension PoolModel {
         try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
         let range = slot(ticket.slotClass, ticket.slot)
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
-        try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
+        try require(kind != .promotion || !ticket.form.isEncoded || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
             try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
             try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
@@ -146,7 +146,7 @@ extension PoolModel {
         works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
         currentWork[ticket.key] = lastStamp
         if kind == .promotion, works.count < 12, pool.reserveForDecode(ticket) {
-            try require(ticket.encodedChecksum != nil, "a copy of what no source decodes")
+            try require(ticket.form.isEncoded, "a copy of what no source decodes")
             pool.beginDecode()
             works[works.count - 1].isDecoding = true
         }
@@ -232,7 +232,7 @@ extension PoolModel {
 
     /// A source hands over its encoded bytes as it writes the pixels.
     private func offerEncoded() throws {
-        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encodedBytes == 0 }
+        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encoded == nil }
         guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let layer = pool.layers[flight.key.layer]
         let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
@@ -241,9 +241,8 @@ extension PoolModel {
             guard let block else { return }
             try require(!flight.isOutdated, "an outdated load takes pages")
             try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
-            try write(flight.stamp, to: block, bytes: bytes)
+            try write(flight.stamp, to: block)
             flights[id]?.encoded = block
-            flights[id]?.encodedBytes = bytes
         }
     }
 
@@ -282,17 +281,14 @@ extension PoolModel {
                 if isCurrent { currentWork[key] = nil }
                 guard let stored = pool.finishDemotion(work.ticket, result, now: now) else { return }
                 try require(isCurrent, "an overtaken compression was stored")
-                try write(work.stamp, to: stored.block, bytes: stored.blockBytes)
+                try write(work.stamp, to: stored.form.block)
                 works.append(CodecWork(kind: .store, id: newStamp(), ticket: stored, stamp: work.stamp))
                 currentWork[key] = lastStamp
             }
         case .store:
             try perform("the end of storing \(key.layer):\(key.coordinate)") {
                 if isCurrent { currentWork[key] = nil }
-                try require(
-                    stamps(in: work.ticket.block, work.ticket.blockBytes) == [work.stamp],
-                    "its block was taken"
-                )
+                try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
                 pool.finishStore(work.ticket)
                 try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
@@ -304,22 +300,22 @@ extension PoolModel {
                 removing: isIntact ? .evictable : .also(key)
             ) {
                 if isCurrent { currentWork[key] = nil }
-                if let value = work.ticket.solidValue {
+                if case .solid(let value) = work.ticket.form {
                     try require(value == UInt64(work.stamp), "another tile's colour")
                 } else {
-                    let found = stamps(in: work.ticket.block, work.ticket.blockBytes)
+                    let found = stamps(in: work.ticket.form.block)
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
                 if work.isDecoding { pool.finishDecode(work.ticket) }
-                let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+                let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
                 pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
             }
         case .peek:
-            let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+            let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
             let result: PromotionResult = !random.oneIn(6) ? .pixels : isDecoded ? .undecodable : .damaged
             if isCurrent { count(result) }
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {

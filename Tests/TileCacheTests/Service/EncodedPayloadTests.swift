@@ -96,7 +96,8 @@ import Testing
         let damaged = try #require(tiles.first)
         scene.cache.core.lock.withLock { state in
             let entry = state.pool.table[state.pool.find(TileKey(layer: 0, damaged))]
-            state.pool.pages.forEachPart(of: entry.block, bytes: Int(entry.blockBytes)) { offset, count in
+            guard let block = entry.form.block else { return }
+            state.pool.pages.forEachPart(of: block) { offset, count in
                 (state.pageRegion.base + offset).storeBytes(of: 99, toByteOffset: count / 2, as: UInt8.self)
             }
         }

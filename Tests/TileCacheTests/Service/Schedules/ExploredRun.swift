@@ -255,13 +255,13 @@ final class ExploredRun: @unchecked Sendable {
     /// Damages blocks in memory; they are missed and loaded again.
     private func damage(_ cache: TileCache) {
         cache.core.lock.withLock { state in
-            var blocks: [(PageAllocator.Block, Int)] = []
+            var blocks: [PageAllocator.Block] = []
             state.pool.table.forEach {
                 let entry = state.pool.table[$0]
-                if entry.residency == .compressed { blocks.append((entry.block, Int(entry.blockBytes))) }
+                if entry.residency == .compressed { blocks += [entry.form.block].compactMap { $0 } }
             }
-            for (block, bytes) in blocks where scheduler.chance(50) {
-                for part in cache.core.parts(of: block, bytes: bytes, state) {
+            for block in blocks where scheduler.chance(50) {
+                for part in cache.core.parts(of: block, state) {
                     UnsafeMutablePointer<UInt8>(bitPattern: part.address)?.pointee ^= 1
                 }
             }
