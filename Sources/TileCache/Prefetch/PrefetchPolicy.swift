@@ -60,7 +60,7 @@ package struct PlanContext {
     }
 }
 
-extension Plan {
+extension Wishes {
     /// Wishes for a tile.
     package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
         entries.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
@@ -97,7 +97,7 @@ package protocol PrefetchPolicy: Sendable {
     mutating func observe(_ frame: FrameObservation)
 
     /// Appends what should be loaded or kept beyond the needed tiles, the most wanted first.
-    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext)
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext)
 }
 
 extension PrefetchPolicy {
@@ -121,9 +121,9 @@ extension PlanTarget {
     }
 
     /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
-    package func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to plan: inout Plan) {
+    package func appendWishes(at level: Int, in rectangle: Rectangle, value: Float, to wishes: inout Wishes) {
         forEachTile(at: level, in: rectangle) {
-            plan.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
+            wishes.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
         }
     }
 }
@@ -133,5 +133,5 @@ package struct NoPrefetch: PrefetchPolicy {
     package init() {}
     package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {}
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {}
 }

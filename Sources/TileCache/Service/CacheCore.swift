@@ -141,7 +141,7 @@ final class CacheCore: Sendable {
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
-        let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
+        let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
         // In steps, so that a little growth is not asked for each time.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
@@ -184,7 +184,7 @@ final class CacheCore: Sendable {
         /// Tiles that were asked for once.
         var asked: [TileKey]
         var haveRested: Bool
-        var wished: LoadWaits.Wishes
+        var wished: LoadWaits.Watched
         var latency: Int64
         var counters: PoolCounters
         var capacityTiles: Int

@@ -13,7 +13,7 @@ import Testing
         var pool = PoolState(configuration: configuration)
         let layer = pool.addLayer(tileBytes: 65_536)
         var plan = Plan()
-        plan.wish(for: TileCoordinate(level: 3, column: 0, row: 0), layer: layer, value: 1)
+        plan.entries.append(PlanEntry(key: key(0, layer: layer), value: 1, reason: .prefetch))
         pool.install(plan)
         guard case .load(let first) = pool.nextJob(now: 0) else { throw Problem.noLoad }
         pool.finishLoad(first.load, .pixels, now: 1)

@@ -167,7 +167,7 @@ private final class HeldFrame {
 /// Wishes for far more than there is room for, and never settles.
 private struct GreedyPolicy: PrefetchPolicy {
     mutating func observe(_ frame: FrameObservation) {}
-    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        target.appendWishes(at: target.level, in: target.rectangle.grown(x: 192, y: 192), value: 1, to: &plan)
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(at: target.level, in: target.rectangle.grown(x: 192, y: 192), value: 1, to: &wishes)
     }
 }
