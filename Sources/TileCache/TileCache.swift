@@ -125,7 +125,7 @@ public final class TileCache: Sendable {
     ///   - layers: in the order of drawing; those of another cache are ignored, and a layer counts once.
     ///   - selection: how levels are chosen; 1:1 or finer unless given.
     public func makeView(layers: [LayerID], selection: LevelSelection = LevelSelection()) -> TileView {
-        let memory = core.read { $0.pool.configuration.byteLimit } / 16
+        let memory = core.read { $0.pool.ledger.limit } / 16
         return makeView(layers: layers, selection: selection) { TileCachePolicy(memory: memory) }
     }
 

@@ -11,7 +11,7 @@ extension PoolState {
         checksum: UInt64,
         now: Int64
     ) -> PageAllocator.Block? {
-        guard let load = load(of: ticket), load.slot >= 0, load.encoded == .none else { return nil }
+        guard let load = loads[ticket], load.slot >= 0, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
@@ -20,13 +20,13 @@ extension PoolState {
         else { return nil }
         // Far larger than what compression makes of such tiles: not worth its memory until that is found out for certain.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
-        let worth = load.isDemand ? Float.infinity : load.value - plan.margin
+        let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
             let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
             guard victim >= 0, demoteToEncoded(victim) else { return nil }
         }
         let block = allocate(bytes: bytes, ofLayer: own)
-        loads[Int(ticket.load)]?.encoded = .encoded(checksum: checksum, block)
+        loads.change(ticket.load) { $0.encoded = .encoded(checksum: checksum, block) }
         return block
     }
 
@@ -85,7 +85,7 @@ extension PoolState {
     /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before;
     /// grants all of them.
     mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
-        guard let load = load(of: ticket), bytes >= 0 else { return .refused }
+        guard let load = loads[ticket], bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
             // Nothing is evicted for what would not fit an empty pool.
@@ -94,17 +94,20 @@ extension PoolState {
                 fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
             if case .refused = room {
                 let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
-                loads[Int(ticket.load)]?.wasRefused = true
-                loads[Int(ticket.load)]?.refusedPages = UInt16(clamping: pages)
+                loads.change(ticket.load) {
+                    $0.wasRefused = true
+                    $0.refusedPages = UInt16(clamping: pages)
+                }
             }
             guard room.isGranted else { return room.map { bytes } }
         }
-        loads[Int(ticket.load)]?.heldBytes = bytes
-        loads[Int(ticket.load)]?.wasRefused = false
-        loads[Int(ticket.load)]?.refusedPages = 0
-        heldBytes += growth
-        coverTaken()
-        notePeaks()
+        loads.change(ticket.load) {
+            $0.heldBytes = bytes
+            $0.wasRefused = false
+            $0.refusedPages = 0
+        }
+        ledger.hold(growth)
+        noteTaken()
         return .granted(bytes)
     }
 
@@ -112,9 +115,8 @@ extension PoolState {
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
         guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)
         else { return false }
-        heldBytes += ticket.form.byteCount
-        coverTaken()
-        notePeaks()
+        ledger.hold(ticket.form.byteCount)
+        noteTaken()
         return true
     }
 
@@ -123,13 +125,13 @@ extension PoolState {
 
     /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
-        heldBytes -= ticket.form.byteCount
+        ledger.hold(-ticket.form.byteCount)
         codecJobs += 1
     }
 
     /// Whether so many bytes more could be held beside what is held already, if all tiles went.
     private func fitsHeld(_ bytes: Int) -> Bool {
-        bytes <= configuration.byteLimit - heldBytes - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+        bytes <= ledger.limit - ledger.heldBytes - countedBookkeepingBytes
     }
 
     /// Counts a tile that gives its slot up for a smaller form.

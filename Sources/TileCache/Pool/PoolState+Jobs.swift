@@ -14,7 +14,6 @@ struct LoadTicket: Hashable, Sendable {
     var key: TileKey
     /// Where to write, or -1 if the bytes are reserved when the source is ready.
     var slot: Int32
-    var slotClass: Int
     var isDemand: Bool
 }
 
@@ -38,31 +37,25 @@ extension PoolState {
     /// - Parameter now: tiles that may be tried again after it count for `nextRetry`. Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         let hasRoom = makeRoom(for: newPlan)
-        // Without room every byte is held: nothing could be loaded either, until some is released.
-        plan = hasRoom ? newPlan : Plan()
-        beginPlan()
-        lacksRoomForNeeds = !hasRoom
-        planCutsPins = plan.entries.lazy.filter { $0.reason == .floor }.count >= Self.pinsOfAPlan
-        planEpoch &+= 1
-        valued.removeAll(keepingCapacity: true)
-        for wish in plan.keepValues {
+        queue.install(newPlan, hasRoom: hasRoom)
+        for wish in queue.plan.keepValues {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
             setValue(wish.value, of: number)
             setHistory(wish, of: number)
         }
-        nextRetry = .max
-        for wish in plan.entries {
+        let epoch = queue.epoch
+        for wish in queue.plan.entries {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
             let load = table[number].load
             if load >= 0 {
-                loads[Int(load)]?.wantedEpoch = planEpoch
+                loads.change(load) { $0.wantedEpoch = epoch }
             } else if table[number].retryAt > now {
                 // A prefetch that was refused memory is no reason for a plan.
                 let flags = table[number].flags
                 let isReason = flags.contains(.failed) || (flags.contains(.refused) && wish.reason != .prefetch)
-                if isReason { nextRetry = min(nextRetry, table[number].retryAt) }
+                if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
             if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
@@ -85,35 +78,30 @@ extension PoolState {
         // In steps, so that plans that grow little by little do not ask each time.
         let bytes = (most + 4095) & ~4095
         // Memory that a much larger plan took goes back.
-        if bytes < planBytes / 4 { dropPlan() }
-        guard bytes > planBytes else { return true }
-        guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
-        planBytes = bytes
-        coverTaken()
-        valued.reserveCapacity(wishes)
+        if bytes < ledger[.plan] / 4 { dropPlan() }
+        let growth = bytes - ledger[.plan]
+        guard growth > 0 else { return true }
+        guard configuration.grantsBookkeeping || makeBytes(growth) else { return false }
+        note(growth, in: .plan)
+        queue.reserve(wishes)
         return true
     }
 
-    /// Gives up the plan and its bytes; the next plan takes its own.
+    /// Drops the plan and its bytes; the next plan takes its own.
     mutating func dropPlan() {
-        plan = Plan()
-        valued = []
-        planBytes = 0
-        planEpoch &+= 1
-        beginPlan()
-        // What it would have loaded is asked for again when there is room.
-        lacksRoomForNeeds = true
+        queue.drop()
+        ledger.add(-ledger[.plan], to: .plan)
     }
 
     /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
     private mutating func setValue(_ value: Float, of number: Int32) {
-        guard table[number].planEpoch != planEpoch else {
+        guard table[number].planEpoch != queue.epoch else {
             table[number].value = max(table[number].value, value)
             return
         }
-        table[number].planEpoch = planEpoch
+        table[number].planEpoch = queue.epoch
         table[number].value = value
-        if table[number].residency.isResident { valued.append(number) }
+        if table[number].residency.isResident { queue.noteValued(number) }
     }
 
     func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
@@ -132,8 +120,8 @@ extension PoolState {
     /// What may be given up for a wish: whatever is worth less than this.
     func worth(of wish: PlanEntry) -> Float {
         switch wish.reason {
-        case .prefetch: wish.value - plan.margin
-        case .cover: plan.isAtRest ? -.infinity : .infinity
+        case .prefetch: wish.value - queue.plan.margin
+        case .cover: queue.plan.isAtRest ? -.infinity : .infinity
         case .demand, .floor: .infinity
         }
     }
@@ -157,76 +145,48 @@ extension PoolState {
     private mutating func begin(_ wish: PlanEntry, of number: Int32, in slot: Int32, now: Int64) -> LoadTicket {
         let isDemand = wish.reason != .prefetch
         let layer = wish.key.layer
-        if slot >= 0 { inFlightBytes += slotBytes(ofLayer: layer) }
-        let load = Load(
-            entry: number,
-            generation: layers[layer].generation,
-            slot: slot,
-            serial: nameLoad(),
-            started: now,
-            isDemand: isDemand,
-            wantedEpoch: planEpoch,
-            value: wish.value
+        if slot >= 0 { ledger.write(slotBytes(ofLayer: layer)) }
+        let (id, serial) = loads.begin(
+            Load(
+                entry: number,
+                generation: layers[layer].generation,
+                slot: slot,
+                started: now,
+                isDemand: isDemand,
+                wantedEpoch: queue.epoch,
+                value: wish.value
+            )
         )
-        let id: Int32
-        if let free = freeLoads.popLast() {
-            id = free
-            loads[Int(id)] = load
-        } else {
-            id = Int32(loads.count)
-            loads.append(load)
-        }
         table[number].load = id
         relist(number)
         setHistory(wish, of: number)
         // What has just landed is not given up again before a plan has looked at it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
-        loadCount += 1
         counters.loadsStarted += 1
         if table[number].attempts > 0 { counters.loadsRetried += 1 }
-        if !isDemand {
-            prefetchLoadCount += 1
-            counters.prefetchStarted += 1
-        }
+        if !isDemand { counters.prefetchStarted += 1 }
         notePeaks()
         return LoadTicket(
             load: id,
-            serial: load.serial,
+            serial: serial,
             key: wish.key,
             slot: slot,
-            slotClass: layers[layer].slotClass,
             isDemand: isDemand
         )
     }
 
-    /// The load of a ticket, unless it has ended or an invalidation has overtaken it.
-    func load(of ticket: LoadTicket) -> Load? {
-        guard loads.indices.contains(Int(ticket.load)), let load = loads[Int(ticket.load)], load.generation != 0,
-            load.serial == ticket.serial
-        else { return nil }
-        return load
-    }
-
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
     mutating func finishLoad(_ id: Int32, _ answer: LoadResult, now: Int64) {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return }
+        guard let load = loads.end(id) else { return }
         let wasOverLimit = isOverLimit
         let result = outcome(answer, of: load)
-        loads[Int(id)] = nil
-        freeLoads.append(id)
         let number = load.entry
         let layer = table[number].key.layer
         table[number].load = -1
-        loadCount -= 1
-        if load.isWrittenOff {
-            writtenOffCount -= 1
-        } else if !load.isDemand {
-            prefetchLoadCount -= 1
-        }
-        if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
-        heldBytes -= load.heldBytes
+        if load.slot >= 0 { ledger.write(-slotBytes(ofLayer: layer)) }
+        ledger.hold(-load.heldBytes)
 
-        let isOutdated = load.generation == 0
+        let isOutdated = load.isOutdated
         if isOutdated { counters.loadsOutdated += 1 }
         // The plan passed over a needed or pinned tile because it was on its way.
         let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
@@ -247,7 +207,7 @@ extension PoolState {
         settleLimit(now: now)
         // A source that answered at last is asked again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
-        if load.isWrittenOff || hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
+        if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
 
     private mutating func land(_ load: Load, in number: Int32, now: Int64) {
@@ -270,7 +230,7 @@ extension PoolState {
             // One that was late already counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
-        if table[number].planEpoch == planEpoch { valued.append(number) }
+        if table[number].planEpoch == queue.epoch { queue.noteValued(number) }
     }
 
     /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
@@ -281,7 +241,7 @@ extension PoolState {
         let entry = table[number]
         if entry.slot >= 0, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
-            orphans[MemoryRange(slotClass: slotClass, number: entry.slot)] = entry.leaseCount
+            orphans.add(MemoryRange(slotClass: slotClass, number: entry.slot), holds: entry.leaseCount)
             layers[entry.key.layer].slotBytes -= slotBytes(ofLayer: entry.key.layer)
             table[number].slot = -1
             table[number].leaseCount = 0
@@ -317,7 +277,7 @@ extension PoolState {
 
     /// Counts a load that did not land among those that are never drawn, and among the prefetches of its kind.
     private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
-        if load.generation == 0 || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
+        if load.isOutdated || result == .refused || result == .cancelled { counters.loadsUnseen += 1 }
         // A late one counts as late, whatever becomes of it.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {
@@ -329,8 +289,8 @@ extension PoolState {
 
     /// Whether no view and no plan wants a load any more.
     func isUnwanted(load id: Int32) -> Bool {
-        guard let load = loads[Int(id)] else { return true }
-        return table[load.entry].needCount == 0 && load.wantedEpoch != planEpoch
+        guard let load = loads[id] else { return true }
+        return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
             && !table[load.entry].flags.contains(.floor)
     }
 }

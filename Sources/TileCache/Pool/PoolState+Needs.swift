@@ -29,7 +29,7 @@ extension PoolState {
         guard count > needs.charged || count < needs.charged / 4 else { return count }
         let charged = (count + 15) & ~15
         let growth = (charged - needs.charged) * Self.bytesPerNeed
-        guard charge(growth, { $0.viewBytes += growth }) else { return needs.charged }
+        guard charge(growth, to: .views) else { return needs.charged }
         needs.charged = charged
         return count
     }
@@ -108,7 +108,7 @@ extension PoolState {
 
     /// A view needs nothing any more.
     mutating func clear(_ needs: inout ViewNeeds) {
-        viewBytes -= needs.charged * Self.bytesPerNeed
+        ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
         for number in needs.entries where number >= 0 {
             table[number].needCount -= 1
             forgetIfIdle(number)
@@ -159,8 +159,8 @@ extension PoolState {
         }
         if entry.load >= 0 {
             counts.late += 1
-            if let load = loads[Int(entry.load)], !load.isDemand, !load.wasLate {
-                loads[Int(entry.load)]?.wasLate = true
+            if let load = loads[entry.load], !load.isDemand, !load.wasLate {
+                loads.change(entry.load) { $0.wasLate = true }
                 counters.prefetchLate += 1
             }
         } else {

@@ -2,10 +2,10 @@
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
     mutating func reserve(_ id: Int32, now: Int64) -> Admission<Int32> {
-        guard let load = loads[Int(id)], load.generation != 0 else { return .refused }
+        guard let load = loads[id], !load.isOutdated else { return .refused }
         if load.slot >= 0 { return .granted(load.slot) }
         let room = takeSlot(for: load, now: now)
-        if case .granted(let slot) = room { loads[Int(id)]?.slot = slot }
+        if case .granted(let slot) = room { loads.change(id) { $0.slot = slot } }
         return room
     }
 
@@ -18,7 +18,7 @@ extension PoolState {
             room = acquireSlot(layer: layer, worth: worth, now: now)
         }
         if room.isGranted {
-            inFlightBytes += slotBytes(ofLayer: layer)
+            ledger.write(slotBytes(ofLayer: layer))
             notePeaks()
         }
         return room
@@ -38,7 +38,7 @@ extension PoolState {
 
     /// The worth below which tiles may be evicted for a load in flight.
     func worth(of load: Load) -> Float {
-        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - plan.margin
+        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - queue.plan.margin
     }
 
     /// Evicts a cold tile uncompressed while every codec is busy: a source that is ready cannot wait for one.

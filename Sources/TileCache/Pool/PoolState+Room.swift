@@ -21,9 +21,8 @@ extension PoolState {
                 if missing <= 0 {
                     let fresh = slots[slotClass].takeFresh()
                     guard fresh >= 0 else { return .refused }
-                    coverTaken()
-                    isOverLimit = committedBytes > configuration.byteLimit
-                    notePeaks()
+                    noteTaken()
+                    ledger.noteLimit(committed: committedBytes)
                     return .granted(fresh)
                 }
                 if letUnusedGo(missing, sparing: slotClass) { continue }
@@ -40,7 +39,7 @@ extension PoolState {
 
     /// Whether a layer's tile could be held at all.
     func fitsLimit(layer: Int) -> Bool {
-        slotBytes(ofLayer: layer) <= configuration.byteLimit - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+        slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes
     }
 
     /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
@@ -72,7 +71,7 @@ extension PoolState {
     }
 
     /// Bytes that compressed tiles may take where decoded ones want them too.
-    var compressedLimit: Int { Int(Double(configuration.byteLimit) * split.compressedShare) }
+    var compressedLimit: Int { Int(Double(ledger.limit) * split.compressedShare) }
 
     /// Frees the memory of one tile that is worth less.
     private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
@@ -123,7 +122,7 @@ extension PoolState {
             let number = walk.next(in: self)
             guard number >= 0 else { break }
             evictionSteps += 1
-            guard table[number].planEpoch != planEpoch else { continue }
+            guard table[number].planEpoch != queue.epoch else { continue }
             // Of each class only the least recently used: what has just come unseen has its time to be seen.
             let visitClass = VisitClass.of(visits: Int(table[number].visits))
             if classes & (1 << visitClass) == 0 {
@@ -138,11 +137,11 @@ extension PoolState {
             }
             weighed += 1
         }
-        evictionSteps += valued.count
+        evictionSteps += queue.valued.count
         let list: EntryList = tier == .decoded ? .decoded : tier == .compressed ? .compressed : .solid
-        for candidate in valued {
+        for candidate in queue.valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.list == list, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == planEpoch,
+            guard entry.pointee.list == list, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
                 entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
             else { continue }
             lowest = candidate
@@ -154,7 +153,7 @@ extension PoolState {
     /// What keeping a tile is worth that the plan does not mention.
     func worthByAge(_ number: Int32) -> Float {
         let entry = table.pointer(number)
-        return plan.recency.worth(
+        return queue.plan.recency.worth(
             visits: Int(entry.pointee.visits),
             age: Int(demandClock &- entry.pointee.lastDemand)
         )
@@ -194,57 +193,39 @@ extension PoolState {
 
     /// Decommits memory that nothing uses until `bytes` are free, in steps; whether there was any.
     mutating func letUnusedGo(_ bytes: Int, sparing spared: Int, atMost most: Int = decommitsAtOnce) -> Bool {
-        let before = pendingBytes
-        let last = pendingDecommits.count + min(most, Self.decommitsAtOnce)
-        func isEnough() -> Bool { pendingBytes - before >= bytes || pendingDecommits.count >= last }
+        let before = ledger.credit
+        let last = ledger.pendingDecommits.count + min(most, Self.decommitsAtOnce)
+        func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough(), decommitSlot(ofClass: slotClass) {}
         }
         while !isEnough() {
             let page = pages.beginDecommit()
             if page < 0 { break }
-            letGo(MemoryRange(slotClass: MemoryRange.pages, number: page), bytes: PageAllocator.pageBytes)
+            ledger.beginDecommit(
+                MemoryRange(slotClass: MemoryRange.pages, number: page),
+                bytes: PageAllocator.pageBytes
+            )
         }
         // Tables that are granted on top of the limit make no room for anything.
         while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
-            letGo(range, bytes: EntryTable.pageBytes)
+            ledger.beginDecommit(range, bytes: EntryTable.pageBytes)
         }
-        return pendingBytes > before
+        return ledger.credit > before
     }
 
     /// Decommits an unused slot of a size; whether there was one.
     mutating func decommitSlot(ofClass slotClass: Int) -> Bool {
         let slot = slots[slotClass].beginDecommit()
         guard slot >= 0 else { return false }
-        letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
+        ledger.beginDecommit(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
         return true
-    }
-
-    private mutating func letGo(_ range: MemoryRange, bytes: Int) {
-        pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
-        leavingBytes += bytes
-        pendingBytes += bytes
-    }
-
-    /// The memory that whoever called last must return to the system before it touches what it was given. From here on
-    /// nobody may take anything in its place until it is gone.
-    mutating func takePendingDecommits() -> [LeavingMemory] {
-        guard !pendingDecommits.isEmpty else { return [] }
-        var leaving = pendingDecommits
-        for index in leaving.indices where pledgedBytes > 0 {
-            let pledged = min(leaving[index].countedBytes, pledgedBytes)
-            leaving[index].countedBytes -= pledged
-            pledgedBytes -= pledged
-        }
-        pendingDecommits.removeAll()
-        pendingBytes = 0
-        return leaving
     }
 
     /// The memory is gone; its numbers may be used again, and its bytes for something else.
     mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
-            leavingBytes -= memory.countedBytes
+            ledger.finishDecommit(memory)
             let range = memory.range
             switch range.slotClass {
             case MemoryRange.pages: pages.finishDecommit(range.number)
@@ -255,9 +236,9 @@ extension PoolState {
                 if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
-        guard isOverLimit, committedBytes <= configuration.byteLimit else { return }
+        guard isOverLimit, committedBytes <= ledger.limit else { return }
         // Nothing was taken until now.
-        isOverLimit = false
+        ledger.noteLimit(committed: committedBytes)
         effects.plans = true
     }
 }

@@ -19,8 +19,7 @@ extension PoolState {
     mutating func allocate(bytes: Int, ofLayer layer: Int) -> PageAllocator.Block {
         let block = pages.allocate(bytes: bytes)
         layers[layer].blockBytes += bytes
-        coverTaken()
-        notePeaks()
+        noteTaken()
         return block
     }
 
@@ -40,11 +39,11 @@ extension PoolState {
     /// Bytes that no other layer takes from a layer's tiles.
     func guaranteedBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.guaranteed) }
 
-    private func bytes(of share: Double) -> Int { Int(Double(configuration.byteLimit) * share) }
+    private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
 
     /// The most bytes that a layer's needed tiles can be given, whatever else goes.
     func attainableBytes(ofLayer layer: Int) -> Int {
-        let free = max(configuration.byteLimit - bookkeepingBytes, 0)
+        let free = max(ledger.limit - bookkeepingBytes, 0)
         guard hasShares else { return free }
         let others = layers.indices.reduce(0) { $0 + ($1 == layer ? 0 : guaranteedBytes(ofLayer: $1)) }
         return max(min(free - others, maximumBytes(ofLayer: layer)), 0)

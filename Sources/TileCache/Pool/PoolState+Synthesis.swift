@@ -2,13 +2,13 @@
 extension PoolState {
     /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
     mutating func takeScratch(for id: Int32, now: Int64) -> Admission<Int32> {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .refused }
+        guard let load = loads[id], !load.isOutdated else { return .refused }
         return takeSlot(for: load, now: now)
     }
 
     /// Gives scratch memory back.
     mutating func returnScratch(_ slot: Int32, layer: Int, now: Int64) {
-        inFlightBytes -= slotBytes(ofLayer: layer)
+        ledger.write(-slotBytes(ofLayer: layer))
         giveBack(slot: slot, ofLayer: layer)
         settleLimit(now: now)
     }

@@ -6,7 +6,6 @@ struct CodecTicket: Hashable, Sendable {
     var key: TileKey
     /// The slot that is read (demotion) or written (promotion).
     var slot: Int32
-    var slotClass: Int
     /// What is read (promotion) or where the block goes (store).
     var form: ColdForm
 }
@@ -46,7 +45,6 @@ extension PoolState {
             work: entry.work,
             key: entry.key,
             slot: slot,
-            slotClass: layers[entry.key.layer].slotClass,
             form: residency == .promoting ? entry.form : .none
         )
     }
@@ -70,7 +68,8 @@ extension PoolState {
         // Until a block is copied its codec is still busy.
         defer { if stored == nil { endJob(ofLayer: ticket.key.layer) } }
         guard isCurrent(ticket) else {
-            release(number, slotClass: ticket.slotClass, slot: ticket.slot)
+            let slotClass = Int32(layers[ticket.key.layer].slotClass)
+            release(LeaseToken(entry: number, slot: ticket.slot, slotClass: slotClass))
             return nil
         }
         table[number].leaseCount -= 1
@@ -183,39 +182,6 @@ extension PoolState {
         notePeaks()
     }
 
-    // MARK: - Leases
-
-    /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
-    mutating func lease(_ number: Int32) {
-        table[number].leaseCount += 1
-        relist(number)
-    }
-
-    /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
-    mutating func lease(_ number: Int32, slotClass: Int, slot: Int32) {
-        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
-        if let count = orphans[range] { orphans[range] = count + 1 } else { lease(number) }
-    }
-
-    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile; whether what was held may go now.
-    @discardableResult
-    mutating func release(_ number: Int32, slotClass: Int, slot: Int32) -> Bool {
-        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
-        if !orphans.isEmpty, let count = orphans[range] {
-            guard count == 1 else {
-                orphans[range] = count - 1
-                return false
-            }
-            orphans[range] = nil
-            slots[slotClass].giveBack(slot)
-            if slots[slotClass].layers == 0 { effects.plans = true }
-            return true
-        }
-        table[number].leaseCount -= 1
-        relist(number)
-        return !table[number].isPinned
-    }
-
     func isCurrent(_ ticket: CodecTicket) -> Bool {
         table[ticket.entry].key == ticket.key && table[ticket.entry].work == ticket.work
     }
@@ -236,7 +202,7 @@ extension PoolState {
     private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
         guard configuration.eviction == .value else { return .infinity }
         let entry = table[number]
-        return entry.planEpoch == planEpoch ? entry.value : worthByAge(number)
+        return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
     }
 
     /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else

@@ -7,10 +7,9 @@ extension PoolState {
         drawVersion &+= 1
         // 0 marks an outdated load.
         if layers[layer].generation == 0 { layers[layer].generation = 1 }
-        for id in loads.indices {
-            guard let load = loads[id] else { continue }
+        for (id, load) in loads.all {
             let key = table[load.entry].key
-            if key.layer == layer, affects(key.coordinate) { loads[id]?.generation = 0 }
+            if key.layer == layer, affects(key.coordinate) { loads.change(id) { $0.generation = 0 } }
         }
     }
 
@@ -73,12 +72,12 @@ extension PoolState {
     private mutating func trim(toBytes bytes: Int, sparingFloors: Bool, now: Int64, steps: Int) -> Bool {
         var left = steps
         // What is on its way to the system already need not be decommitted again.
-        while committedBytes - leavingBytes > bytes {
+        while committedBytes - ledger.leavingBytes > bytes {
             guard left > 0 else { return true }
-            let excess = committedBytes - leavingBytes - bytes
-            let pending = pendingDecommits.count
+            let excess = committedBytes - ledger.leavingBytes - bytes
+            let pending = ledger.pendingDecommits.count
             if letUnusedGo(excess, sparing: -1, atMost: left) {
-                left -= pendingDecommits.count - pending
+                left -= ledger.pendingDecommits.count - pending
                 continue
             }
             let shrunk = shrinkTables(steps: left)
@@ -111,7 +110,7 @@ extension PoolState {
                     left -= forgotten - 1
                     continue
                 }
-                if planBytes > 0 {
+                if ledger[.plan] > 0 {
                     dropPlan()
                     continue
                 }
@@ -119,7 +118,7 @@ extension PoolState {
             var last = firstUnheld(pinned: false)
             if last < 0, !sparingFloors { last = firstUnheld(pinned: true) }
             // Once the memory is gone, the tables of what it was can shrink further.
-            guard last >= 0 else { return !pendingDecommits.isEmpty && hasLongTables }
+            guard last >= 0 else { return !ledger.pendingDecommits.isEmpty && hasLongTables }
             drop(last, cause: .trimmed)
         }
         return false
@@ -144,17 +143,8 @@ extension PoolState {
     @discardableResult
     mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
         // Until it is reached nothing more is taken.
-        configuration.byteLimit = bytes
-        isOverLimit = committedBytes > bytes
+        ledger.setLimit(bytes, committed: committedBytes)
         return settleLimit(now: now, steps: steps)
-    }
-
-    /// Counts scratch memory that the owner holds for the pool, or holds no longer. What is more has been asked for with
-    /// `makeBytes`.
-    mutating func noteScratch(bytes: Int) {
-        configuration.fixedBytes += bytes
-        coverTaken()
-        notePeaks()
     }
 
     /// Sets how many compressions may run at a time. With none, nothing is compressed and what is counts as missing.
@@ -173,8 +163,8 @@ extension PoolState {
     @discardableResult
     mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
-        let goesOn = trim(toBytes: configuration.byteLimit, sparingFloors: false, now: now, steps: steps)
-        isOverLimit = committedBytes > configuration.byteLimit
+        let goesOn = trim(toBytes: ledger.limit, sparingFloors: false, now: now, steps: steps)
+        ledger.noteLimit(committed: committedBytes)
         notePeaks()
         return goesOn
     }

@@ -14,14 +14,14 @@ extension Statistics {
         loadedBytes = counters.loadedBytes
         loadsDrawn = counters.loadsDrawn
         loadsUnseen = counters.loadsUnseen
-        loadsInFlight = pool.loadCount
+        loadsInFlight = pool.loads.count
         prefetchStarted = counters.prefetchStarted
         prefetchUseful = counters.prefetchUseful
         prefetchLate = counters.prefetchLate
         prefetchWasted = counters.prefetchWasted
         prefetchCancelled = counters.prefetchCancelled
         prefetchEmpty = counters.prefetchEmpty
-        for case let load? in pool.loads where !load.isDemand && !load.wasLate { prefetchesInFlight += 1 }
+        prefetchesInFlight = pool.loads.all.count { !$0.load.isDemand && !$0.load.wasLate }
         demotions = counters.demotions
         promotions = counters.promotions
         incompressible = counters.storedRaw
@@ -32,12 +32,12 @@ extension Statistics {
             compressionRatio = Double(counters.demotedRawBytes) / Double(counters.demotedBlockBytes)
         }
         for cause in RemovalCause.allCases { removals[cause] = counters.removals[cause.rawValue] }
-        byteLimit = pool.configuration.byteLimit
+        byteLimit = pool.ledger.limit
         usedBytes = pool.committedBytes
         peakBytes = counters.peakBytes
         decodedBytes = pool.slotUsedBytes
         compressedBytes = pool.pages.usedBytes
-        inFlightBytes = pool.inFlightBytes + pool.heldBytes
+        inFlightBytes = pool.ledger.inFlightBytes + pool.ledger.heldBytes
         bookkeepingBytes = pool.bookkeepingBytes
         peakDecodedBytes = counters.peakDecodedBytes
         peakCompressedBytes = counters.peakCompressedBytes

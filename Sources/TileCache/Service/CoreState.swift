@@ -160,7 +160,7 @@ struct CoreState: ~Copyable {
     ) {
         self.serial = serial
         self.workers = workers
-        fullByteLimit = pool.configuration.byteLimit
+        fullByteLimit = pool.ledger.limit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
         usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
@@ -168,8 +168,10 @@ struct CoreState: ~Copyable {
         self.meanLatency = meanLatency
     }
 
-    func address(slotClass: Int, slot: Int32) -> UnsafeMutableRawPointer {
-        slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes
+    /// Where a slot lies of the size of a layer's tiles.
+    func address(of slot: Int32, layer: Int) -> UInt {
+        let slotClass = layers[layer].slotClass
+        return UInt(bitPattern: slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes)
     }
 
     /// Where memory of one kind lies, and the bytes of each of its slots or pages.
@@ -204,7 +206,7 @@ struct CoreState: ~Copyable {
 
     /// Declares a look after the calls of sources at a time, unless one is due.
     mutating func watch(at time: Int64) {
-        let isWorthIt = pool.loadCount > pool.writtenOffCount || workers.oldestDecode != nil
+        let isWorthIt = pool.loads.busyCount > 0 || workers.oldestDecode != nil
         guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
         if due.askWatch(at: time) { effects.setsTimer = true }
     }

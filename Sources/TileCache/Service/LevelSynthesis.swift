@@ -79,8 +79,8 @@ extension CacheCore {
     /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
         guard ticket.slot < 0 else {
-            return read { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
+            return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }
         }
-        return takeSlot(of: ticket.slotClass) { $0.pool.reserve(ticket.load, now: $1) }?.address
+        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load, now: $1) }?.address
     }
 }

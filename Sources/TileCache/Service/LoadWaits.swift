@@ -39,7 +39,7 @@ extension CoreState {
             if let since = waits.wished.since(ticket.key) { waits.prefetch.add(now - since) }
             return
         }
-        guard let load = pool.loads[Int(ticket.load)], pool.table[load.entry].attempts == 0 else { return }
+        guard let load = pool.loads[ticket.load], pool.table[load.entry].attempts == 0 else { return }
         var since = Int64.max
         for view in views {
             guard let view else { continue }

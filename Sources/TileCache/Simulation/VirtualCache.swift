@@ -107,7 +107,7 @@ package final class VirtualCache {
     package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
         let layer = addLayer(tileBytes: tileBytes)
         synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
-        if synthesis[layer] != nil { pool.layerBytes += PoolState.slotBytes(for: tileBytes) }
+        if synthesis[layer] != nil { pool.note(PoolState.slotBytes(for: tileBytes), in: .layers) }
         return layer
     }
 
@@ -358,11 +358,11 @@ package final class VirtualCache {
     package var zoomDemands: DemandCounts { views.reduce(DemandCounts()) { $0 + $1.zoom } }
     package var counters: PoolCounters { pool.counters }
     /// Plans so far.
-    var planCount: Int { Int(pool.planEpoch) }
+    var planCount: Int { Int(pool.queue.epoch) }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
-    package var loadsInFlight: Int { pool.loadCount }
-    package var prefetchLoadsInFlight: Int { pool.prefetchLoadCount }
+    package var loadsInFlight: Int { pool.loads.count }
+    package var prefetchLoadsInFlight: Int { pool.loads.prefetchCount }
 
     /// Bytes of a layer's tiles, loads in flight included.
     package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
@@ -372,15 +372,15 @@ package final class VirtualCache {
 
     /// Where the bytes are now.
     package var tierBytes: TierBytes {
-        let decoded = pool.slotUsedBytes - pool.inFlightBytes
+        let decoded = pool.slotUsedBytes - pool.ledger.inFlightBytes
         let bookkeeping = pool.bookkeepingBytes
-        let counted = pool.configuration.grantsBookkeeping ? 0 : bookkeeping
         return TierBytes(
             decoded: decoded,
             compressed: pool.pages.usedBytes,
-            inFlight: pool.inFlightBytes,
+            inFlight: pool.ledger.inFlightBytes,
             bookkeeping: bookkeeping,
-            unused: pool.committedBytes - counted - decoded - pool.inFlightBytes - pool.pages.usedBytes
+            unused: pool.committedBytes - pool.countedBookkeepingBytes - decoded - pool.ledger.inFlightBytes
+                - pool.pages.usedBytes
         )
     }
 

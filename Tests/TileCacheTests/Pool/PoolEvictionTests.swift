@@ -263,7 +263,7 @@ import Testing
         for column in 1..<9 { small.load(column) }
         #expect(!small.decoded.isEmpty && small.decoded.count == 2)
         for column in small.decoded { #expect(small.entry(column)?.slot != slot) }
-        small.pool.release(number, slotClass: 0, slot: slot)
+        small.pool.release(LeaseToken(entry: number, slot: slot, slotClass: 0))
         small.load(9)
         #expect(small.decoded.count == 3)
     }

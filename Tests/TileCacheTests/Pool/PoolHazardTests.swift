@@ -17,7 +17,7 @@ import Testing
         #expect(small.residency(of: key(0)) == .demoting)
         _ = small.pool.finishDemotion(new, .solid(2), now: 0)
         #expect(small.entry(0)?.form == .solid(2))
-        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.isEmpty
+        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.holds.isEmpty
         #expect(isAtRest)
     }
 
@@ -307,7 +307,7 @@ import Testing
         let late = small.pool.holdEncoded(first, bytes: 0, now: 0)
         #expect(held == .granted(700) && late == .refused)
         let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1, now: 0)
-        let bytes = small.pool.heldBytes
+        let bytes = small.pool.ledger.heldBytes
         #expect(block == nil && bytes == 700)
         small.end(second)
     }

@@ -7,7 +7,7 @@ extension PoolModel {
         try checkLists()
         try checkMemory()
         let committed = pool.committedBytes
-        let limit = pool.configuration.byteLimit
+        let limit = pool.ledger.limit
         if committed > limit {
             try require(pool.isOverLimit, "\(committed) bytes in use, \(committed - limit) over the limit")
             try require(
@@ -18,12 +18,16 @@ extension PoolModel {
         let peaks = pool.counters
         try require(peaks.peakBytes >= committed, "the peak missed \(committed) bytes")
         try require(
-            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.inFlightBytes
-                && peaks.peakCompressedBytes >= pool.pages.usedBytes && peaks.peakInFlightBytes >= pool.inFlightBytes,
+            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.ledger.inFlightBytes
+                && peaks.peakCompressedBytes >= pool.pages.usedBytes
+                && peaks.peakInFlightBytes >= pool.ledger.inFlightBytes,
             "a tier's peak was missed"
         )
         let charged = views.reduce(0) { $0 + $1.charged }
-        try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
+        try require(
+            pool.ledger[.views] == charged * PoolState.bytesPerNeed,
+            "views are charged otherwise than they say"
+        )
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
         let lost = (pool.counters.damagedBlocks, pool.counters.undecodable)
         try require(lost == (damaged, undecodable), "\(lost) damaged or undecodable, not \((damaged, undecodable))")
@@ -33,14 +37,17 @@ extension PoolModel {
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = busyCodecs
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
-        try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
-        try require(pool.oldestLoadStart == flights.values.map(\.started).min(), "the oldest load")
+        try require(pool.loads.count == flights.count, "\(pool.loads.count) loads, not \(flights.count)")
+        try require(pool.loads.oldestStart == flights.values.map(\.started).min(), "the oldest load")
         let prefetches = flights.values.count { !$0.ticket.isDemand }
-        try require(pool.prefetchLoadCount == prefetches, "\(pool.prefetchLoadCount) prefetches, not \(prefetches)")
+        try require(pool.loads.prefetchCount == prefetches, "\(pool.loads.prefetchCount) prefetches, not \(prefetches)")
         let inFlight = flights.values.reduce(0) {
-            $0 + ($1.ticket.slot < 0 ? 0 : pool.slots[$1.ticket.slotClass].slotBytes)
+            $0 + ($1.ticket.slot < 0 ? 0 : pool.slotBytes(ofLayer: $1.ticket.key.layer))
         }
-        try require(pool.inFlightBytes == inFlight, "\(pool.inFlightBytes) bytes in flight, not \(inFlight)")
+        try require(
+            pool.ledger.inFlightBytes == inFlight,
+            "\(pool.ledger.inFlightBytes) bytes in flight, not \(inFlight)"
+        )
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
     }
@@ -102,7 +109,7 @@ extension PoolModel {
             let flight = flights.first { $0.value.key == entry.key }
             try require(entry.load == flight?.key ?? -1, "\(name): load \(entry.load)")
             if let flight {
-                try require(pool.loads[Int(flight.key)]?.entry == number, "\(name): its load is another's")
+                try require(pool.loads[flight.key]?.entry == number, "\(name): its load is another's")
             }
             if entry.residency.isResident { resident += 1 }
             try checkPixels(of: entry, name)
@@ -124,7 +131,7 @@ extension PoolModel {
         }
         try require(isBusy, "\(name): codec work is \(work.map { "\($0.kind)" } ?? "none")")
         let stamp = content[entry.key]
-        let range = slot(pool.layers[entry.key.layer].slotClass, entry.slot)
+        let range = slot(entry.key.layer, entry.slot)
         var holds = leases.count { $0.key == entry.key && $0.slot == range && $0.stamp == stamp }
         if entry.residency == .demoting || entry.residency == .promoting { holds += 1 }
         try require(entry.leaseCount == holds, "\(name): \(entry.leaseCount) holds, not \(holds)")
@@ -224,11 +231,11 @@ extension PoolModel {
         pool.table.forEach { numbers.append($0) }
         for number in numbers {
             let entry = pool.table[number]
-            if entry.slot >= 0 { try own(slot(pool.layers[entry.key.layer].slotClass, entry.slot), "a tile") }
+            if entry.slot >= 0 { try own(slot(entry.key.layer, entry.slot), "a tile") }
             try own(entry.form.block)
         }
         for flight in flights.values where flight.ticket.slot >= 0 {
-            let range = slot(flight.ticket.slotClass, flight.ticket.slot)
+            let range = slot(flight.ticket.key.layer, flight.ticket.slot)
             try own(range, "a load")
             try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
             try own(flight.encoded)
@@ -243,7 +250,7 @@ extension PoolModel {
         }
         for work in works {
             let isCurrent = currentWork[work.ticket.key] == work.id
-            let range = slot(work.ticket.slotClass, work.ticket.slot)
+            let range = slot(work.ticket.key.layer, work.ticket.slot)
             switch work.kind {
             case .demotion:
                 try require(slotStamps[range] == work.stamp, "a slot was written while it was compressed")
@@ -253,7 +260,7 @@ extension PoolModel {
             }
             if work.kind != .demotion, !isCurrent { try own(work.ticket.form.block) }
         }
-        try require(pool.orphans == orphans, "orphans \(pool.orphans), not \(orphans)")
+        try require(pool.orphans.holds == orphans, "orphans \(pool.orphans.holds), not \(orphans)")
         for range in orphans.keys { try own(range, "a lease") }
 
         var bytes = pool.bookkeepingBytes

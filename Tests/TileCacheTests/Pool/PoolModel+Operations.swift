@@ -27,7 +27,7 @@ extension PoolModel {
         case 992: try hangDecoders()
         case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
         default:
-            let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
+            let bytes = pool.ledger.limit / 2 + random.below(pool.ledger.limit / 2)
             try trim(to: bytes, steps: random.oneIn(3) ? .max : random.below(6))
         }
     }
@@ -37,11 +37,11 @@ extension PoolModel {
     private func trim(to bytes: Int, steps: Int) throws -> Bool {
         var goesOn = false
         try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
-            let before = pool.committedBytes - pool.leavingBytes
+            let before = pool.committedBytes - pool.ledger.leavingBytes
             // The last step may free a slot more than it has to, or the whole plan.
-            let least = min(before, bytes) - 32_768 - 4096 - pool.planBytes
+            let least = min(before, bytes) - 32_768 - 4096 - pool.ledger[.plan]
             goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
-            let left = pool.committedBytes - pool.leavingBytes
+            let left = pool.committedBytes - pool.ledger.leavingBytes
             try require(left >= least, "\(left) bytes are left, less than \(least)")
             guard !goesOn else { return }
             let done = pool.counters.removals
@@ -54,7 +54,7 @@ extension PoolModel {
     /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
-            pool.counters.removals.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+            pool.counters.removals.reduce(0, +) + pool.ledger.pendingDecommits.count - pool.lists.count(of: .remembered)
         }
         let before = spent()
         let goesOn = body(&pool)
@@ -93,7 +93,7 @@ extension PoolModel {
 
     private func begin() throws {
         try perform("beginning a job") {
-            let hadEnded = pool.isShortOfRoom
+            let hadEnded = pool.queue.isShortOfRoom
             switch pool.nextJob(now: now) {
             case .load(let ticket): try begin(ticket)
             case .demote(let ticket): try begin(ticket, .demotion)
@@ -112,13 +112,13 @@ extension PoolModel {
             !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
         )
-        let visits = pool.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
+        let visits = pool.queue.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
         try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
         if ticket.slot < 0 {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
         } else {
-            try write(flight.stamp, to: slot(ticket.slotClass, ticket.slot))
+            try write(flight.stamp, to: slot(ticket.key.layer, ticket.slot))
         }
         flights[ticket.load] = flight
         let prefetches = flights.values.count { !$0.ticket.isDemand }
@@ -134,7 +134,7 @@ extension PoolModel {
         }
         try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
         try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
-        let range = slot(ticket.slotClass, ticket.slot)
+        let range = slot(ticket.key.layer, ticket.slot)
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
         try require(kind != .promotion || !ticket.form.isEncoded || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
@@ -155,10 +155,10 @@ extension PoolModel {
     /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
     /// one, whatever could be given up meanwhile.
     private func checkIdle() throws {
-        let entries = pool.plan.entries
-        var cursor = pool.planCursor
+        let entries = pool.queue.plan.entries
+        var cursor = pool.queue.cursor
         // Needed tiles go ahead of a prefetch that waits.
-        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
+        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.queue.demandCursor }
         guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
             flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
@@ -183,8 +183,8 @@ extension PoolModel {
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
-            let isLate = pool.loads[Int(id)]?.isWrittenOff == true
-            let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
+            let isLate = pool.loads[id]?.isWrittenOff == true
+            let plansAnyway = isLate || pool.queue.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
             let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
@@ -217,7 +217,7 @@ extension PoolModel {
             switch pool.reserve(id, now: now) {
             case .granted(let number):
                 flight.ticket.slot = number
-                try write(flight.stamp, to: slot(flight.ticket.slotClass, number))
+                try write(flight.stamp, to: slot(flight.ticket.key.layer, number))
                 flights[id] = flight
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
@@ -269,7 +269,7 @@ extension PoolModel {
         let work = works.remove(at: random.below(works.count))
         let key = work.ticket.key
         let isCurrent = currentWork[key] == work.id
-        let range = slot(work.ticket.slotClass, work.ticket.slot)
+        let range = slot(work.ticket.key.layer, work.ticket.slot)
         switch work.kind {
         case .demotion:
             let results: [DemotionResult] = [
@@ -361,7 +361,7 @@ extension PoolModel {
     private func lease() throws {
         if random.oneIn(3), let held = leases.randomElement(&random) {
             try perform("holding once more") {
-                pool.lease(held.entry, slotClass: Int(held.slot.slotClass), slot: held.slot.number)
+                pool.lease(LeaseToken(entry: held.entry, slot: held.slot.number, slotClass: held.slot.slotClass))
                 leases.append(held)
             }
             return
@@ -373,7 +373,7 @@ extension PoolModel {
         try perform("leasing \(key.layer):\(key.coordinate)") {
             let number = pool.find(key)
             pool.lease(number)
-            let range = slot(pool.layers[key.layer].slotClass, pool.table[number].slot)
+            let range = slot(key.layer, pool.table[number].slot)
             leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
         }
     }
@@ -382,7 +382,7 @@ extension PoolModel {
         guard !leases.isEmpty else { return }
         let lease = leases.remove(at: random.below(leases.count))
         try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
-            pool.release(lease.entry, slotClass: Int(lease.slot.slotClass), slot: lease.slot.number)
+            pool.release(LeaseToken(entry: lease.entry, slot: lease.slot.number, slotClass: lease.slot.slotClass))
         }
         // As the service does; now and then something else comes first.
         if pool.isOverLimit, !random.oneIn(4) { try settle() }
@@ -451,7 +451,7 @@ extension PoolModel {
         let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
             pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
-            try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+            try require(pool.isOverLimit == (pool.committedBytes > pool.ledger.limit), "not noted")
         }
     }
 
@@ -468,7 +468,7 @@ extension PoolModel {
     private func settle() throws {
         try perform("settling") {
             pool.settleLimit(now: now)
-            guard pool.committedBytes - pool.leavingBytes > pool.configuration.byteLimit else { return }
+            guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
                 let number = pool.find($0)
                 guard number >= 0 else { return false }

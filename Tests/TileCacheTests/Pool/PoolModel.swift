@@ -91,8 +91,8 @@ final class PoolModel {
         return lastStamp
     }
 
-    func slot(_ slotClass: Int, _ number: Int32) -> MemoryRange {
-        MemoryRange(slotClass: Int32(slotClass), number: number)
+    func slot(_ layer: Int, _ number: Int32) -> MemoryRange {
+        MemoryRange(slotClass: Int32(pool.layers[layer].slotClass), number: number)
     }
 
     func write(_ stamp: Int, to range: MemoryRange) throws {

@@ -138,7 +138,7 @@ import Testing
         // The wait is over, but there still is no room.
         small.now += 1
         small.install([small.demand(needed)])
-        let (began, lacks) = (small.beginLoad(), small.pool.lacksRoomForNeeds)
+        let (began, lacks) = (small.beginLoad(), small.pool.queue.lacksRoomForNeeds)
         #expect(began == nil && lacks)
         small.need([0], &needs)
         small.install([small.demand(needed)])

@@ -19,7 +19,7 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(Viewport(center: WorldPoint(x: 480, y: 480), width: 32, height: 32))
-        #expect(eventually { source.held == 1 && cache.core.lock.withLock { $0.pool.writtenOffCount } == 1 })
+        #expect(eventually { source.held == 1 && cache.core.lock.withLock { $0.pool.loads.writtenOffCount } == 1 })
         view.update(ServiceSetup.viewport(480, 480))
         #expect(eventually(5) { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
         source.open()
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.lacksRoomForNeeds } }
+    private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds } }
 
     @Test func whatFloorsLeftNoRoomForComesWhenTheyGo() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)

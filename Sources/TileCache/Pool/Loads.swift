@@ -1,0 +1,93 @@
+/// A load that has started and not ended.
+struct Load: Sendable {
+    var entry: Int32
+    var generation: UInt32
+    /// The slot that it writes into, or -1 while nothing is reserved.
+    var slot: Int32
+    /// Its number may be another load's later; this is not.
+    fileprivate(set) var serial: UInt32 = 0
+    var started: Int64
+    let isDemand: Bool
+    /// The plan that last asked for the tile; loads that no plan wants any more may be cancelled.
+    var wantedEpoch: UInt32
+    /// What the tile was worth when the load began.
+    let value: Float
+    /// A counted demand met the load while it was in flight.
+    var wasLate = false
+    /// Encoded bytes that the source holds in its own memory and has told of.
+    var heldBytes = 0
+    /// What the source has handed over as the tile's compressed form.
+    var encoded = ColdForm.none
+    /// It has taken so long that another may take its worker's place.
+    fileprivate(set) var isWrittenOff = false
+    /// Memory was refused to it, and pages of memory that it wanted beside its slot. Small, so that the record does not grow.
+    var wasRefused = false
+    var refusedPages: UInt16 = 0
+
+    /// An invalidation has overtaken it: it does not land.
+    var isOutdated: Bool { generation == 0 }
+}
+
+/// Loads in flight by number; a freed number is used again.
+struct Loads {
+    private var records: [Load?] = []
+    private var free: [Int32] = []
+    private var lastSerial: UInt32 = 0
+    private(set) var count = 0
+    /// Prefetches in flight, those that were written off not counted.
+    private(set) var prefetchCount = 0
+    /// Loads in flight that no worker waits for any more.
+    private(set) var writtenOffCount = 0
+    /// Loads that workers are at.
+    var busyCount: Int { count - writtenOffCount }
+
+    init(capacity: Int) { records.reserveCapacity(capacity) }
+
+    /// The load of a number; `nil` if it has ended.
+    subscript(id: Int32) -> Load? { records.indices.contains(Int(id)) ? records[Int(id)] : nil }
+
+    /// The load of a ticket, unless it has ended or an invalidation has overtaken it.
+    subscript(ticket: LoadTicket) -> Load? {
+        self[ticket.load].flatMap { $0.isOutdated || $0.serial != ticket.serial ? nil : $0 }
+    }
+
+    /// All loads in flight, by number.
+    var all: some Sequence<(id: Int32, load: Load)> {
+        records.indices.lazy.compactMap { index in records[index].map { (Int32(index), $0) } }
+    }
+
+    mutating func begin(_ load: Load) -> (id: Int32, serial: UInt32) {
+        lastSerial &+= 1
+        var load = load
+        load.serial = lastSerial
+        let id = free.popLast() ?? Int32(records.count)
+        records.put(load, at: Int(id))
+        count += 1
+        if !load.isDemand { prefetchCount += 1 }
+        return (id, lastSerial)
+    }
+
+    mutating func change(_ id: Int32, _ body: (inout Load) -> Void) {
+        if records[Int(id)] != nil { body(&records[Int(id)]!) }
+    }
+
+    /// Takes out a load that has ended.
+    mutating func end(_ id: Int32) -> Load? {
+        guard let load = self[id] else { return nil }
+        records[Int(id)] = nil
+        free.append(id)
+        count -= 1
+        if load.isWrittenOff { writtenOffCount -= 1 } else if !load.isDemand { prefetchCount -= 1 }
+        return load
+    }
+
+    /// Gives a load's worker to another.
+    mutating func writeOff(_ id: Int32) {
+        change(id) { $0.isWrittenOff = true }
+        writtenOffCount += 1
+        if self[id]?.isDemand == false { prefetchCount -= 1 }
+    }
+
+    /// When the oldest load began that was not written off; `nil` if there is none.
+    var oldestStart: Int64? { all.lazy.filter { !$0.load.isWrittenOff }.map(\.load.started).min() }
+}
