@@ -125,7 +125,7 @@ public final class TileCache: Sendable {
     ///   - layers: in the order of drawing; those of another cache are ignored, and a layer counts once.
     ///   - selection: how levels are chosen. Default: 1:1 or finer.
     public func makeView(layers: [LayerID], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
-        let memory = core.read { $0.pool.configuration.byteLimit } / 16
+        let memory = core.read { $0.pool.ledger.limit } / 16
         return makeView(layers: layers, selection: selection) { AdaptivePolicy(memory: memory) }
     }
 

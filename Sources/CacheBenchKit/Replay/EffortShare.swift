@@ -14,11 +14,11 @@ package struct EffortShare: PrefetchPolicy {
 
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        let before = plan.entries.count
-        base.appendWishes(to: &plan, target: target, context: context)
-        let wishes = plan.entries.count - before
-        let kept = (Double(wishes) * min(max(2 * context.effort, 0), 1)).rounded(.up)
-        plan.entries.removeLast(max(wishes - Int(kept), 0))
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        let before = wishes.entries.count
+        base.appendWishes(to: &wishes, target: target, context: context)
+        let added = wishes.entries.count - before
+        let kept = (Double(added) * min(max(2 * context.effort, 0), 1)).rounded(.up)
+        wishes.entries.removeLast(max(added - Int(kept), 0))
     }
 }

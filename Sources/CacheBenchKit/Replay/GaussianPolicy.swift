@@ -43,15 +43,15 @@ package struct GaussianPolicy: PrefetchPolicy {
         y.add((center.y - last.center.y) / span, velocityShare: velocityShare, momentsShare: momentsShare)
     }
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let speed = (x.velocity * x.velocity + y.velocity * y.velocity).squareRoot() * target.viewport.scale
         guard speed <= Self.maximumSpeed else { return }
         let level = target.pyramid.levels[target.level]
         let view = target.rectangle
-        var wishes: [PlanEntry] = []
+        var near: [PlanEntry] = []
         func add(_ rectangle: PixelRect, _ probability: Double) {
             target.forEachTile(at: target.level, in: rectangle) {
-                wishes.append(PlanEntry(key: $0, value: Float(probability), reason: .prefetch))
+                near.append(PlanEntry(key: $0, value: Float(probability), reason: .prefetch))
             }
         }
         let inch = 0.01
@@ -78,7 +78,7 @@ package struct GaussianPolicy: PrefetchPolicy {
             )
         }
         // Stable: equal probabilities keep their order.
-        plan.entries += wishes.enumerated()
+        wishes.entries += near.enumerated()
             .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }.map(\.element)
     }
 

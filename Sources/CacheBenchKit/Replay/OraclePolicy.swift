@@ -38,7 +38,7 @@ package struct OraclePolicy: PrefetchPolicy {
     private var base: any PrefetchPolicy
 
     private var change = 0
-    private var cached: (change: Int, pool: Int, plan: Plan)?
+    private var cached: (change: Int, pool: Int, wishes: Wishes)?
     /// By tile: the plan that found it resident or on its way, the one that counted it, the one that wants it.
     private var present: [Int]
     private var counted: [Int]
@@ -66,21 +66,21 @@ package struct OraclePolicy: PrefetchPolicy {
 
     package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         while change < future.changes.count, future.changes[change].time <= context.now { change += 1 }
         // Nothing has become needed, landed or left: what was best is best.
         if let cached, let pool = context.changes, cached.change == change, cached.pool == pool {
-            plan = cached.plan
+            wishes = cached.wishes
             return
         }
-        base.appendWishes(to: &plan, target: target, context: context)
+        base.appendWishes(to: &wishes, target: target, context: context)
         number += 1
-        let holdings = valueResidents(in: &plan, target: target, context: context)
+        let holdings = valueResidents(in: &wishes, target: target, context: context)
         guard prefetches else { return }
-        let gaps = leaveGaps(in: &plan, target: target, context: context)
+        let gaps = leaveGaps(in: &wishes, target: target, context: context)
         let schedule = makeSchedule(holdings, target: target, context: context)
-        appendLoads(schedule, holdings, gaps, to: &plan, target: target, context: context)
-        if let pool = context.changes { cached = (change, pool, plan) }
+        appendLoads(schedule, holdings, gaps, to: &wishes, target: target, context: context)
+        if let pool = context.changes { cached = (change, pool, wishes) }
     }
 
     /// A needed tile that is missing, and the last frame that needs it.
@@ -90,11 +90,11 @@ package struct OraclePolicy: PrefetchPolicy {
     }
 
     /// Takes the missing needed tiles on, row by row; those that have left by the next frame are left out.
-    private func leaveGaps(in plan: inout Plan, target: PlanTarget, context: PlanContext) -> [Gap] {
+    private func leaveGaps(in wishes: inout Wishes, target: PlanTarget, context: PlanContext) -> [Gap] {
         var gaps: [Gap] = []
         for tile in target.neededTiles {
             guard let tileNumber = future.number(of: tile), present[tileNumber] != number else { continue }
-            plan.leaveToPolicy(tile, layer: target.layer)
+            wishes.leaveToPolicy(tile, layer: target.layer)
             guard let need = future.need(of: tileNumber, after: context.now), need.start <= context.now else {
                 continue
             }
@@ -115,7 +115,7 @@ package struct OraclePolicy: PrefetchPolicy {
 
     /// Says what keeping each resident tile is worth; those never needed again are not mentioned and go first.
     private mutating func valueResidents(
-        in plan: inout Plan,
+        in wishes: inout Wishes,
         target: PlanTarget,
         context: PlanContext
     ) -> Holdings {
@@ -127,7 +127,7 @@ package struct OraclePolicy: PrefetchPolicy {
             guard let need = future.need(of: tileNumber, after: context.now) else { return }
             lively += 1
             if need.start > context.now { holdings.victims.append(need.start) }
-            plan.value(tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
+            wishes.value(tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
         }
         var ends: [Int64] = []
         for flight in context.flights(ofLayer: target.layer) {
@@ -137,7 +137,7 @@ package struct OraclePolicy: PrefetchPolicy {
             present[tileNumber] = number
             // It may land, and be looked at as a victim, before there is another plan.
             if let need = future.need(of: tileNumber, after: context.now) {
-                plan.value(flight.tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
+                wishes.value(flight.tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
             }
         }
         ends.sort()
@@ -195,7 +195,7 @@ package struct OraclePolicy: PrefetchPolicy {
         _ schedule: OracleSchedule,
         _ holdings: Holdings,
         _ gaps: [Gap],
-        to plan: inout Plan,
+        to wishes: inout Wishes,
         target: PlanTarget,
         context: PlanContext
     ) {
@@ -224,12 +224,12 @@ package struct OraclePolicy: PrefetchPolicy {
                         shifts[back] > early + 1
                     else { continue }
                 }
-                plan.need(gap.tile, layer: target.layer)
+                wishes.need(gap.tile, layer: target.layer)
                 early += 1
             }
             guard index < jobs.count, index + early < Self.maximumWishes else { break }
             let job = jobs[index].job
-            plan.wish(
+            wishes.wish(
                 for: future.tile(future.needs[job.need].tile),
                 layer: target.layer,
                 value: Self.value(job.deadline - context.now)

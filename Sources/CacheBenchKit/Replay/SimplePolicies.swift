@@ -6,12 +6,12 @@ package struct RingPolicy: PrefetchPolicy {
     package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         target.appendWishes(
             at: target.level,
             in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]),
             value: 1,
-            to: &plan
+            to: &wishes
         )
     }
 }
@@ -23,8 +23,8 @@ package struct Zoom4Policy: PrefetchPolicy {
     package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &plan)
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &wishes)
     }
 }
 
@@ -59,7 +59,7 @@ package struct VelocityPolicy: PrefetchPolicy {
 
     package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
         let velocity = velocity(now: context.now)
         for step in 1...4 where velocity != WorldPoint(x: 0, y: 0) {
@@ -68,7 +68,7 @@ package struct VelocityPolicy: PrefetchPolicy {
                 at: target.level,
                 in: view.offsetBy(x: velocity.x * time, y: velocity.y * time),
                 value: 1,
-                to: &plan
+                to: &wishes
             )
         }
         if target.level > 0 {
@@ -76,17 +76,17 @@ package struct VelocityPolicy: PrefetchPolicy {
                 at: target.level - 1,
                 in: view.grown(x: view.width / 2, y: view.height / 2),
                 value: 1,
-                to: &plan
+                to: &wishes
             )
         }
         let level = target.pyramid.levels[target.level]
-        target.appendWishes(at: target.level, in: view.grown(byTilesOf: level), value: 1, to: &plan)
+        target.appendWishes(at: target.level, in: view.grown(byTilesOf: level), value: 1, to: &wishes)
         if target.level < target.pyramid.maximumLevel {
             target.appendWishes(
                 at: target.level + 1,
                 in: view.grown(x: -view.width / 4, y: -view.height / 4),
                 value: 1,
-                to: &plan
+                to: &wishes
             )
         }
     }
@@ -130,7 +130,7 @@ package struct SkewportPolicy: PrefetchPolicy {
 
     package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
         var skewed = view
         if let first = history.frames.first, context.now > first.time {
@@ -149,12 +149,17 @@ package struct SkewportPolicy: PrefetchPolicy {
         }
         let longer = max(target.viewport.width, target.viewport.height)
         let border = min(Self.borderPixels, Self.borderShare * longer) / target.viewport.scale
-        appendNearestFirst(in: skewed, view: view, target: target, to: &plan)
-        appendNearestFirst(in: view.grown(x: border, y: border), view: view, target: target, to: &plan)
+        appendNearestFirst(in: skewed, view: view, target: target, to: &wishes)
+        appendNearestFirst(in: view.grown(x: border, y: border), view: view, target: target, to: &wishes)
     }
 
-    private func appendNearestFirst(in rectangle: PixelRect, view: PixelRect, target: PlanTarget, to plan: inout Plan) {
-        var wishes: [(key: TileKey, distance: Double)] = []
+    private func appendNearestFirst(
+        in rectangle: PixelRect,
+        view: PixelRect,
+        target: PlanTarget,
+        to wishes: inout Wishes
+    ) {
+        var tiles: [(key: TileKey, distance: Double)] = []
         let period = target.pyramid.wrapsX ? target.pyramid.worldWidth : 0
         target.forEachTile(at: target.level, in: rectangle) { key in
             var tile = target.pyramid.worldRectangle(of: key.coordinate)
@@ -164,13 +169,13 @@ package struct SkewportPolicy: PrefetchPolicy {
             }
             let x = max(view.minX - tile.maxX, tile.minX - view.maxX, 0)
             let y = max(view.minY - tile.maxY, tile.minY - view.maxY, 0)
-            wishes.append((key, x + y))
+            tiles.append((key, x + y))
         }
         // Stable: equal distances keep the order of the rows.
-        for wish in wishes.enumerated().sorted(by: {
+        for tile in tiles.enumerated().sorted(by: {
             ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
         }) {
-            plan.entries.append(PlanEntry(key: wish.element.key, value: 1, reason: .prefetch))
+            wishes.entries.append(PlanEntry(key: tile.element.key, value: 1, reason: .prefetch))
         }
     }
 }

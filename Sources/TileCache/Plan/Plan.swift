@@ -65,27 +65,38 @@ package struct RecencyWorth: Hashable, Sendable {
     }
 }
 
-/// The ordered wishes of one moment: needed tiles first, then what is worth most.
-///
-/// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
-package struct Plan: Sendable {
+/// What one policy would like loaded and kept. Its entries are beyond the needed tiles, the most wanted first.
+package struct Wishes: Sendable {
     package var entries: [PlanEntry] = []
-    /// What goes before the needed tiles: stand-ins where there is nothing to draw.
+    /// What goes before the needed tiles: fallbacks if there is nothing to draw.
     var first: [PlanEntry] = []
     /// The needed tiles in the order in which they should come; empty leaves them in the order of the screen.
     var needed: [TileKey] = []
     /// Needed tiles that are not worth a load: they will have left before it lands.
     package var hopeless: [TileKey] = []
-    /// Whether needed tiles were left out for that reason: should the view stop they have to be planned after all.
-    var leavesNeedsOut = false
     /// What keeping tiles is worth; it counts more than what loading them is.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
-    /// Whether all views have rested: then nothing is evicted for a stand-in, or stand-ins could go on evicting each other.
-    var isAtRest = false
     /// What a wish must be worth more than what it pushes out.
     var margin: Float = 0
-    /// The planner's view of when it was made, in nanoseconds.
+
+    package init() {}
+}
+
+/// What is to be done, in order: needed tiles first, then what is worth most.
+///
+/// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
+struct Plan: Sendable {
+    var entries: [PlanEntry] = []
+    /// As the policies have them, the larger of two opinions.
+    var keepValues: [PlanEntry] = []
+    var recency = RecencyWorth()
+    var margin: Float = 0
+    /// Whether needed tiles were left out as hopeless: should the view stop they have to be planned after all.
+    var leavesNeedsOut = false
+    /// Whether all views have rested: then nothing is evicted for a stand-in, or stand-ins could go on evicting each other.
+    var isAtRest = false
+    /// When it was made, in nanoseconds.
     var time: Int64 = 0
     /// Whether what it calls needed is what views need: then what has gone out of view since is passed over.
     var followsNeeds = false

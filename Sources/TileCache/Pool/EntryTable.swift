@@ -13,30 +13,28 @@ struct EntryFlags: OptionSet {
     static let absent = EntryFlags(rawValue: 16)
     /// The last load failed; not before `retryAt` again.
     static let failed = EntryFlags(rawValue: 32)
-    /// The compressed form is one pixel value in `solidValue` and takes no page.
-    static let solid = EntryFlags(rawValue: 64)
-    /// The block is what the source delivered (JPEG, WebP); it stays while the tile is decoded.
-    static let encoded = EntryFlags(rawValue: 128)
-    /// That block is smaller than what compression makes of the tile.
-    static let encodedIsSmaller = EntryFlags(rawValue: 256)
+    /// What its source encoded is smaller than what compression makes of the tile.
+    static let encodedIsSmaller = EntryFlags(rawValue: 64)
     /// The last load was refused memory; not before `retryAt` again, and only if memory for it can be had.
-    static let refused = EntryFlags(rawValue: 512)
+    static let refused = EntryFlags(rawValue: 128)
 
     /// What is worth remembering of a tile that has no pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// What is said of pixels, and goes with them.
-    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .solid, .encoded, .encodedIsSmaller]
+    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller]
 }
 
 /// Which list of the pool an entry is on; each is on exactly one.
-enum EntryList: UInt8 {
+enum EntryList: UInt8, CaseIterable {
     /// The entry is not in use.
     case free
     /// No list: nothing is resident, and no pin wants it.
     case idle
-    /// Evictable, by tier: see `EvictionGroup`.
+    /// Evictable.
     case decoded
+    /// Evictable, and takes pages.
     case compressed
+    /// Evictable and of a single colour: it takes nothing but an entry, so that evicting it makes no room for others.
     case solid
     /// Resident and needed by a view, leased or not.
     case needed
@@ -49,43 +47,55 @@ enum EntryList: UInt8 {
     case stalePin
     /// Known to be absent, to have failed or to have been refused memory, and not needed: may be forgotten.
     case remembered
+
+    var isEvictable: Bool { self == .decoded || self == .compressed || self == .solid }
+}
+
+/// Names an entry of the table.
+struct EntryID: Hashable, Sendable {
+    let number: Int32
+    static var none: EntryID { EntryID(number: -1) }
+}
+
+/// Names a slot among those of its size.
+struct SlotID: Hashable, Sendable {
+    let number: Int32
+    static var none: SlotID { SlotID(number: -1) }
 }
 
 /// All that the pool knows of one tile.
 struct Entry {
     var key: TileKey
-    /// The next entry of the same chain of the index, or the next free one of the page; -1 ends it.
-    var chained: Int32 = -1
-    /// The decoded slot, or -1.
-    var slot: Int32 = -1
+    /// The next entry of the same chain of the index, or the next free one of the page.
+    var chained = EntryID.none
+    /// The decoded slot.
+    var slot = SlotID.none
     var residency: Residency = .none
     var list: EntryList = .idle
     var flags: EntryFlags = []
     var leaseCount: Int32 = 0
     /// How many views need the tile now.
     var needCount: Int32 = 0
-    /// The load in flight, or -1.
-    var load: Int32 = -1
-    /// Links of its list, most recently used first; -1 ends it.
-    var previous: Int32 = -1
-    var next: Int32 = -1
+    /// The load in flight.
+    var load = LoadID.none
+    /// Links of its list, most recently used first.
+    var previous = EntryID.none
+    var next = EntryID.none
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
+    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
+    var needIndex: Int32 = -1
     /// Orders uses: larger is later.
     var stamp: UInt64 = 0
-    /// Where the compressed block lies.
-    var block = PageAllocator.Block()
+    /// What is kept of it in the compressed tier.
+    var form = ColdForm.none
     /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
     var visits: UInt8 = 0
     var attempts: UInt8 = 0
     /// Pages of memory that the tile's last load was refused beside its slot.
     var refusedPages: UInt16 = 0
-    /// Bytes of the compressed block before rounding to pages.
-    var blockBytes: Int32 = 0
     /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
     var work: UInt32 = 0
-    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
-    var needIndex: Int32 = -1
     /// The plan that `value` was given by; another plan's value counts for nothing.
     var planEpoch: UInt32 = 0
     /// What the plan thinks that keeping the tile is worth.
@@ -96,8 +106,6 @@ struct Entry {
     var retryAt: Int64 = 0
     /// When it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
-    /// The pixel of a single-colour tile, or the checksum of what the source delivered.
-    var solidValue: UInt64 = 0
 
     init(key: TileKey) { self.key = key }
 
@@ -105,24 +113,24 @@ struct Entry {
     var isPinned: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.floor) }
     /// Whether forgetting the entry would lose nothing.
     var isForgettable: Bool {
-        residency == .none && load < 0 && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
+        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
     }
 
     /// The list that the entry belongs on.
     var wantedList: EntryList {
         guard residency != .none else {
             if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
-            let isWanted = flags.contains(.floor) && load < 0 && !flags.contains(.absent)
+            let isWanted = flags.contains(.floor) && load == .none && !flags.contains(.absent)
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
         if flags.contains(.floor) {
-            let isWanted = flags.contains(.stale) && load < 0 && (!flags.contains(.failed) || retryAt < .max)
+            let isWanted = flags.contains(.stale) && load == .none && (!flags.contains(.failed) || retryAt < .max)
             return isWanted ? .stalePin : .pinned
         }
         if needCount > 0 { return .needed }
         if leaseCount > 0 { return .held }
-        return residency == .decoded ? .decoded : flags.contains(.solid) ? .solid : .compressed
+        return residency == .decoded ? .decoded : form.isSolid ? .solid : .compressed
     }
 }
 
@@ -132,11 +140,11 @@ struct Entry {
 /// entry can be decommitted. The index is a table of chains that grows and shrinks by a chain at a time (linear hashing:
 /// W. Litwin, "Linear hashing", VLDB 1980), so that no insertion waits for the others to be entered anew.
 struct EntryTable: ~Copyable {
-    /// What a page's last place holds: which of its entries are free, and its neighbours in a list of pages.
+    /// What a page's last place holds: which of its entries are free, and its neighbours among such pages.
     private struct PageHeader {
         var used: Int32 = 0
-        /// The first free entry of the page, or -1.
-        var firstFree: Int32 = -1
+        /// The first free entry of the page.
+        var firstFree = EntryID.none
         var previous: Int32 = -1
         var next: Int32 = -1
     }
@@ -147,30 +155,25 @@ struct EntryTable: ~Copyable {
     private static let places = pageBytes >> placeShift
     /// Entries of a page.
     static let entriesPerPage = places - 1
-    private static let chainsPerPage = pageBytes / MemoryLayout<Int32>.stride
+    private static let chainsPerPage = pageBytes / MemoryLayout<EntryID>.stride
 
     /// Where the entries lie, and the first entries of the chains.
     let entryRegion: MemoryRegion
     let chainRegion: MemoryRegion
     private let entries: UnsafeMutableRawPointer
-    private let chains: UnsafeMutablePointer<Int32>
+    private let chains: UnsafeMutablePointer<EntryID>
 
     /// Entries in use.
     private(set) var count = 0
     /// The most entries that the addresses hold.
     let maximumCount: Int
 
-    private let maximumPages: Int32
-    /// Pages below this number have memory, or had it.
-    private var pageCount: Int32 = 0
-    /// Pages with memory.
-    private var committedPages = 0
-    /// Pages below `pageCount` without memory: those that may be taken, and those on their way to the system.
-    private var takeable = NumberSet()
+    /// The pages; those that are in use have entries.
+    private var pageNumbers: SlotAllocator
+    /// Pages on their way to the system.
     private var leaving = NumberSet()
-    /// The first page with free and used entries, and the first with free ones alone.
+    /// The first page with free and used entries.
     private var firstPartial: Int32 = -1
-    private var firstEmpty: Int32 = -1
 
     private var chainCount = 0
     private var mask = 0
@@ -184,7 +187,7 @@ struct EntryTable: ~Copyable {
         while true {
             let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
             if let entries = MemoryRegion(byteCount: pages * Self.pageBytes),
-                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<Int32>.stride)
+                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<EntryID>.stride)
             {
                 entryRegion = entries
                 chainRegion = chains
@@ -194,45 +197,40 @@ struct EntryTable: ~Copyable {
             wanted /= 2
         }
         self.maximumCount = wanted
-        maximumPages = Int32((wanted + Self.entriesPerPage - 1) / Self.entriesPerPage)
+        let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
+        pageNumbers = SlotAllocator(slotBytes: Self.pageBytes, capacity: pages)
         entries = entryRegion.base
-        chains = chainRegion.base.assumingMemoryBound(to: Int32.self)
+        chains = chainRegion.base.assumingMemoryBound(to: EntryID.self)
         committedChainPages = 1
         addChain()
     }
 
     /// Bytes of memory that the table has.
     var byteCount: Int {
-        (committedPages + committedChainPages) * Self.pageBytes + NumberSet.bytesOfTwo(below: Int(pageCount))
+        pageNumbers.committedBytes + committedChainPages * Self.pageBytes + 2 * pageNumbers.bookkeepingBytes
     }
 
     /// The bytes that the next insertion would add.
     var nextGrowth: Int {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? Self.pageBytes : 0
-        if firstPartial < 0, firstEmpty < 0 {
-            bytes += Self.pageBytes
-            if takeable.count == 0 {
-                let pages = Int(pageCount)
-                bytes += NumberSet.bytesOfTwo(below: pages + 1) - NumberSet.bytesOfTwo(below: pages)
-            }
-        }
+        if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += Self.pageBytes + 2 * pageNumbers.growth() }
         return bytes
     }
 
     /// Whether no key can be entered: addresses of pages that are on their way to the system are not free yet.
     var isFull: Bool {
         count >= maximumCount
-            || (firstPartial < 0 && firstEmpty < 0 && takeable.count == 0 && pageCount == maximumPages)
+            || (firstPartial < 0 && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
     }
 
-    subscript(_ number: Int32) -> Entry {
+    subscript(_ number: EntryID) -> Entry {
         @inline(__always) _read { yield pointer(number).pointee }
         @inline(__always) nonmutating _modify { yield &pointer(number).pointee }
     }
 
     @inline(__always)
-    func pointer(_ number: Int32) -> UnsafeMutablePointer<Entry> {
-        (entries + Int(number) << Self.placeShift).assumingMemoryBound(to: Entry.self)
+    func pointer(_ number: EntryID) -> UnsafeMutablePointer<Entry> {
+        (entries + Int(number.number) << Self.placeShift).assumingMemoryBound(to: Entry.self)
     }
 
     // MARK: - The index
@@ -243,19 +241,19 @@ struct EntryTable: ~Copyable {
         return chain < chainCount ? chain : chain & (mask >> 1)
     }
 
-    /// The entry of a key, or -1.
+    /// The entry of a key, or none.
     @inline(__always)
-    func find(_ key: TileKey) -> Int32 {
+    func find(_ key: TileKey) -> EntryID {
         var number = chains[chain(of: key)]
-        while number >= 0, pointer(number).pointee.key != key { number = pointer(number).pointee.chained }
+        while number != .none, pointer(number).pointee.key != key { number = pointer(number).pointee.chained }
         return number
     }
 
-    /// The entry of a key, made if there is none; -1 if the table is full. The caller has made room for `nextGrowth`.
-    mutating func insert(_ key: TileKey) -> Int32 {
+    /// The entry of a key, made if there is none; `.none` if the table is full. The caller has made room for `nextGrowth`.
+    mutating func insert(_ key: TileKey) -> EntryID {
         let found = find(key)
-        if found >= 0 { return found }
-        guard !isFull else { return -1 }
+        if found != .none { return found }
+        guard !isFull else { return .none }
         if chainCount < 2 * (count + 1) {
             if needsChainPage { committedChainPages += 1 }
             addChain()
@@ -269,7 +267,7 @@ struct EntryTable: ~Copyable {
     }
 
     /// Forgets an entry.
-    mutating func remove(_ number: Int32) {
+    mutating func remove(_ number: EntryID) {
         let chain = chain(of: pointer(number).pointee.key)
         if chains[chain] == number {
             chains[chain] = pointer(number).pointee.chained
@@ -284,7 +282,7 @@ struct EntryTable: ~Copyable {
         for _ in 0..<4 where chainCount > 4 * count + Self.chainsPerPage { removeChain() }
     }
 
-    private func link(_ number: Int32) {
+    private func link(_ number: EntryID) {
         let chain = chain(of: pointer(number).pointee.key)
         pointer(number).pointee.chained = chains[chain]
         chains[chain] = number
@@ -299,13 +297,13 @@ struct EntryTable: ~Copyable {
     /// Divides a chain in two, if there is memory for another one.
     private mutating func addChain() {
         guard chainCount < min(committedChainPages * Self.chainsPerPage, 2 * maximumCount) else { return }
-        chains[chainCount] = -1
+        chains[chainCount] = .none
         chainCount += 1
         if chainCount > mask + 1 { mask = mask * 2 + 1 }
         guard chainCount > 1 else { return }
         var number = chains[(chainCount - 1) & (mask >> 1)]
-        chains[(chainCount - 1) & (mask >> 1)] = -1
-        while number >= 0 {
+        chains[(chainCount - 1) & (mask >> 1)] = .none
+        while number != .none {
             let next = pointer(number).pointee.chained
             link(number)
             number = next
@@ -317,7 +315,7 @@ struct EntryTable: ~Copyable {
         var number = chains[chainCount - 1]
         chainCount -= 1
         if chainCount <= (mask + 1) / 2 { mask >>= 1 }
-        while number >= 0 {
+        while number != .none {
             let next = pointer(number).pointee.chained
             link(number)
             number = next
@@ -331,24 +329,19 @@ struct EntryTable: ~Copyable {
             .assumingMemoryBound(to: PageHeader.self)
     }
 
-    private mutating func takeEntry() -> Int32 {
-        if firstPartial < 0 {
-            if firstEmpty < 0 { addPage() }
-            let page = firstEmpty
-            unlinkEmpty(page)
-            linkPartial(page)
-        }
+    private mutating func takeEntry() -> EntryID {
+        if firstPartial < 0 { linkPartial(takePage()) }
         let page = firstPartial
         let number = header(page).pointee.firstFree
         header(page).pointee.firstFree = pointer(number).pointee.chained
         header(page).pointee.used += 1
-        if header(page).pointee.firstFree < 0 { unlinkPartial(page) }
+        if header(page).pointee.firstFree == .none { unlinkPartial(page) }
         return number
     }
 
-    private mutating func returnEntry(_ number: Int32) {
-        let page = number / Int32(Self.places)
-        let wasFull = header(page).pointee.firstFree < 0
+    private mutating func returnEntry(_ number: EntryID) {
+        let page = number.number / Int32(Self.places)
+        let wasFull = header(page).pointee.firstFree == .none
         pointer(number).pointee.list = .free
         pointer(number).pointee.chained = header(page).pointee.firstFree
         header(page).pointee.firstFree = number
@@ -356,45 +349,36 @@ struct EntryTable: ~Copyable {
         if wasFull { linkPartial(page) }
         guard header(page).pointee.used == 0 else { return }
         unlinkPartial(page)
-        linkEmpty(page)
+        pageNumbers.giveBack(page)
     }
 
-    private mutating func addPage() {
-        var page = takeable.popFirst()
-        if page < 0 {
-            page = pageCount
-            pageCount += 1
-        }
-        committedPages += 1
+    /// A page without entries.
+    private mutating func takePage() -> Int32 {
+        let unused = pageNumbers.takeCommitted()
+        guard unused < 0 else { return unused }
+        let page = pageNumbers.takeFresh()
         header(page).initialize(to: PageHeader())
         let first = page * Int32(Self.places)
         for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
-            pointer(number).pointee.list = .free
-            pointer(number).pointee.chained = header(page).pointee.firstFree
-            header(page).pointee.firstFree = number
+            let id = EntryID(number: number)
+            pointer(id).pointee.list = .free
+            pointer(id).pointee.chained = header(page).pointee.firstFree
+            header(page).pointee.firstFree = id
         }
-        linkEmpty(page)
-    }
-
-    private mutating func linkPartial(_ page: Int32) { firstPartial = link(page, before: firstPartial) }
-    private mutating func linkEmpty(_ page: Int32) { firstEmpty = link(page, before: firstEmpty) }
-    private mutating func unlinkPartial(_ page: Int32) { firstPartial = unlink(page, from: firstPartial) }
-    private mutating func unlinkEmpty(_ page: Int32) { firstEmpty = unlink(page, from: firstEmpty) }
-
-    /// Puts a page at the front of a list; the list's new first page.
-    private func link(_ page: Int32, before first: Int32) -> Int32 {
-        header(page).pointee.previous = -1
-        header(page).pointee.next = first
-        if first >= 0 { header(first).pointee.previous = page }
         return page
     }
 
-    /// Takes a page off a list; the list's new first page.
-    private func unlink(_ page: Int32, from first: Int32) -> Int32 {
+    private mutating func linkPartial(_ page: Int32) {
+        header(page).pointee.previous = -1
+        header(page).pointee.next = firstPartial
+        if firstPartial >= 0 { header(firstPartial).pointee.previous = page }
+        firstPartial = page
+    }
+
+    private mutating func unlinkPartial(_ page: Int32) {
         let own = header(page).pointee
         if own.next >= 0 { header(own.next).pointee.previous = own.previous }
-        if own.previous >= 0 { header(own.previous).pointee.next = own.next }
-        return own.previous >= 0 ? first : own.next
+        if own.previous >= 0 { header(own.previous).pointee.next = own.next } else { firstPartial = own.next }
     }
 
     // MARK: - Memory that nothing uses
@@ -402,10 +386,8 @@ struct EntryTable: ~Copyable {
     /// Takes out a page without entries, or one that the index no longer needs, so that its memory can be decommitted;
     /// `nil` if there is none. Until `finishDecommit` the page cannot be taken.
     mutating func beginDecommit() -> MemoryRange? {
-        if firstEmpty >= 0 {
-            let page = firstEmpty
-            unlinkEmpty(page)
-            committedPages -= 1
+        let page = pageNumbers.beginDecommit()
+        if page >= 0 {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }
@@ -424,29 +406,27 @@ struct EntryTable: ~Copyable {
             return
         }
         leaving.remove(range.number)
-        takeable.insert(range.number)
+        pageNumbers.finishDecommit(range.number)
         // Not all at once: the lock must not be held for long. Pages that are left may be taken again.
-        for _ in 0..<4096 where pageCount > 0 && takeable.contains(pageCount - 1) {
-            pageCount -= 1
-            takeable.remove(pageCount)
-        }
+        pageNumbers.shrink(steps: 4096)
     }
 
     // MARK: - All entries
 
     /// Pages that may hold entries: a walk over all entries can be made in steps of a few pages.
-    var pages: Range<Int32> { 0..<pageCount }
+    var pages: Range<Int32> { 0..<pageNumbers.highWater }
 
     /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
-    func forEach(onPages range: Range<Int32>, _ body: (Int32) -> Void) {
-        for page in range.clamped(to: pages) where !takeable.contains(page) && !leaving.contains(page) {
+    func forEach(onPages range: Range<Int32>, _ body: (EntryID) -> Void) {
+        for page in range.clamped(to: pages) where !pageNumbers.isDecommitted(page) && !leaving.contains(page) {
             let first = page * Int32(Self.places)
-            for number in first..<first + Int32(Self.entriesPerPage) where pointer(number).pointee.list != .free {
-                body(number)
+            for number in first..<first + Int32(Self.entriesPerPage) {
+                let id = EntryID(number: number)
+                if pointer(id).pointee.list != .free { body(id) }
             }
         }
     }
 
     /// Calls `body` with every entry in use.
-    func forEach(_ body: (Int32) -> Void) { forEach(onPages: pages, body) }
+    func forEach(_ body: (EntryID) -> Void) { forEach(onPages: pages, body) }
 }

@@ -9,13 +9,15 @@ struct PoolEffects: Hashable, Sendable {
 }
 
 extension PoolState {
-    /// Takes what has been declared since the last call. The owner takes the memory to decommit with
-    /// `takePendingDecommits`.
+    /// Takes the memory to decommit. The holder of the lock decommits it before it writes to what it was granted.
+    mutating func takePendingDecommits() -> [LeavingMemory] { ledger.takePendingDecommits() }
+
+    /// Takes what has been declared since the last call.
     mutating func takeEffects() -> PoolEffects {
         defer { effects = PoolEffects() }
         return effects
     }
 
     /// Whether there is anything to take.
-    var hasEffects: Bool { !pendingDecommits.isEmpty || effects != PoolEffects() }
+    var hasEffects: Bool { !ledger.pendingDecommits.isEmpty || effects != PoolEffects() }
 }

@@ -11,8 +11,7 @@ extension PoolState {
         checksum: UInt64,
         now: Int64
     ) -> PageAllocator.Block? {
-        guard let load = load(of: ticket), load.slot >= 0, load.encodedBytes == 0 else { return nil }
-        let id = ticket.load
+        guard let load = loads[ticket], load.slot != .none, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
@@ -21,58 +20,47 @@ extension PoolState {
         else { return nil }
         // Far larger than what compression makes of such tiles: not worth its memory until that is found out for certain.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
-        let worth = load.isDemand ? Float.infinity : load.value - plan.margin
+        let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
             let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
-            guard victim >= 0, demoteToEncoded(victim) else { return nil }
+            guard victim != .none, demoteToEncoded(victim) else { return nil }
         }
-        let block = pages.allocate(bytes: bytes)
-        layers[own].blockBytes += bytes
-        loads[Int(id)]?.encoded = block
-        loads[Int(id)]?.encodedBytes = Int32(bytes)
-        loads[Int(id)]?.encodedChecksum = checksum
-        coverTaken()
-        notePeaks()
+        let block = allocate(bytes: bytes, ofLayer: own)
+        loads.change(ticket.load) { $0.encoded = .encoded(checksum: checksum, block) }
         return block
-    }
-
-    /// Gives a landed tile the payload of its load.
-    mutating func adoptEncoded(of load: Load, in number: Int32) {
-        guard load.encodedBytes > 0 else { return }
-        table[number].block = load.encoded
-        table[number].blockBytes = load.encodedBytes
-        table[number].solidValue = load.encodedChecksum
-        table[number].flags.insert(.encoded)
-        counters.tiers.encodedPayloads += 1
     }
 
     /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
     /// comparison, or half of what that usually comes to.
-    func prefersEncoded(_ number: Int32) -> Bool {
+    func prefersEncoded(_ number: EntryID) -> Bool {
         let entry = table[number]
-        guard entry.flags.contains(.encoded) else { return false }
+        guard entry.form.isEncoded else { return false }
         return entry.flags.contains(.encodedIsSmaller)
-            || Int(entry.blockBytes) * 2 <= layers[entry.key.layer].meanBlockBytes
+            || entry.form.byteCount * 2 <= layers[entry.key.layer].meanBlockBytes
     }
 
     /// Gives up the pixels of a tile whose payload is its compressed form; whether it is such a one. Nothing is
     /// compressed or copied for it.
-    mutating func demoteToEncoded(_ number: Int32) -> Bool {
+    mutating func demoteToEncoded(_ number: EntryID) -> Bool {
         guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
             return false
         }
-        noteDemotion(number, blockBytes: Int(table[number].blockBytes))
-        moveToCompressed(number)
+        moveToEncoded(number)
         return true
     }
 
+    mutating func moveToEncoded(_ number: EntryID) {
+        let form = table[number].form
+        noteDemotion(number, blockBytes: form.byteCount)
+        moveToCompressed(number, form)
+    }
+
     /// Gives a tile's payload up.
-    mutating func dropEncoded(of number: Int32) {
-        guard table[number].flags.contains(.encoded) else { return }
-        free(table[number].block, bytes: Int(table[number].blockBytes), ofLayer: table[number].key.layer)
-        table[number].block = PageAllocator.Block()
-        table[number].blockBytes = 0
-        table[number].flags.subtract([.encoded, .encodedIsSmaller])
+    mutating func dropEncoded(of number: EntryID) {
+        guard table[number].form.isEncoded else { return }
+        free(table[number].form, ofLayer: table[number].key.layer)
+        table[number].form = .none
+        table[number].flags.remove(.encodedIsSmaller)
     }
 
     /// Tiles that are looked at for a payload at most; the next call goes on behind them.
@@ -94,39 +82,37 @@ extension PoolState {
         return pages.unusedCount > before
     }
 
-    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before.
-    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Held {
-        guard let load = load(of: ticket), bytes >= 0 else { return .refused }
+    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before;
+    /// grants all of them.
+    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
+        guard let load = loads[ticket], bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
-            // Nothing is given up for what would not fit an empty pool.
+            // Nothing is evicted for what would not fit an empty pool.
             let layer = table[load.entry].key.layer
-            let held = fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
-            guard held == .held else {
-                if held == .refused {
-                    let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
-                    loads[Int(ticket.load)]?.wasRefused = true
-                    loads[Int(ticket.load)]?.refusedPages = UInt16(clamping: pages)
-                }
-                return held
+            let room: Admission<Void> =
+                fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
+            if case .refused = room {
+                let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
+                loads.change(ticket.load) { $0.refusedPages = UInt16(clamping: pages) }
             }
+            guard room.isGranted else { return room.map { bytes } }
         }
-        loads[Int(ticket.load)]?.heldBytes = bytes
-        loads[Int(ticket.load)]?.wasRefused = false
-        loads[Int(ticket.load)]?.refusedPages = 0
-        heldBytes += growth
-        coverTaken()
-        notePeaks()
-        return .held
+        loads.change(ticket.load) {
+            $0.heldBytes = bytes
+            $0.refusedPages = nil
+        }
+        ledger.noteHeld(growth)
+        noteTaken()
+        return .granted(bytes)
     }
 
     /// Counts a copy of a payload for its decoder; whether there is room for it.
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
-        guard ticket.encodedChecksum != nil, !isOverLimit, fitsHeld(ticket.blockBytes), makeBytes(ticket.blockBytes)
+        guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)
         else { return false }
-        heldBytes += ticket.blockBytes
-        coverTaken()
-        notePeaks()
+        ledger.noteHeld(ticket.form.byteCount)
+        noteTaken()
         return true
     }
 
@@ -135,27 +121,17 @@ extension PoolState {
 
     /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
-        heldBytes -= ticket.blockBytes
+        ledger.noteHeld(-ticket.form.byteCount)
         codecJobs += 1
     }
 
     /// Whether so many bytes more could be held beside what is held already, if all tiles went.
     private func fitsHeld(_ bytes: Int) -> Bool {
-        bytes <= configuration.byteLimit - heldBytes - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
-    }
-
-    /// The answer to a wish to hold bytes.
-    enum Held: Hashable {
-        /// They are counted.
-        case held
-        /// First compress this tile; then ask again.
-        case demote(Int32)
-        /// There is no room; nothing is counted.
-        case refused
+        bytes <= ledger.limit - ledger.heldBytes - countedBookkeepingBytes
     }
 
     /// Counts a tile that gives its slot up for a smaller form.
-    mutating func noteDemotion(_ number: Int32, blockBytes: Int) {
+    mutating func noteDemotion(_ number: EntryID, blockBytes: Int) {
         counters.tiers.demotions += 1
         counters.tiers.demotedRawBytes += tileBytes(of: table[number].key)
         counters.tiers.demotedBlockBytes += blockBytes

@@ -8,13 +8,12 @@ enum Job: Hashable, Sendable {
 /// A load that has begun.
 struct LoadTicket: Hashable, Sendable {
     /// The load's number until it ends.
-    var load: Int32
+    var load: LoadID
     /// Tells it from later loads of the same number.
     var serial: UInt32 = 0
     var key: TileKey
-    /// Where to write, or -1 if the bytes are reserved when the source is ready.
-    var slot: Int32
-    var slotClass: Int
+    /// Where to write; none if the bytes are reserved when the source is ready.
+    var slot: SlotID
     var isDemand: Bool
 }
 
@@ -38,31 +37,25 @@ extension PoolState {
     /// - Parameter now: tiles that may be tried again after it count for `nextRetry`. Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         let hasRoom = makeRoom(for: newPlan)
-        // Without room every byte is held: nothing could be loaded either, until some is released.
-        plan = hasRoom ? newPlan : Plan()
-        beginPlan()
-        lacksRoomForNeeds = !hasRoom
-        planCutsPins = plan.entries.lazy.filter { $0.reason == .floor }.count >= Self.pinsOfAPlan
-        planEpoch &+= 1
-        valued.removeAll(keepingCapacity: true)
-        for wish in plan.keepValues {
+        queue.install(newPlan, hasRoom: hasRoom)
+        for wish in queue.plan.keepValues {
             let number = table.find(wish.key)
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             setValue(wish.value, of: number)
             setHistory(wish, of: number)
         }
-        nextRetry = .max
-        for wish in plan.entries {
+        let epoch = queue.epoch
+        for wish in queue.plan.entries {
             let number = table.find(wish.key)
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             let load = table[number].load
-            if load >= 0 {
-                loads[Int(load)]?.wantedEpoch = planEpoch
+            if load != .none {
+                loads.change(load) { $0.wantedEpoch = epoch }
             } else if table[number].retryAt > now {
                 // A prefetch that was refused memory is no reason for a plan.
                 let flags = table[number].flags
                 let isReason = flags.contains(.failed) || (flags.contains(.refused) && wish.reason != .prefetch)
-                if isReason { nextRetry = min(nextRetry, table[number].retryAt) }
+                if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
             if wish.reason == .prefetch { setValue(wish.value, of: number) }
         }
@@ -70,7 +63,7 @@ extension PoolState {
     }
 
     /// Notes what a policy remembers of a tile from before it was last given up.
-    private mutating func setHistory(_ wish: PlanEntry, of number: Int32) {
+    private mutating func setHistory(_ wish: PlanEntry, of number: EntryID) {
         guard wish.visits > table[number].visits else { return }
         if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(wish.age, 0)) }
         table[number].visits = wish.visits
@@ -81,44 +74,39 @@ extension PoolState {
         let wishes = newPlan.entries.count + newPlan.keepValues.count
         // An array that grows has room for at most twice its elements. Its capacity itself is what the allocator happened
         // to give: by that the same replay would not always fit the same limit.
-        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<Int32>.stride)
+        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
         // In steps, so that plans that grow little by little do not ask each time.
         let bytes = (most + 4095) & ~4095
         // Memory that a much larger plan took goes back.
-        if bytes < planBytes / 4 { dropPlan() }
-        guard bytes > planBytes else { return true }
-        guard configuration.grantsBookkeeping || makeBytes(bytes - planBytes) else { return false }
-        planBytes = bytes
-        coverTaken()
-        valued.reserveCapacity(wishes)
+        if bytes < ledger[.plan] / 4 { dropPlan() }
+        let growth = bytes - ledger[.plan]
+        guard growth > 0 else { return true }
+        guard configuration.grantsBookkeeping || makeBytes(growth) else { return false }
+        note(growth, in: .plan)
+        queue.reserve(wishes)
         return true
     }
 
-    /// Gives up the plan and its bytes; the next plan takes its own.
+    /// Drops the plan and its bytes; the next plan takes its own.
     mutating func dropPlan() {
-        plan = Plan()
-        valued = []
-        planBytes = 0
-        planEpoch &+= 1
-        beginPlan()
-        // What it would have loaded is asked for again when there is room.
-        lacksRoomForNeeds = true
+        queue.drop()
+        ledger.add(-ledger[.plan], to: .plan)
     }
 
     /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
-    private mutating func setValue(_ value: Float, of number: Int32) {
-        guard table[number].planEpoch != planEpoch else {
+    private mutating func setValue(_ value: Float, of number: EntryID) {
+        guard table[number].planEpoch != queue.epoch else {
             table[number].value = max(table[number].value, value)
             return
         }
-        table[number].planEpoch = planEpoch
+        table[number].planEpoch = queue.epoch
         table[number].value = value
-        if table[number].residency.isResident { valued.append(number) }
+        if table[number].residency.isResident { queue.noteValued(number) }
     }
 
-    func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
+    func needsWork(_ number: EntryID, _ wish: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
-        if entry.load >= 0 { return false }
+        if entry.load != .none { return false }
         if entry.flags.contains(.absent) { return false }
         if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
         if entry.flags.contains(.stale) { return true }
@@ -132,113 +120,73 @@ extension PoolState {
     /// What may be given up for a wish: whatever is worth less than this.
     func worth(of wish: PlanEntry) -> Float {
         switch wish.reason {
-        case .prefetch: wish.value - plan.margin
-        case .cover: plan.isAtRest ? -.infinity : .infinity
+        case .prefetch: wish.value - queue.plan.margin
+        case .cover: queue.plan.isAtRest ? -.infinity : .infinity
         case .demand, .floor: .infinity
         }
     }
 
-    enum Begun<Ticket> {
-        case ticket(Ticket)
-        case demote(Int32)
-        case none
-    }
-
-    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Begun<LoadTicket> {
-        let isDemand = wish.reason != .prefetch
-        let layer = wish.key.layer
+    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Admission<LoadTicket> {
         let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
-        guard number >= 0 else { return .none }
-        var slot: Int32 = -1
+        guard number != .none else { return .refused }
+        var room = Admission.granted(SlotID.none)
         let worth = worth(of: wish)
         // A source is never asked ahead of need for what there may be no room for, and for a needed tile at most once.
-        if !layers[layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
+        if !layers[wish.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // The entry must outlive the search for room.
             table[number].leaseCount += 1
-            let room = acquireSlot(for: number, worth: worth, now: now)
+            room = acquireSlot(for: number, worth: worth, now: now)
             table[number].leaseCount -= 1
-            switch room {
-            case .slot(let acquired): slot = acquired
-            case .demote(let victim):
-                forgetIfIdle(number)
-                return .demote(victim)
-            case .none:
-                forgetIfIdle(number)
-                return .none
-            }
-            inFlightBytes += slotBytes(ofLayer: layer)
         }
-        let load = Load(
-            entry: number,
-            generation: layers[layer].generation,
-            slot: slot,
-            serial: nameLoad(),
-            started: now,
-            isDemand: isDemand,
-            wantedEpoch: planEpoch,
-            value: wish.value
+        if !room.isGranted { forgetIfIdle(number) }
+        return room.map { begin(wish, of: number, in: $0, now: now) }
+    }
+
+    private mutating func begin(_ wish: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
+        let isDemand = wish.reason != .prefetch
+        let layer = wish.key.layer
+        if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
+        let (id, serial) = loads.begin(
+            Load(
+                entry: number,
+                generation: layers[layer].generation,
+                slot: slot,
+                started: now,
+                isDemand: isDemand,
+                wantedEpoch: queue.epoch,
+                value: wish.value
+            )
         )
-        let id: Int32
-        if let free = freeLoads.popLast() {
-            id = free
-            loads[Int(id)] = load
-        } else {
-            id = Int32(loads.count)
-            loads.append(load)
-        }
         table[number].load = id
         relist(number)
         setHistory(wish, of: number)
         // What has just landed is not given up again before a plan has looked at it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
-        loadCount += 1
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
-        if !isDemand {
-            prefetchLoadCount += 1
-            counters.prefetches.started += 1
-        }
+        if !isDemand { counters.prefetches.started += 1 }
         notePeaks()
-        return .ticket(
-            LoadTicket(
-                load: id,
-                serial: load.serial,
-                key: wish.key,
-                slot: slot,
-                slotClass: layers[layer].slotClass,
-                isDemand: isDemand
-            )
+        return LoadTicket(
+            load: id,
+            serial: serial,
+            key: wish.key,
+            slot: slot,
+            isDemand: isDemand
         )
     }
 
-    /// The load of a ticket, unless it has ended or an invalidation has overtaken it.
-    func load(of ticket: LoadTicket) -> Load? {
-        guard loads.indices.contains(Int(ticket.load)), let load = loads[Int(ticket.load)], load.generation != 0,
-            load.serial == ticket.serial
-        else { return nil }
-        return load
-    }
-
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
-    mutating func finishLoad(_ id: Int32, _ answer: LoadResult, now: Int64) {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)] else { return }
+    mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64) {
+        guard let load = loads.end(id) else { return }
         let wasOverLimit = isOverLimit
         let result = outcome(answer, of: load)
-        loads[Int(id)] = nil
-        freeLoads.append(id)
         let number = load.entry
         let layer = table[number].key.layer
-        table[number].load = -1
-        loadCount -= 1
-        if load.isWrittenOff {
-            writtenOffCount -= 1
-        } else if !load.isDemand {
-            prefetchLoadCount -= 1
-        }
-        if load.slot >= 0 { inFlightBytes -= slotBytes(ofLayer: layer) }
-        heldBytes -= load.heldBytes
+        table[number].load = .none
+        if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
+        ledger.noteHeld(-load.heldBytes)
 
-        let isOutdated = load.generation == 0
+        let isOutdated = load.isOutdated
         if isOutdated { counters.loads.outdated += 1 }
         // The plan passed over a needed or pinned tile because it was on its way.
         let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
@@ -246,8 +194,8 @@ extension PoolState {
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {
-            if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
-            if load.encodedBytes > 0 { free(load.encoded, bytes: Int(load.encodedBytes), ofLayer: layer) }
+            if load.slot != .none { giveBack(slot: load.slot, ofLayer: layer) }
+            free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
@@ -259,15 +207,16 @@ extension PoolState {
         settleLimit(now: now)
         // A source that answered at last is asked again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
-        if load.isWrittenOff || hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
+        if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
 
-    private mutating func land(_ load: Load, in number: Int32, now: Int64) {
+    private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
         counters.loads.finished += 1
         counters.loads.byteTotal += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if table[number].needCount > 0 { drawVersion &+= 1 }
-        adoptEncoded(of: load, in: number)
+        table[number].form = load.encoded
+        if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
@@ -277,36 +226,36 @@ extension PoolState {
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0
-            $0.flags.formIntersection([.floor, .encoded])
+            $0.flags.formIntersection(.floor)
             // One that was late already counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
-        if table[number].planEpoch == planEpoch { valued.append(number) }
+        if table[number].planEpoch == queue.epoch { queue.noteValued(number) }
     }
 
     /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
     /// keeps them.
-    mutating func detachPixels(of number: Int32, cause: TileCacheStatistics.RemovalCause) {
+    mutating func detachPixels(of number: EntryID, cause: TileCacheStatistics.RemovalCause) {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
         let entry = table[number]
-        if entry.slot >= 0, entry.leaseCount > 0 {
+        if entry.slot != .none, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
-            orphans[MemoryRange(slotClass: slotClass, number: entry.slot)] = entry.leaseCount
+            orphans.add(MemoryRange(slotClass: slotClass, number: entry.slot.number), holds: entry.leaseCount)
             layers[entry.key.layer].slotBytes -= slotBytes(ofLayer: entry.key.layer)
-            table[number].slot = -1
+            table[number].slot = .none
             table[number].leaseCount = 0
         }
         // A block that a worker is reading or writing belongs to the worker's ticket from here on.
         if entry.residency == .storing || entry.residency == .promoting {
-            table[number].blockBytes = 0
+            if table[number].form.block != nil { table[number].form = .none }
             if entry.residency == .promoting { table[number].leaseCount -= 1 }
         }
         table[number].work = 0
         releasePixels(of: number)
     }
 
-    private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
+    private mutating func note(_ result: LoadResult, _ load: Load, in number: EntryID, now: Int64) {
         switch result {
         case .pixels: break
         case .absent:
@@ -328,7 +277,7 @@ extension PoolState {
 
     /// Counts a load that did not land among those that are never drawn, and among the prefetches of its kind.
     private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
-        if load.generation == 0 || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
+        if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late one counts as late, whatever becomes of it.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {
@@ -339,9 +288,9 @@ extension PoolState {
     }
 
     /// Whether no view and no plan wants a load any more.
-    func isUnwanted(load id: Int32) -> Bool {
-        guard let load = loads[Int(id)] else { return true }
-        return table[load.entry].needCount == 0 && load.wantedEpoch != planEpoch
+    func isUnwanted(load id: LoadID) -> Bool {
+        guard let load = loads[id] else { return true }
+        return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
             && !table[load.entry].flags.contains(.floor)
     }
 }

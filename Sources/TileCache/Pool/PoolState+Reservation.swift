@@ -1,24 +1,24 @@
 /// Memory that loads in flight ask for, and what follows if it is refused.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: Int32, now: Int64) -> Room {
-        guard let load = loads[Int(id)], load.generation != 0 else { return .none }
-        if load.slot >= 0 { return .slot(load.slot) }
+    mutating func reserve(_ id: LoadID, now: Int64) -> Admission<SlotID> {
+        guard let load = loads[id], !load.isOutdated else { return .refused }
+        if load.slot != .none { return .granted(load.slot) }
         let room = takeSlot(for: load, now: now)
-        if case .slot(let slot) = room { loads[Int(id)]?.slot = slot }
+        if case .granted(let slot) = room { loads.change(id) { $0.slot = slot } }
         return room
     }
 
     /// Takes a slot for the use of a load; it counts as in flight.
-    mutating func takeSlot(for load: Load, now: Int64) -> Room {
+    mutating func takeSlot(for load: Load, now: Int64) -> Admission<SlotID> {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
         var room = acquireSlot(layer: layer, worth: worth, now: now)
-        while room == .none, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
+        while room == .refused, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
             room = acquireSlot(layer: layer, worth: worth, now: now)
         }
-        if case .slot = room {
-            inFlightBytes += slotBytes(ofLayer: layer)
+        if room.isGranted {
+            ledger.noteInFlight(slotBytes(ofLayer: layer))
             notePeaks()
         }
         return room
@@ -26,28 +26,26 @@ extension PoolState {
 
     /// Takes a slot for a load that begins. A tile that was refused memory before gets one only if the same memory could be
     /// had now.
-    mutating func acquireSlot(for number: Int32, worth: Float, now: Int64) -> Room {
+    mutating func acquireSlot(for number: EntryID, worth: Float, now: Int64) -> Admission<SlotID> {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth, now: now)
-        guard case .slot(let slot) = room, table[number].flags.contains(.refused) else { return room }
+        guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
         let refused = Int(table[number].refusedPages) * PageAllocator.pageBytes
-        let held = makeBytes(refused, worth: worth, layer: layer, now: now)
-        if held == .held { return room }
-        giveBack(slot: slot, ofLayer: layer)
-        if case .demote(let victim) = held { return .demote(victim) }
-        return .none
+        let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
+        if !beside.isGranted { giveBack(slot: slot, ofLayer: layer) }
+        return beside.map { slot }
     }
 
     /// The worth below which tiles may be evicted for a load in flight.
     func worth(of load: Load) -> Float {
-        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - plan.margin
+        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - queue.plan.margin
     }
 
     /// Evicts a cold tile uncompressed while every codec is busy: a source that is ready cannot wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
         guard codecJobs >= configuration.maximumCodecJobs else { return false }
         let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
-        guard victim >= 0 else { return false }
+        guard victim != .none else { return false }
         drop(victim, cause: .capacity)
         return true
     }
@@ -55,18 +53,18 @@ extension PoolState {
     /// Classifies the end of a load. If its source failed or cancelled because it was refused memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
-        case .pixels: load.slot < 0 ? .refused : .pixels
-        case .failed(isPermanent: false, _), .cancelled: load.wasRefused ? .refused : result
+        case .pixels: load.slot == .none ? .refused : .pixels
+        case .failed(isPermanent: false, _), .cancelled: load.refusedPages != nil ? .refused : result
         case .failed, .absent, .refused: result
         }
     }
 
     /// Remembers that a tile's load was refused memory.
-    mutating func noteRefusal(of load: Load, in number: Int32, now: Int64) {
+    mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
         counters.loads.refused += 1
         table[number].flags.insert(.refused)
-        table[number].refusedPages = load.refusedPages
+        table[number].refusedPages = load.refusedPages ?? 0
         // Memory comes back sooner than a server: as soon as other loads end.
         table[number].retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
     }
@@ -76,7 +74,7 @@ extension PoolState {
     /// - Parameters:
     ///   - first: the first wait, in nanoseconds.
     ///   - wait: the source's own, in nanoseconds.
-    mutating func backOff(_ number: Int32, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
+    mutating func backOff(_ number: EntryID, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
         let attempts = table[number].attempts
         table[number].attempts = attempts == .max ? .max : attempts + 1
         let (product, tooLong) = first.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
@@ -87,7 +85,7 @@ extension PoolState {
     }
 
     /// When a plan should be made for a tile's sake alone, `nil` for never. A prefetch that was refused memory is no reason.
-    func retryTime(of number: Int32, after result: LoadResult) -> Int64? {
+    func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
         switch result {
         case .failed: return entry.retryAt == .max ? nil : entry.retryAt

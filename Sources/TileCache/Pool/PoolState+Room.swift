@@ -1,68 +1,45 @@
 /// Making room: what is given up for what, and never a byte over the limit.
 extension PoolState {
-    /// The answer to a wish for a slot.
-    enum Room: Hashable {
-        /// Take this slot.
-        case slot(Int32)
-        /// First compress this tile; then ask again.
-        case demote(Int32)
-        /// Nothing may be given up for it.
-        case none
-    }
-
     /// A slot for a tile of a layer, without the layer's account.
     ///
-    /// - Parameter worth: nothing that is worth this much or more is given up for it.
-    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Room {
+    /// - Parameter worth: nothing that is worth this much or more is evicted for it.
+    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         settleLimit(now: now)
-        // Above a lowered limit nobody takes memory, not even what another gave back; and nothing is given up for what
+        // Above a lowered limit nothing takes memory, not even what another gave back; and nothing is evicted for what
         // would not fit an empty pool.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
             counters.refusals += 1
-            return .none
+            return .refused
         }
         let slotClass = layers[layer].slotClass
-        let bytes = slots[slotClass].slotBytes
-        while isFull(layer: layer) {
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed: break
-            case .demote(let victim): return .demote(victim)
-            case .none:
-                counters.refusals += 1
-                return .none
-            }
-        }
-        let reused = slots[slotClass].takeCommitted()
-        if reused >= 0 { return .slot(reused) }
         while true {
-            let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
-            let missing = bytes + growth - availableBytes
-            if missing <= 0 {
-                let fresh = slots[slotClass].takeFresh()
-                if fresh >= 0 {
-                    coverTaken()
-                    isOverLimit = committedBytes > configuration.byteLimit
-                    notePeaks()
-                    return .slot(fresh)
-                }
-                return .none
-            }
-            if letUnusedGo(missing, sparing: slotClass) { continue }
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed:
+            if !isFull(layer: layer) {
                 let reused = slots[slotClass].takeCommitted()
-                if reused >= 0 { return .slot(reused) }
+                if reused >= 0 { return .granted(SlotID(number: reused)) }
+                let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
+                let missing = slots[slotClass].slotBytes + growth - availableBytes
+                if missing <= 0 {
+                    let fresh = slots[slotClass].takeFresh()
+                    guard fresh >= 0 else { return .refused }
+                    noteTaken()
+                    ledger.noteLimit(committed: committedBytes)
+                    return .granted(SlotID(number: fresh))
+                }
+                if letUnusedGo(missing, sparing: slotClass) { continue }
+            }
+            switch evict(worth: worth, now: now, for: layer) {
+            case .granted: continue
             case .demote(let victim): return .demote(victim)
-            case .none:
+            case .refused:
                 counters.refusals += 1
-                return .none
+                return .refused
             }
         }
     }
 
     /// Whether a layer's tile could be held at all.
     func fitsLimit(layer: Int) -> Bool {
-        slotBytes(ofLayer: layer) <= configuration.byteLimit - (configuration.grantsBookkeeping ? 0 : bookkeepingBytes)
+        slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes
     }
 
     /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
@@ -70,8 +47,8 @@ extension PoolState {
         while availableBytes < bytes {
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
             let victim = coldest(of: .compressed, worth: .infinity, now: 0)
-            let other = victim >= 0 ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
-            if other >= 0 {
+            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
+            if other != .none {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
                 return false
@@ -81,55 +58,44 @@ extension PoolState {
     }
 
     /// Frees bytes that a load takes beside its slot.
-    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Held {
+    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
-            switch giveUp(worth: worth, now: now, for: layer) {
-            case .freed: continue
-            case .demote(let victim): return .demote(victim)
-            case .none: guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
-            }
+            let evicted = evict(worth: worth, now: now, for: layer)
+            if evicted.isGranted { continue }
+            if case .demote = evicted { return evicted }
+            guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
         }
-        return .held
+        return .granted(())
     }
 
     /// Bytes that compressed tiles may take where decoded ones want them too.
-    var compressedLimit: Int { Int(Double(configuration.byteLimit) * split.compressedShare) }
+    var compressedLimit: Int { Int(Double(ledger.limit) * split.compressedShare) }
 
-    private enum GivenUp {
-        case freed
-        case demote(Int32)
-        case none
-    }
-
-    private mutating func giveUp(worth: Float, now: Int64, for layer: Int) -> GivenUp {
-        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : -1
+    /// Frees the memory of one tile that is worth less.
+    private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
+        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
-        if cold >= 0, isTierFull || hasFullCompressedShare(layer: layer) {
-            drop(cold, cause: .capacity)
-            return .freed
+        let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
+        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
+        if victim != .none, canDemote(victim) {
+            if demoteToEncoded(victim) { return .granted(()) }
+            return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .refused
         }
-        let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
-        if victim >= 0 {
-            if canDemote(victim), demoteToEncoded(victim) { return .freed }
-            if canDemote(victim) { return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .none }
-            drop(victim, cause: .capacity)
-            return .freed
-        }
-        if cold >= 0 {
-            drop(cold, cause: .capacity)
-            return .freed
+        if victim != .none || cold != .none {
+            drop(victim != .none ? victim : cold, cause: .capacity)
+            return .granted(())
         }
         // A needed tile comes before the payloads of tiles that are decoded as well.
-        if worth == .infinity, !isFull(layer: layer), shedEncoded(slotBytes(ofLayer: layer)) { return .freed }
-        return .none
+        let isShed = worth == .infinity && !isFull(layer: layer) && shedEncoded(slotBytes(ofLayer: layer))
+        return isShed ? .granted(()) : .refused
     }
 
     /// Whether a decoded tile is worth compressing before it goes: not where the tier is off, the layer's contents do
     /// not compress, the pixels are outdated, or nothing has ever looked at a prefetched tile twice.
-    private func canDemote(_ number: Int32) -> Bool {
+    private func canDemote(_ number: EntryID) -> Bool {
         configuration.compressedTier && table[number].residency == .decoded
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
     }
@@ -138,25 +104,25 @@ extension PoolState {
     /// always among so many of the least recently used.
     static let tilesWeighed = 256
 
-    /// The tile of a tier that goes first, or -1: the least recently used or least valued one that is evictable.
+    /// The tile of a tier that goes first, or none: the least recently used or least valued one that is evictable.
     ///
     /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
-    mutating func coldest(of tier: Tier, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> EntryID {
         evictionSteps += 1
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
             // Values play no part: the plain order decides, with valued tiles among the others.
             return walk.next(in: self)
         }
-        var lowest: Int32 = -1
+        var lowest = EntryID.none
         var lowestWorth = Float.infinity
         var weighed = 0
         var classes = 0
         while weighed < Self.tilesWeighed {
             let number = walk.next(in: self)
-            guard number >= 0 else { break }
+            guard number != .none else { break }
             evictionSteps += 1
-            guard table[number].planEpoch != planEpoch else { continue }
+            guard table[number].planEpoch != queue.epoch else { continue }
             // Of each class only the least recently used: what has just come unseen has its time to be seen.
             let visitClass = VisitClass.of(visits: Int(table[number].visits))
             if classes & (1 << visitClass) == 0 {
@@ -171,30 +137,29 @@ extension PoolState {
             }
             weighed += 1
         }
-        evictionSteps += valued.count
-        let list: EntryList = tier == .decoded ? .decoded : tier == .compressed ? .compressed : .solid
-        for candidate in valued {
+        evictionSteps += queue.valued.count
+        for candidate in queue.valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.list == list, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == planEpoch,
+            guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
                 entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
             else { continue }
             lowest = candidate
             lowestWorth = entry.pointee.value
         }
-        return lowestWorth < worth ? lowest : -1
+        return lowestWorth < worth ? lowest : .none
     }
 
     /// What keeping a tile is worth that the plan does not mention.
-    func worthByAge(_ number: Int32) -> Float {
+    func worthByAge(_ number: EntryID) -> Float {
         let entry = table.pointer(number)
-        return plan.recency.worth(
+        return queue.plan.recency.worth(
             visits: Int(entry.pointee.visits),
             age: Int(demandClock &- entry.pointee.lastDemand)
         )
     }
 
     /// Takes a tile's pixels out of the pool.
-    mutating func drop(_ number: Int32, cause: TileCacheStatistics.RemovalCause) {
+    mutating func drop(_ number: EntryID, cause: TileCacheStatistics.RemovalCause) {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
         releasePixels(of: number)
@@ -202,22 +167,21 @@ extension PoolState {
     }
 
     /// Counts a load whose pixels leave without having been drawn.
-    mutating func noteUnseen(_ number: Int32) {
+    mutating func noteUnseen(_ number: EntryID) {
         guard !table[number].flags.contains(.seen) else { return }
         counters.loads.unseen += 1
         if table[number].flags.contains(.prefetched) { counters.prefetches.wasted += 1 }
     }
 
     /// Gives slot and pages back; what was said of the pixels goes with them.
-    mutating func releasePixels(of number: Int32) {
+    mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
-        if entry.slot >= 0 { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
-        if entry.blockBytes > 0 { free(entry.block, bytes: Int(entry.blockBytes), ofLayer: entry.key.layer) }
+        if entry.slot != .none { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
+        free(entry.form, ofLayer: entry.key.layer)
         change(number) {
-            $0.slot = -1
-            $0.block = PageAllocator.Block()
-            $0.blockBytes = 0
+            $0.slot = .none
+            $0.form = .none
             $0.residency = .none
             $0.flags.subtract(.ofPixels)
         }
@@ -228,57 +192,39 @@ extension PoolState {
 
     /// Decommits memory that nothing uses until `bytes` are free, in steps; whether there was any.
     mutating func letUnusedGo(_ bytes: Int, sparing spared: Int, atMost most: Int = decommitsAtOnce) -> Bool {
-        let before = pendingBytes
-        let last = pendingDecommits.count + min(most, Self.decommitsAtOnce)
-        func isEnough() -> Bool { pendingBytes - before >= bytes || pendingDecommits.count >= last }
+        let before = ledger.credit
+        let last = ledger.pendingDecommits.count + min(most, Self.decommitsAtOnce)
+        func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough(), decommitSlot(ofClass: slotClass) {}
         }
         while !isEnough() {
             let page = pages.beginDecommit()
             if page < 0 { break }
-            letGo(MemoryRange(slotClass: MemoryRange.pages, number: page), bytes: PageAllocator.pageBytes)
+            ledger.beginDecommit(
+                MemoryRange(slotClass: MemoryRange.pages, number: page),
+                bytes: PageAllocator.pageBytes
+            )
         }
         // Tables that are granted on top of the limit make no room for anything.
         while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
-            letGo(range, bytes: EntryTable.pageBytes)
+            ledger.beginDecommit(range, bytes: EntryTable.pageBytes)
         }
-        return pendingBytes > before
+        return ledger.credit > before
     }
 
     /// Decommits an unused slot of a size; whether there was one.
     mutating func decommitSlot(ofClass slotClass: Int) -> Bool {
         let slot = slots[slotClass].beginDecommit()
         guard slot >= 0 else { return false }
-        letGo(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
+        ledger.beginDecommit(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
         return true
-    }
-
-    private mutating func letGo(_ range: MemoryRange, bytes: Int) {
-        pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
-        leavingBytes += bytes
-        pendingBytes += bytes
-    }
-
-    /// The memory that whoever called last must return to the system before it touches what it was given. From here on
-    /// nobody may take anything in its place until it is gone.
-    mutating func takePendingDecommits() -> [LeavingMemory] {
-        guard !pendingDecommits.isEmpty else { return [] }
-        var leaving = pendingDecommits
-        for index in leaving.indices where pledgedBytes > 0 {
-            let pledged = min(leaving[index].countedBytes, pledgedBytes)
-            leaving[index].countedBytes -= pledged
-            pledgedBytes -= pledged
-        }
-        pendingDecommits.removeAll()
-        pendingBytes = 0
-        return leaving
     }
 
     /// The memory is gone; its numbers may be used again, and its bytes for something else.
     mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
-            leavingBytes -= memory.countedBytes
+            ledger.finishDecommit(memory)
             let range = memory.range
             switch range.slotClass {
             case MemoryRange.pages: pages.finishDecommit(range.number)
@@ -289,46 +235,44 @@ extension PoolState {
                 if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
-        guard isOverLimit, committedBytes <= configuration.byteLimit else { return }
+        guard isOverLimit, committedBytes <= ledger.limit else { return }
         // Nothing was taken until now.
-        isOverLimit = false
+        ledger.noteLimit(committed: committedBytes)
         effects.plans = true
     }
 }
 
 /// The evictable tiles of a tier from the least recently used on, those that a layer's shares protect left out.
 private struct ColdWalk {
-    private let tier: Int
     private let layer: Int
-    /// The next tile of each group, or -1; the first group stands alone, since most caches have no other.
-    private var first: Int32
-    private var others: [Int32] = []
+    /// The next tile of each group, or none; the first group stands alone, since most caches have no other.
+    private var first = EntryID.none
+    private var others: [EntryID] = []
 
-    init(_ tier: Tier, for layer: Int, in pool: borrowing PoolState) {
-        self.tier = tier.rawValue
+    init(_ tier: EntryList, for layer: Int, in pool: borrowing PoolState) {
         self.layer = layer
-        first = -1
-        first = admitted(pool.lists.groups[0].lists[self.tier].tail, in: pool)
+        first = admitted(pool.lists.tail(of: tier), in: pool)
         guard pool.hasShares else { return }
-        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.groups[$0].lists[self.tier].tail, in: pool) }
+        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.tail(of: tier, inGroup: $0), in: pool) }
     }
 
     /// Where the first tile of a group is protected all of it is: its tiles belong to one layer and hardly differ.
-    private func admitted(_ number: Int32, in pool: borrowing PoolState) -> Int32 {
-        number >= 0 && pool.mayGo(number, for: layer) ? number : -1
+    private func admitted(_ number: EntryID, in pool: borrowing PoolState) -> EntryID {
+        number != .none && pool.mayGo(number, for: layer) ? number : .none
     }
 
-    mutating func next(in pool: borrowing PoolState) -> Int32 {
+    mutating func next(in pool: borrowing PoolState) -> EntryID {
         while true {
             var oldest = first
             var group = -1
-            for (index, other) in others.enumerated() where other >= 0 {
-                if oldest < 0 || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp {
+            for (index, other) in others.enumerated() where other != .none {
+                if oldest == .none || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp
+                {
                     oldest = other
                     group = index
                 }
             }
-            guard oldest >= 0 else { return -1 }
+            guard oldest != .none else { return .none }
             let following = pool.table.pointer(oldest).pointee.previous
             if group < 0 { first = following } else { others[group] = admitted(following, in: pool) }
             // The tile that room is made for is held for a moment without leaving its list.

@@ -1,55 +1,15 @@
-/// What making a coarser level takes from the pool: scratch memory, and a look at compressed tiles.
+/// The scratch memory that making a coarser level takes from the pool.
 extension PoolState {
     /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
-    mutating func takeScratch(for id: Int32, now: Int64) -> Room {
-        guard loads.indices.contains(Int(id)), let load = loads[Int(id)], load.generation != 0 else { return .none }
+    mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<SlotID> {
+        guard let load = loads[id], !load.isOutdated else { return .refused }
         return takeSlot(for: load, now: now)
     }
 
     /// Gives scratch memory back.
-    mutating func returnScratch(_ slot: Int32, layer: Int, now: Int64) {
-        inFlightBytes -= slotBytes(ofLayer: layer)
+    mutating func returnScratch(_ slot: SlotID, layer: Int, now: Int64) {
+        ledger.noteInFlight(-slotBytes(ofLayer: layer))
         giveBack(slot: slot, ofLayer: layer)
         settleLimit(now: now)
-    }
-
-    /// Marks a compressed tile as being decompressed to somewhere else than a slot of its own; `nil` where it is none,
-    /// or somebody else is at it.
-    mutating func beginPeek(_ number: Int32) -> CodecTicket? {
-        guard table[number].residency == .compressed else { return nil }
-        beginJob(number)
-        table[number].leaseCount += 1
-        change(number) { $0.residency = .promoting }
-        let entry = table[number]
-        return CodecTicket(
-            entry: number,
-            work: entry.work,
-            key: entry.key,
-            slot: -1,
-            slotClass: layers[entry.key.layer].slotClass,
-            block: entry.block,
-            blockBytes: Int(entry.blockBytes),
-            solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-            encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
-        )
-    }
-
-    /// Ends a look; the tile is as compressed as before, unless its block was damaged. What a view waits for is to be
-    /// decompressed, or loaded again.
-    mutating func finishPeek(_ ticket: CodecTicket, _ result: PromotionResult) {
-        endJob(ofLayer: ticket.key.layer)
-        if result != .pixels { effects.plans = true }
-        let number = ticket.entry
-        guard isCurrent(ticket) else {
-            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
-            return
-        }
-        table[number].leaseCount -= 1
-        change(number) { $0.residency = .compressed }
-        if table[number].needCount > 0 { effects.plans = true }
-        if result != .pixels {
-            if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
-            drop(number, cause: .damaged)
-        }
     }
 }

@@ -1,18 +1,13 @@
 /// A compression or decompression that has begun; what it holds is its own until its end.
 struct CodecTicket: Hashable, Sendable {
-    var entry: Int32
+    var entry: EntryID
     /// Must still be the entry's `work`, or the result is nobody's.
     var work: UInt32
     var key: TileKey
     /// The slot that is read (demotion) or written (promotion).
-    var slot: Int32
-    var slotClass: Int
-    var block: PageAllocator.Block
-    var blockBytes: Int
-    /// The pixel of a single-colour tile, which needs no block.
-    var solidValue: UInt64?
-    /// The checksum of the block where it is what the source delivered.
-    var encodedChecksum: UInt64?
+    var slot: SlotID
+    /// What is read (promotion) or where the block goes (store).
+    var form: ColdForm
 }
 
 /// What became of a promotion.
@@ -37,11 +32,21 @@ enum DemotionResult: Hashable, Sendable {
 
 /// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
 extension PoolState {
-    /// Names a compression or decompression of a tile and counts it.
-    mutating func beginJob(_ number: Int32) {
-        table[number].work = nameWork()
+    /// Begins to compress or decompress a tile, which is held like a leased one meanwhile.
+    mutating func beginWork(on number: EntryID, as residency: Residency, slot: SlotID = .none) -> CodecTicket {
         codecJobs += 1
         layers[table[number].key.layer].jobs += 1
+        table[number].work = nameWork()
+        table[number].leaseCount += 1
+        change(number) { $0.residency = residency }
+        let entry = table[number]
+        return CodecTicket(
+            entry: number,
+            work: entry.work,
+            key: entry.key,
+            slot: slot,
+            form: residency == .promoting ? entry.form : .none
+        )
     }
 
     mutating func endJob(ofLayer layer: Int) {
@@ -50,21 +55,9 @@ extension PoolState {
         if layers[layer].isRemoved { effects.plans = true }
     }
 
-    /// Marks a decoded tile as being compressed; it is held like a leased one meanwhile.
-    mutating func beginDemotion(_ number: Int32) -> CodecTicket {
-        beginJob(number)
-        table[number].leaseCount += 1
-        change(number) { $0.residency = .demoting }
-        let entry = table[number]
-        return CodecTicket(
-            entry: number,
-            work: entry.work,
-            key: entry.key,
-            slot: entry.slot,
-            slotClass: layers[entry.key.layer].slotClass,
-            block: PageAllocator.Block(),
-            blockBytes: 0
-        )
+    /// Begins to compress a decoded tile.
+    mutating func beginDemotion(_ number: EntryID) -> CodecTicket {
+        beginWork(on: number, as: .demoting, slot: table[number].slot)
     }
 
     /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
@@ -75,7 +68,8 @@ extension PoolState {
         // Until a block is copied its codec is still busy.
         defer { if stored == nil { endJob(ofLayer: ticket.key.layer) } }
         guard isCurrent(ticket) else {
-            release(number, slotClass: ticket.slotClass, slot: ticket.slot)
+            let slotClass = Int32(layers[ticket.key.layer].slotClass)
+            release(LeaseToken(entry: number, slot: ticket.slot, slotClass: slotClass))
             return nil
         }
         table[number].leaseCount -= 1
@@ -91,11 +85,10 @@ extension PoolState {
         case .block(let bytes): noteBlock(bytes: bytes, layer: layer)
         case .solid: break
         }
-        if table[number].flags.contains(.encoded) {
+        if table[number].form.isEncoded {
             if keepsEncoded(over: result, of: number) {
                 table[number].flags.insert(.encodedIsSmaller)
-                noteDemotion(number, blockBytes: Int(table[number].blockBytes))
-                moveToCompressed(number)
+                moveToEncoded(number)
                 return nil
             }
             dropEncoded(of: number)
@@ -108,37 +101,31 @@ extension PoolState {
             return nil
         case .solid(let value):
             counters.tiers.demotions += 1
-            moveToCompressed(number, solid: value)
+            moveToCompressed(number, .solid(value))
             return nil
         case .block(let bytes):
             noteDemotion(number, blockBytes: bytes)
-            moveToCompressed(number)
+            moveToCompressed(number, .none)
             guard makePages(for: bytes, of: number, now: now) else {
                 drop(number, cause: .capacity)
                 return nil
             }
-            let block = pages.allocate(bytes: bytes)
-            coverTaken()
-            layers[ticket.key.layer].blockBytes += bytes
+            stored = ticket
+            stored?.form = .block(allocate(bytes: bytes, ofLayer: layer))
             change(number) {
-                $0.block = block
-                $0.blockBytes = Int32(bytes)
+                $0.form = stored?.form ?? .none
                 $0.residency = .storing
             }
-            notePeaks()
-            stored = ticket
-            stored?.block = block
-            stored?.blockBytes = bytes
             return stored
         }
     }
 
     /// Whether what the source delivered is the smaller form.
-    private func keepsEncoded(over result: DemotionResult, of number: Int32) -> Bool {
+    private func keepsEncoded(over result: DemotionResult, of number: EntryID) -> Bool {
         switch result {
         case .solid: false
         case .incompressible: true
-        case .block(let bytes): Int(table[number].blockBytes) <= bytes
+        case .block(let bytes): table[number].form.byteCount <= bytes
         }
     }
 
@@ -146,77 +133,57 @@ extension PoolState {
     mutating func finishStore(_ ticket: CodecTicket) {
         endJob(ofLayer: ticket.key.layer)
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
-            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
+            free(ticket.form, ofLayer: ticket.key.layer)
             return
         }
         change(ticket.entry) { $0.residency = .compressed }
         if table[ticket.entry].needCount > 0 { effects.plans = true }
     }
 
-    /// Takes a slot for a compressed tile's pixels and marks it as being decompressed.
-    mutating func beginPromotion(_ number: Int32, worth: Float, now: Int64) -> Begun<CodecTicket> {
-        guard table[number].residency == .compressed else { return .none }
-        // Held, so that making room cannot give up the very tile that it is made for.
+    /// Takes a slot for a compressed tile's pixels and begins to decompress it.
+    mutating func beginPromotion(_ number: EntryID, worth: Float, now: Int64) -> Admission<CodecTicket> {
+        guard table[number].residency == .compressed else { return .refused }
+        // Held, so that making room cannot evict the very tile that it is made for.
         table[number].leaseCount += 1
-        switch acquireSlot(layer: table[number].key.layer, worth: worth, now: now) {
-        case .slot(let slot):
-            beginJob(number)
-            change(number) { $0.residency = .promoting }
-            let entry = table[number]
-            return .ticket(
-                CodecTicket(
-                    entry: number,
-                    work: entry.work,
-                    key: entry.key,
-                    slot: slot,
-                    slotClass: layers[entry.key.layer].slotClass,
-                    block: entry.block,
-                    blockBytes: Int(entry.blockBytes),
-                    solidValue: entry.flags.contains(.solid) ? entry.solidValue : nil,
-                    encodedChecksum: entry.flags.contains(.encoded) ? entry.solidValue : nil
-                )
-            )
-        case .demote(let victim):
-            table[number].leaseCount -= 1
-            return .demote(victim)
-        case .none:
-            table[number].leaseCount -= 1
-            return .none
-        }
+        let room = acquireSlot(layer: table[number].key.layer, worth: worth, now: now)
+        table[number].leaseCount -= 1
+        return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
-    /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
+    /// Begins to decompress a tile to memory that is no slot of its own. `nil` if it is not compressed, or being moved.
+    mutating func beginPeek(_ number: EntryID) -> CodecTicket? {
+        table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
+    }
+
+    /// Ends a decompression. A damaged block leaves the pool, and its tile is a miss that is loaded again. If it was to
+    /// memory that is no slot of the tile, the tile is as compressed as before.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         endJob(ofLayer: ticket.key.layer)
         // The tile has to be loaded again.
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
-        guard isCurrent(ticket) else {
-            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
-            if ticket.blockBytes > 0 { free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer) }
-            return
-        }
+        let isCurrent = isCurrent(ticket)
+        let isPeek = ticket.slot == .none
+        if !isPeek, !isCurrent || result != .pixels { giveBack(slot: ticket.slot, ofLayer: ticket.key.layer) }
+        guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
         table[number].leaseCount -= 1
         guard result == .pixels else {
-            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
             if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
-            drop(number, cause: .damaged)
+            return drop(number, cause: .damaged)
+        }
+        guard !isPeek else {
+            change(number) { $0.residency = .compressed }
+            // A view may wait for the tile by now.
+            if table[number].needCount > 0 { effects.plans = true }
             return
         }
         counters.tiers.promotions += 1
         // What the source delivered stays: the way back down costs nothing then.
-        let keepsBlock = ticket.encodedChecksum != nil
-        if !keepsBlock, ticket.blockBytes > 0 {
-            free(ticket.block, bytes: ticket.blockBytes, ofLayer: ticket.key.layer)
-        }
+        if !ticket.form.isEncoded { free(ticket.form, ofLayer: ticket.key.layer) }
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
-            if !keepsBlock {
-                $0.block = PageAllocator.Block()
-                $0.blockBytes = 0
-                $0.flags.remove(.solid)
-            }
+            if !$0.form.isEncoded { $0.form = .none }
             $0.slot = ticket.slot
             $0.residency = .decoded
             $0.stamp = stamp
@@ -224,70 +191,32 @@ extension PoolState {
         notePeaks()
     }
 
-    // MARK: - Leases
-
-    /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
-    mutating func lease(_ number: Int32) {
-        table[number].leaseCount += 1
-        relist(number)
-    }
-
-    /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
-    mutating func lease(_ number: Int32, slotClass: Int, slot: Int32) {
-        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
-        if let count = orphans[range] { orphans[range] = count + 1 } else { lease(number) }
-    }
-
-    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile; whether what was held may go now.
-    @discardableResult
-    mutating func release(_ number: Int32, slotClass: Int, slot: Int32) -> Bool {
-        let range = MemoryRange(slotClass: Int32(slotClass), number: slot)
-        if !orphans.isEmpty, let count = orphans[range] {
-            guard count == 1 else {
-                orphans[range] = count - 1
-                return false
-            }
-            orphans[range] = nil
-            slots[slotClass].giveBack(slot)
-            if slots[slotClass].layers == 0 { effects.plans = true }
-            return true
-        }
-        table[number].leaseCount -= 1
-        relist(number)
-        return !table[number].isPinned
-    }
-
     func isCurrent(_ ticket: CodecTicket) -> Bool {
         table[ticket.entry].key == ticket.key && table[ticket.entry].work == ticket.work
     }
 
-    /// Gives a decoded tile's slot up and lists the entry as compressed.
-    ///
-    /// - Parameter value: the pixel of a tile of a single colour.
-    mutating func moveToCompressed(_ number: Int32, solid value: UInt64? = nil) {
+    /// Releases a decoded tile's slot and lists the entry as compressed.
+    mutating func moveToCompressed(_ number: EntryID, _ form: ColdForm) {
         giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
-            $0.slot = -1
+            $0.slot = .none
             $0.residency = .compressed
             $0.stamp = stamp
-            if let value {
-                $0.flags.insert(.solid)
-                $0.solidValue = value
-            }
+            $0.form = form
         }
     }
 
-    private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
+    private func worthOfKeeping(_ number: EntryID, now: Int64) -> Float {
         guard configuration.eviction == .value else { return .infinity }
         let entry = table[number]
-        return entry.planEpoch == planEpoch ? entry.value : worthByAge(number)
+        return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
     }
 
     /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
     /// memory of free slots is turned into pages.
-    mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
+    mutating func makePages(for bytes: Int, of number: EntryID, now: Int64) -> Bool {
         let worth = worthOfKeeping(number, now: now)
         while true {
             // Asked anew each time: the block that was given up may have taken the shared page along.
@@ -300,7 +229,7 @@ extension PoolState {
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
-                if victim >= 0, victim != number {
+                if victim != .none, victim != number {
                     drop(victim, cause: .capacity)
                     continue
                 }

@@ -9,22 +9,18 @@ extension PoolState {
     /// - Returns: how many workers' places are free now.
     mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int) -> Int {
         var count = 0
-        for id in loads.indices where count < limit {
-            guard let load = loads[id], !load.isWrittenOff, load.started < time else { continue }
+        for (id, load) in loads.all where count < limit && !load.isWrittenOff && load.started < time {
             // The next load takes a record more than there are workers.
             guard configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride) else { break }
-            loads[id]?.isWrittenOff = true
-            writtenOffCount += 1
-            if !load.isDemand { prefetchLoadCount -= 1 }
+            loads.writeOff(id)
             count += 1
-            coverTaken()
+            noteTaken()
         }
-        notePeaks()
         return count
     }
 
     /// Counts a load as begun at a later time: its source has answered a part of it.
-    mutating func restart(_ id: Int32, at time: Int64) { loads[Int(id)]?.started = time }
+    mutating func restart(_ id: LoadID, at time: Int64) { loads.change(id) { $0.started = time } }
 
     /// Notes that a layer's decoder keeps its worker for too long; such a layer gets no more than the workers' number of
     /// spare ones.
@@ -36,16 +32,9 @@ extension PoolState {
         effects.plans = true
     }
 
-    /// When the oldest load began that nobody has written off; `nil` where there is none.
-    var oldestLoadStart: Int64? {
-        loads.lazy.compactMap { $0.flatMap { $0.isWrittenOff ? nil : $0.started } }.min()
-    }
-
     /// Whether a layer whose loads are stuck has as many in flight as there are workers.
     func hasAllItsLoads(layer: Int) -> Bool {
-        guard writtenOffCount > 0 else { return false }
-        var count = 0
-        for case let load? in loads where table[load.entry].key.layer == layer { count += 1 }
-        return count >= configuration.workers
+        guard loads.writtenOffCount > 0 else { return false }
+        return loads.all.count { table[$0.load.entry].key.layer == layer } >= configuration.workers
     }
 }

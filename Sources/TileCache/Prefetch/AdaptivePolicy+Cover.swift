@@ -16,7 +16,7 @@ extension AdaptivePolicy {
     /// One load each time: levels are passed until one tile covers the whole gap. Four tiles of the finer level kept the
     /// sharp ones waiting: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less stand-in time.
     mutating func appendCover(
-        to plan: inout Plan,
+        to wishes: inout Wishes,
         outlook: Outlook,
         standings: [TileStanding],
         context: PlanContext
@@ -43,7 +43,7 @@ extension AdaptivePolicy {
         }
         // What all workers together bring in one turn is there as soon as its stand-in would be.
         if missing > context.workers, let cover = commonAncestor(of: gap, from: level, target) {
-            plan.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
+            wishes.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
             if !known.contains(cover) { known.append(cover) }
         }
         if outlook.travel.isMoving {
@@ -57,12 +57,12 @@ extension AdaptivePolicy {
                     guard context.residency(key) == .none, ancestors.nearest(of: key.coordinate) == nil else {
                         continue
                     }
-                    plan.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+                    wishes.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
                 }
             }
         }
         for key in known {
-            plan.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+            wishes.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
         }
     }
 
@@ -100,7 +100,7 @@ extension AdaptivePolicy {
     /// Of the missing tiles the one that shows the most comes first: a corner of a tile can wait.
     ///
     /// What it shows now and what it will show when it lands count alike.
-    func appendNeeded(to plan: inout Plan, outlook: Outlook, standings: [TileStanding]) {
+    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, standings: [TileStanding]) {
         var landing = outlook.view
         if outlook.travel.isMoving {
             let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
@@ -112,7 +112,7 @@ extension AdaptivePolicy {
         var missing: [(area: Double, number: Int)] = []
         for (number, key) in outlook.target.needed.enumerated() {
             guard standings[number].residency == .none else {
-                plan.needed.append(key)
+                wishes.needed.append(key)
                 continue
             }
             let tile = outlook.rectangle(of: key)
@@ -120,17 +120,17 @@ extension AdaptivePolicy {
         }
         // Stable: tiles that show as much keep the order of the screen.
         missing.sort { ($1.area, $0.number) < ($0.area, $1.number) }
-        for (_, number) in missing { plan.needed.append(outlook.target.needed[number]) }
+        for (_, number) in missing { wishes.needed.append(outlook.target.needed[number]) }
     }
 
     /// Needed tiles that will have left before a load could land.
-    func appendHopeless(to plan: inout Plan, outlook: Outlook) {
+    func appendHopeless(to wishes: inout Wishes, outlook: Outlook) {
         guard outlook.travel.isMoving else { return }
         let target = outlook.target
         let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
         for key in target.needed {
             let exit = outlook.travel.exit(of: outlook.rectangle(of: key))
-            if outlook.travel.time(forShare: exit) < least { plan.hopeless.append(key) }
+            if outlook.travel.time(forShare: exit) < least { wishes.hopeless.append(key) }
         }
     }
 }

@@ -172,7 +172,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     // MARK: - Planning
 
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         latency = max(Double(context.loadLatency) / 1e9, 0)
         workers = max(context.workers, 1)
         horizon = min(
@@ -192,11 +192,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
             workers: workers
         )
         let standings = context.standings(target.needed)
-        if effects.contains(.order) { appendNeeded(to: &plan, outlook: outlook, standings: standings) }
+        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, standings: standings) }
         if effects.contains(.cover) {
-            appendCover(to: &plan, outlook: outlook, standings: standings, context: context)
+            appendCover(to: &wishes, outlook: outlook, standings: standings, context: context)
         }
-        if effects.contains(.abandonment) { appendHopeless(to: &plan, outlook: outlook) }
+        if effects.contains(.abandonment) { appendHopeless(to: &wishes, outlook: outlook) }
         let stand = Stand(
             viewport: target.viewport,
             destination: target.destination,
@@ -217,7 +217,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let count = candidates.list.count
         let hadNewNeeds = hasNewNeeds
         if effects.contains(.returns) { findReturns(context) }
-        appendValues(to: &plan, target: target, context: context)
+        appendValues(to: &wishes, target: target, context: context)
         isSettled =
             !thinksAnew && !hadNewNeeds && candidates.list.count == count && target.destination == nil && motion.isStill
     }
@@ -254,46 +254,46 @@ package struct AdaptivePolicy: PrefetchPolicy {
     }
 
     /// Gains and losses become wishes, worths and what is known of visits.
-    private mutating func appendValues(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+    private mutating func appendValues(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let isWeighed = effects.contains(.worth)
         if isWeighed {
-            plan.margin = Self.margin
-            plan.recency = odds.recency
+            wishes.margin = Self.margin
+            wishes.recency = odds.recency
         }
         if hasNewNeeds {
             // Tiles loaded anew do not know that they have been in view before.
             for key in target.needed {
                 guard let slot = seen.find(key), seen.records[slot].visits > 1 else { continue }
-                plan.keepValues.append(entry(key, value: 1, slot: slot))
+                wishes.keepValues.append(entry(key, value: 1, slot: slot))
             }
             hasNewNeeds = false
         }
         let standings = context.standings(candidates.list.map(\.key))
-        var wishes: [(value: Float, number: Int)] = []
+        var missing: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
             // What is nowhere cannot be kept.
             if isWeighed, standings[number].isKnown {
-                plan.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
+                wishes.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
             }
             guard candidate.worth.gain > 0 else { continue }
             if standings[number].residency == .none {
-                wishes.append((Float(candidate.worth.gain), number))
+                missing.append((Float(candidate.worth.gain), number))
             } else if standings[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
         // Stable: equal gains keep the order in which they were thought of.
-        wishes.sort { ($1.value, $0.number) < ($0.value, $1.number) }
-        for wish in wishes.prefix(Self.maximumWishes) {
+        missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
+        for wish in missing.prefix(Self.maximumWishes) {
             let candidate = candidates.list[wish.number]
-            plan.entries.append(entry(of: candidate, value: candidate.worth.gain))
+            wishes.entries.append(entry(of: candidate, value: candidate.worth.gain))
         }
         for number in promoted.prefix(Self.maximumWishes) {
             let candidate = candidates.list[number]
             var entry = entry(of: candidate, value: candidate.worth.gain)
             entry.wantsDecoded = true
-            plan.entries.append(entry)
+            wishes.entries.append(entry)
         }
     }
 

@@ -48,16 +48,16 @@ struct Planner: Sendable {
         let late = wishes(of: views, goingFirst: false, context: context)
         plan.take(early)
         for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
-        for wishes in late { plan.entries += wishes.plan.first }
+        for opinion in late { plan.entries += opinion.wishes.first }
         for view in views {
             let firstNeed = plan.entries.count
             defer { orderByImportance(view.snapshot, from: firstNeed, in: &plan) }
             for (index, layer) in view.snapshot.layers.enumerated() {
                 let opinion = late.first { $0.view == view.id && $0.index == index }
                 var hopeless = TileIndex()
-                for key in opinion?.plan.hopeless ?? [] { hopeless.set(key, 0) }
+                for key in opinion?.wishes.hopeless ?? [] { hopeless.set(key, 0) }
                 plan.leavesNeedsOut = plan.leavesNeedsOut || hopeless.count > 0
-                let order = opinion?.plan.needed ?? []
+                let order = opinion?.wishes.needed ?? []
                 for key in order.isEmpty ? layer.needed : order where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
@@ -147,25 +147,21 @@ struct Planner: Sendable {
     static let destinationValue: Float = 1000
 
     /// What the policy of one layer in one view would like.
-    fileprivate struct Wishes {
-        var view: Int
-        var index: Int
-        var plan: Plan
-    }
+    fileprivate typealias Opinion = (view: Int, index: Int, wishes: Wishes)
 
     private mutating func wishes(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         goingFirst: Bool,
         context: PlanContext
-    ) -> [Wishes] {
-        var all: [Wishes] = []
+    ) -> [Opinion] {
+        var all: [Opinion] = []
         for (id, view) in views {
             guard let viewport = view.viewport else { continue }
             for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
                 guard policies[id]?[layer.id]?.goesFirst == goingFirst else { continue }
-                var wishes = Wishes(view: id, index: index, plan: Plan())
+                var wishes = Wishes()
                 policies[id]?[layer.id]?.appendWishes(
-                    to: &wishes.plan,
+                    to: &wishes,
                     target: PlanTarget(
                         layer: layer.layer,
                         pyramid: layer.pyramid,
@@ -177,7 +173,7 @@ struct Planner: Sendable {
                     ),
                     context: context
                 )
-                all.append(wishes)
+                all.append((id, index, wishes))
             }
         }
         return all
@@ -186,12 +182,12 @@ struct Planner: Sendable {
 
 extension Plan {
     /// Takes over what policies would like loaded and kept.
-    fileprivate mutating func take(_ all: [Planner.Wishes]) {
-        for wishes in all {
-            entries += wishes.plan.entries
-            keepValues += wishes.plan.keepValues
-            recency.merge(wishes.plan.recency)
-            margin = max(margin, wishes.plan.margin)
+    fileprivate mutating func take(_ opinions: [Planner.Opinion]) {
+        for (_, _, wishes) in opinions {
+            entries += wishes.entries
+            keepValues += wishes.keepValues
+            recency.merge(wishes.recency)
+            margin = max(margin, wishes.margin)
         }
     }
 }

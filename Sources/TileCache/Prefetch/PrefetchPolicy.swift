@@ -44,11 +44,6 @@ package struct PlanContext {
     /// Another number whenever what is resident or in flight has changed; only replays give it.
     package var changes: Int?
 
-    /// Whether a tile is resident or on its way.
-    package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {
-        residency(TileKey(layer: layer, tile)).isResident
-    }
-
     /// How each of some tiles stands.
     func standings(_ keys: [TileKey]) -> [TileStanding] {
         manyStandings?(keys) ?? keys.map { TileStanding(residency: residency($0), isKnown: true) }
@@ -60,7 +55,7 @@ package struct PlanContext {
     }
 }
 
-extension Plan {
+extension Wishes {
     /// Wishes for a tile.
     package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
         entries.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
@@ -97,7 +92,7 @@ package protocol PrefetchPolicy: Sendable {
     mutating func observe(_ frame: FrameObservation)
 
     /// Appends what should be loaded or kept beyond the needed tiles, the most wanted first.
-    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext)
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext)
 }
 
 extension PrefetchPolicy {
@@ -121,9 +116,9 @@ extension PlanTarget {
     }
 
     /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
-    package func appendWishes(at level: Int, in rectangle: PixelRect, value: Float, to plan: inout Plan) {
+    package func appendWishes(at level: Int, in rectangle: PixelRect, value: Float, to wishes: inout Wishes) {
         forEachTile(at: level, in: rectangle) {
-            plan.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
+            wishes.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
         }
     }
 }
@@ -133,5 +128,5 @@ package struct NoPrefetch: PrefetchPolicy {
     package init() {}
     package var isSettled: Bool { true }
     package mutating func observe(_ frame: FrameObservation) {}
-    package mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {}
+    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {}
 }

@@ -10,7 +10,8 @@ extension CacheCore {
             state.views[id]?.diagnosedAt = now
             result.viewport = view.model.viewport
             result.expectedRectangle = view.expectedRectangle
-            if state.pool.plan.time > 0 { result.planTime = MonotonicTime(nanoseconds: state.pool.plan.time) }
+            let time = state.pool.queue.plan.time
+            if time > 0 { result.planTime = MonotonicTime(nanoseconds: time) }
             for layer in view.model.layers {
                 state.appendTiles(of: layer, viewport: view.model.viewport, margin: margin, to: &result.tiles)
             }
@@ -75,7 +76,7 @@ extension CoreState {
     ) {
         // Several may wish for the same tile; the first one is why it comes.
         var told: Set<TileKey> = []
-        for wish in pool.plan.entries {
+        for wish in pool.queue.plan.entries {
             if plan.count >= limit { return }
             guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }),
                 told.insert(wish.key).inserted
@@ -105,11 +106,11 @@ extension CoreState {
 
     private borrowing func diagnosedState(of key: TileKey) -> TileViewDiagnostics.TileState {
         let number = pool.find(key)
-        guard number >= 0 else { return .missing }
+        guard number != .none else { return .missing }
         let entry = pool.table[number]
         if entry.flags.contains(.absent) { return .absent }
         guard entry.residency.isResident else {
-            if entry.load >= 0 { return .loading }
+            if entry.load != .none { return .loading }
             return entry.flags.contains(.failed) ? .failed : .missing
         }
         if entry.flags.contains(.stale) { return .stale }

@@ -84,20 +84,17 @@ extension CacheCore {
         let start = clock()
         var done = 0
         while true {
-            let begun = perform { state -> (CodecTicket, CodecWork)? in
+            let begun = perform { state -> CodecWork? in
                 guard !state.isShutDown, let budget = state.views[id]?.promotionBudget,
                     budget.maximumTiles > done, budget.maximumTime > .zero,
-                    done == 0 || clock() - start < budget.maximumTime.nanoseconds, !state.codecs.isEmpty,
+                    done == 0 || clock() - start < budget.maximumTime.nanoseconds,
                     let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
-                guard case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: start) else {
-                    return nil
-                }
-                return (ticket, codecWork(for: ticket, &state))
+                return state.beginPromotion(number, now: start)
             }
-            guard let (ticket, work) = begun else { return }
+            guard let begun else { return }
             // The view itself is about to draw the tile.
-            decompress(ticket, work, wakes: .max) { $0.endPromotion(ticket, $1, drawing: id) }
+            decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1, drawing: id) }
             done += 1
         }
     }
@@ -105,7 +102,7 @@ extension CacheCore {
     // MARK: - Leases
 
     func retain(_ token: LeaseToken) {
-        perform { $0.pool.lease(token.entry, slotClass: Int(token.slotClass), slot: token.slot) }
+        perform { $0.pool.lease(token) }
     }
 
     func release(_ tokens: [LeaseToken]) {
@@ -115,8 +112,7 @@ extension CacheCore {
             var makesRoom = false
             let wasOverLimit = state.pool.isOverLimit
             for token in tokens {
-                let mayGo = state.pool.release(token.entry, slotClass: Int(token.slotClass), slot: token.slot)
-                makesRoom = makesRoom || mayGo
+                if state.pool.release(token) { makesRoom = true }
             }
             // What a lowered limit still takes is for the plan to do, in steps.
             let goesOn = state.pool.settleLimit(now: now)
@@ -178,11 +174,11 @@ extension CacheCore {
 extension CoreState {
     /// A needed tile of a view that is resident, but compressed; those that only their source can decode are left to the
     /// workers.
-    func firstCompressedNeed(ofView view: ViewRecord) -> Int32? {
+    func firstCompressedNeed(ofView view: ViewRecord) -> EntryID? {
         for layer in view.model.layers {
-            for number in layer.needs.entries where number >= 0 {
+            for number in layer.needs.entries where number != .none {
                 let entry = pool.table.pointer(number)
-                guard entry.pointee.residency == .compressed, !entry.pointee.flags.contains(.encoded) else { continue }
+                guard entry.pointee.residency == .compressed, !entry.pointee.form.isEncoded else { continue }
                 return number
             }
         }
@@ -194,7 +190,7 @@ extension CoreState {
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
         if view.model.hasMoved || view.model.isHeadingElsewhere(at: now) { return true }
         if view.model.hasRested(at: now) { return false }
-        if pool.loadCount > 0 { return true }
+        if pool.loads.count > 0 { return true }
         // Somebody wants to see where the view is expected to go.
         if let asked = view.diagnosedAt, now - asked < Self.diagnosisTime { return true }
         guard let settled = settledCounters else { return true }
@@ -204,7 +200,7 @@ extension CoreState {
     /// Whether room that has come is worth a plan. If all views have rested it is for needed tiles only: prefetches could
     /// go on evicting each other.
     borrowing func wantsRoom(now: Int64) -> Bool {
-        pool.lacksRoomForNeeds || hasMissingPins || (pool.isShortOfRoom && !haveRested(at: now))
+        pool.queue.lacksRoomForNeeds || hasMissingPins || (pool.queue.isShortOfRoom && !haveRested(at: now))
     }
 
     /// Whether all views have rested.
@@ -223,7 +219,7 @@ extension ViewLayer {
         var tiles: [UnavailableTile] = []
         for visible in visible {
             let number = needs.entries[Int(visible.index)]
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             let entry = pool.table[number]
             let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
             guard !entry.residency.isResident, isLost || entry.flags.contains(.absent) else { continue }
@@ -313,7 +309,7 @@ final class FrameContents: Sendable {
                 format: look.format,
                 alpha: look.alpha,
                 isStale: tile.isStale,
-                address: look.base + UInt(tile.slot) * UInt(look.slotBytes),
+                address: look.base + UInt(tile.slot.number) * UInt(look.slotBytes),
                 byteCount: size.bytes,
                 token: tokens[index],
                 hold: hold

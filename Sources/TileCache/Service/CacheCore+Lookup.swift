@@ -28,14 +28,12 @@ extension TileCache {
         core.perform { state in
             guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.find(key)
-            guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
-            state.pool.lease(number)
+            guard number != .none, state.pool.table[number].residency.isDecoded else { return nil }
+            let token = state.pool.lease(number)
             state.pool.touchForUse(number)
-            let slot = state.pool.table[number].slot
-            let slotClass = state.pool.layers[key.layer].slotClass
             return HeldTile(
-                token: LeaseToken(entry: number, slot: slot, slotClass: Int32(slotClass)),
-                address: UInt(bitPattern: state.address(slotClass: slotClass, slot: slot)),
+                token: token,
+                address: state.address(of: token.slot, layer: key.layer),
                 byteCount: state.layers[key.layer].sizes[tile.level].bytes
             )
         }
@@ -45,13 +43,8 @@ extension TileCache {
     @usableFromInline
     func letGo(_ held: HeldTile) {
         core.perform { state in
-            let makesRoom = state.pool.release(
-                held.token.entry,
-                slotClass: Int(held.token.slotClass),
-                slot: held.token.slot
-            )
-            let isWaitedFor = state.pool.lacksRoomForNeeds || state.pool.isOverLimit
-            if makesRoom, isWaitedFor { state.effects.plans = true }
+            let isWaitedFor = state.pool.queue.lacksRoomForNeeds || state.pool.isOverLimit
+            if state.pool.release(held.token), isWaitedFor { state.effects.plans = true }
         }
     }
 

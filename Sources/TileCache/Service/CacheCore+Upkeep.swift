@@ -22,7 +22,7 @@ extension CacheCore {
         let slotBytes = PoolState.slotBytes(for: min(tileBytes, 1 << 46))
         let (limit, maximum, codecs, hasSlots) = read { state in
             (
-                state.pool.configuration.byteLimit, state.pool.maximumByteLimit,
+                state.pool.ledger.limit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
                 state.pool.slotClass(ofBytes: slotBytes) != nil
             )
@@ -42,7 +42,7 @@ extension CacheCore {
             let isNewSize = state.pool.slotClass(ofBytes: slotBytes) == nil
             guard !isNewSize || region != nil else { return .again }
             guard state.pool.layerCount < TileKey.layerLimit else { return .tooMany }
-            guard state.pool.charge(layerBytes, { $0.layerBytes += layerBytes }) else { return .noRoom }
+            guard state.pool.charge(layerBytes, to: .layers) else { return .noRoom }
             state.guaranteedShares += options.share.guaranteed
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
@@ -204,7 +204,7 @@ extension CacheCore {
     /// Makes codecs for the largest tile that is to be compressed, as many as the limit allows.
     func fitCodecs() {
         let (codecs, largest, limit) = read { state in
-            (state.codecs, state.largestCompressibleTile, state.pool.configuration.byteLimit)
+            (state.codecs, state.largestCompressibleTile, state.pool.ledger.limit)
         }
         var made = largest != codecs.tileBytes && largest > 0 ? codecs.make(tileBytes: largest, limit: limit) : []
         if made.isEmpty { made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit) }
@@ -230,7 +230,7 @@ extension CacheCore {
             figures.meanLoadTime = .nanoseconds(state.meanLatency)
             figures.demandWaits = state.waits.demand.summary
             figures.prefetchWaits = state.waits.prefetch.summary
-            for case let load? in state.pool.loads {
+            for (_, load) in state.pool.loads.all {
                 let age = now - load.started
                 figures.oldestLoad = max(figures.oldestLoad, .nanoseconds(age))
                 if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }

@@ -15,7 +15,7 @@ extension CacheCore {
             for layer in decodes { state.pool.noteStuckDecode(ofLayer: layer) }
             state.workers.replace(loads + decodes.count)
             // With no spare worker left there is nothing to be done for the next one.
-            let oldest = [state.pool.oldestLoadStart, state.workers.oldestDecode].compactMap { $0 }.min()
+            let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
             if !state.workers.spare.isEmpty, let oldest, state.due.askWatch(at: oldest + limit) {
                 state.effects.setsTimer = true
             }

@@ -15,23 +15,9 @@ extension CacheCore {
         case load(LoadTicket, LayerRecord, UInt)
         case request(LoadTicket, LayerID, any TileSource)
         case synthesize(LoadTicket, LayerRecord)
-        case demote(CodecTicket, CodecWork)
-        case promote(CodecTicket, CodecWork)
+        case demote(CodecWork)
+        case promote(CodecWork)
         case idle
-    }
-
-    /// What a compression or decompression needs beside its ticket.
-    struct CodecWork: Sendable {
-        var codec: Transferred<TileCodec>
-        var layer: LayerRecord
-        var slotAddress: UInt
-        var parts: [PagePart]
-    }
-
-    /// A part of a compressed block in memory.
-    struct PagePart: Sendable {
-        var address: UInt
-        var count: Int
     }
 
     /// Does jobs until there is none; then the worker is idle until a plan wakes it.
@@ -64,8 +50,8 @@ extension CacheCore {
                 perform { $0.workers.endCall(worker) }
                 return
             case .synthesize(let ticket, let layer): synthesize(ticket, layer, as: worker)
-            case .demote(let ticket, let work): demote(ticket, work)
-            case .promote(let ticket, let work): promote(ticket, work, as: worker)
+            case .demote(let work): demote(work)
+            case .promote(let work): promote(work, as: worker)
             }
         }
     }
@@ -89,45 +75,13 @@ extension CacheCore {
                 state.workers.wait(worker, for: ticket.load)
                 return .request(ticket, layer.id, source)
             case .blocking?, nil:
-                return .load(
-                    ticket,
-                    layer,
-                    UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot))
-                )
+                return .load(ticket, layer, state.address(of: ticket.slot, layer: ticket.key.layer))
             }
-        case .demote(let ticket): return .demote(ticket, codecWork(for: ticket, &state))
+        case .demote(let ticket): return .demote(state.codecWork(for: ticket))
         case .promote(let ticket):
             // Its source decodes it.
-            if ticket.encodedChecksum != nil { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
-            return .promote(ticket, codecWork(for: ticket, &state))
-        }
-    }
-
-    /// Takes a codec and looks the addresses up; there are as many codecs as the pool begins jobs at a time.
-    func codecWork(for ticket: CodecTicket, _ state: inout CoreState) -> CodecWork {
-        CodecWork(
-            codec: state.codecs.take(),
-            layer: state.layers[ticket.key.layer],
-            slotAddress: UInt(bitPattern: state.address(slotClass: ticket.slotClass, slot: ticket.slot)),
-            parts: parts(of: ticket.block, bytes: ticket.blockBytes, state)
-        )
-    }
-
-    func parts(of block: PageAllocator.Block, bytes: Int, _ state: borrowing CoreState) -> [PagePart] {
-        var parts: [PagePart] = []
-        guard bytes > 0 else { return parts }
-        let base = state.pageRegion.base
-        state.pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
-            parts.append(PagePart(address: UInt(bitPattern: base + offset), count: count))
-        }
-        return parts
-    }
-
-    func copy(_ block: UnsafeRawPointer, to parts: [PagePart]) {
-        var offset = 0
-        for part in parts {
-            UnsafeMutableRawPointer(bitPattern: part.address)!.copyMemory(from: block + offset, byteCount: part.count)
-            offset += part.count
+            if ticket.form.isEncoded { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
+            return .promote(state.codecWork(for: ticket))
         }
     }
 
@@ -162,7 +116,7 @@ extension CacheCore {
     func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }
-        guard let slot = takeSlot(of: ticket.slotClass, { $0.pool.reserve(ticket.load, now: $1) }) else {
+        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
             complete(ticket, .refused)
             return false
         }
@@ -176,43 +130,27 @@ extension CacheCore {
         return true
     }
 
-    /// Takes a slot outside of the lock, compressing what has to make room for it; `nil` where there is none.
-    func takeSlot(
-        of slotClass: Int,
-        _ ask: @Sendable (inout CoreState, _ now: Int64) -> PoolState.Room
-    ) -> TakenSlot? {
+    /// Asks the pool for memory; `nil` if there is none. What has to make room is compressed outside of the lock.
+    func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
         while true {
-            let room = perform { state -> Reservation in
-                switch ask(&state, clock()) {
-                case .slot(let slot):
-                    let address = UInt(bitPattern: state.address(slotClass: slotClass, slot: slot))
-                    return .slot(TakenSlot(slot: slot, address: address))
-                case .demote(let victim):
-                    guard !state.codecs.isEmpty else { return .none }
-                    let demotion = state.pool.beginDemotion(victim)
-                    return .demote(demotion, codecWork(for: demotion, &state))
-                case .none: return .none
-                }
+            let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
+                let answer = ask(&state, clock())
+                guard case .demote(let victim) = answer else { return (answer, nil) }
+                return (answer, state.beginDemotion(victim))
             }
-            switch room {
+            if case .granted(let grant) = answer { return grant }
+            guard let demotion else { return nil }
             // Workers that have waited for the codec do not wait for the load's end too.
-            case .demote(let demotion, let work): demote(demotion, work, wakes: 1)
-            case .none: return nil
-            case .slot(let slot): return slot
-            }
+            demote(demotion, wakes: 1)
         }
     }
 
-    /// A slot and where it lies.
-    struct TakenSlot: Sendable {
-        var slot: Int32
-        var address: UInt
-    }
-
-    private enum Reservation: Sendable {
-        case slot(TakenSlot)
-        case demote(CodecTicket, CodecWork)
-        case none
+    /// Takes a slot; `nil` if there is none.
+    func takeSlot(
+        layer: Int,
+        _ ask: (inout CoreState, _ now: Int64) -> Admission<SlotID>
+    ) -> (slot: SlotID, address: UInt)? {
+        admit { state, now in ask(&state, now).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 
     /// Ends an asynchronous load; its worker goes on.
@@ -220,7 +158,7 @@ extension CacheCore {
         let now = clock()
         perform { state in
             state.requests[ticket.load] = nil
-            let started = state.pool.loads[Int(ticket.load)]?.started ?? now
+            let started = state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
         }
@@ -229,107 +167,6 @@ extension CacheCore {
     func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
         let now = clock()
         perform { $0.end(ticket, result, took: took, now: now) }
-    }
-
-    // MARK: - Between the tiers
-
-    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
-    func demote(_ ticket: CodecTicket, _ work: CodecWork, wakes: Int = 0) {
-        let size = work.layer.sizes[ticket.key.level]
-        let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.slotAddress), count: size.bytes)
-        let compressed = work.codec.value.compress(
-            pixels,
-            width: size.width,
-            height: size.height,
-            format: work.layer.options.format
-        )
-        let result: DemotionResult
-        var block = UnsafeRawBufferPointer(start: nil, count: 0)
-        switch compressed {
-        case .solid(let value): result = .solid(value)
-        case .raw: result = .incompressible
-        case .block(let bytes):
-            block = bytes
-            result = .block(bytes.count)
-        }
-        let stored = perform { state -> (CodecTicket, [PagePart])? in
-            guard let stored = state.pool.finishDemotion(ticket, result, now: clock()) else {
-                state.returnCodec(work.codec, wakes: wakes)
-                return nil
-            }
-            return (stored, parts(of: stored.block, bytes: stored.blockBytes, state))
-        }
-        guard let (stored, parts) = stored, let source = block.baseAddress else { return }
-        copy(source, to: parts)
-        perform { state in
-            state.returnCodec(work.codec, wakes: wakes)
-            state.pool.finishStore(stored)
-        }
-    }
-
-    /// Decompresses a needed tile on a worker.
-    func promote(_ ticket: CodecTicket, _ work: CodecWork, as worker: Int) {
-        decompress(ticket, work) { state, result in
-            state.endPromotion(ticket, result)
-            if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }
-            // Its source's decoder has kept memory that a needed tile may wait for.
-            if ticket.encodedChecksum != nil, state.wantsRoom(now: clock()) { state.effects.plans = true }
-        }
-    }
-
-    /// Decompresses a tile or lets its source decode it, and ends that under the lock with `finish`.
-    ///
-    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
-    @discardableResult
-    func decompress(
-        _ ticket: CodecTicket,
-        _ work: CodecWork,
-        wakes: Int = 0,
-        _ finish: (inout CoreState, PromotionResult) -> Void
-    ) -> PromotionResult {
-        if let checksum = ticket.encodedChecksum, let block = copyForDecoder(ticket, work) {
-            let result = decode(UnsafeRawBufferPointer(block), checksum, of: ticket, work)
-            block.deallocate()
-            perform { state in
-                state.pool.finishDecode(ticket)
-                finish(&state, result)
-            }
-            return result
-        }
-        let result = decompress(ticket, work)
-        perform { state in
-            state.returnCodec(work.codec, wakes: wakes)
-            finish(&state, result)
-        }
-        return result
-    }
-
-    /// Decompresses a tile into its slot, or lets its source decode it.
-    func decompress(_ ticket: CodecTicket, _ work: CodecWork) -> PromotionResult {
-        let size = work.layer.sizes[ticket.key.level]
-        let pixels = UnsafeMutableRawBufferPointer(
-            start: UnsafeMutableRawPointer(bitPattern: work.slotAddress),
-            count: size.bytes
-        )
-        if let value = ticket.solidValue {
-            SolidTile.fill(pixels, with: value)
-            return .pixels
-        }
-        let block = work.codec.value.gather(work.parts.map { (UnsafeRawPointer(bitPattern: $0.address)!, $0.count) })
-        guard let block else { return .damaged }
-        if let checksum = ticket.encodedChecksum { return decode(block, checksum, of: ticket, work) }
-        do {
-            try work.codec.value.decompress(
-                block,
-                into: pixels,
-                width: size.width,
-                height: size.height,
-                format: work.layer.options.format
-            )
-            return .pixels
-        } catch {
-            return .damaged
-        }
     }
 }
 

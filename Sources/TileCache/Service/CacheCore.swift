@@ -118,8 +118,8 @@ final class CacheCore: Sendable {
                 wished: state.waits.wished,
                 latency: state.meanLatency,
                 counters: state.pool.counters,
-                capacityTiles: state.pool.configuration.byteLimit / slotBytes,
-                byteLimit: state.pool.configuration.byteLimit
+                capacityTiles: state.pool.ledger.limit / slotBytes,
+                byteLimit: state.pool.ledger.limit
             )
         }
         guard let input else { return }
@@ -141,17 +141,17 @@ final class CacheCore: Sendable {
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
-        let wished = LoadWaits.Wishes(of: plan, after: input.wished, now: context.now)
+        let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
         // In steps, so that a little growth is not asked for each time.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             state.isPlanning = false
             if state.hasWaitingRemoval { state.effects.plans = true }
             state.hasWaitingRemoval = false
-            let isCounted = state.pool.charge(policyBytes - state.pool.policyBytes) { $0.policyBytes = policyBytes }
+            let isCounted = state.pool.charge(policyBytes - state.pool.ledger[.policies], to: .policies)
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
-            if state.due.setPlan(at: min(settles, state.pool.nextRetry)) { state.effects.setsTimer = true }
+            if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
             state.settledCounters = isSettled ? input.counters : nil
             state.waits.wished = wished
             state.note(expected: expected)
@@ -171,8 +171,8 @@ final class CacheCore: Sendable {
     private func resetPolicies() {
         let least = planner.withLock { $0.trimPolicies(toBytes: 0, of: []) }
         perform { state in
-            let change = min(least - state.pool.policyBytes, 0)
-            _ = state.pool.charge(change) { $0.policyBytes += change }
+            let change = min(least - state.pool.ledger[.policies], 0)
+            state.pool.note(change, in: .policies)
         }
     }
 
@@ -184,7 +184,7 @@ final class CacheCore: Sendable {
         /// Tiles that were asked for once.
         var asked: [TileKey]
         var haveRested: Bool
-        var wished: LoadWaits.Wishes
+        var wished: LoadWaits.Watched
         var latency: Int64
         var counters: PoolCounters
         var capacityTiles: Int

@@ -98,12 +98,12 @@ extension CoreState {
         // Others that are at work count until they are done.
         let isOther = new.maximumTileBytes != codecs.tileBytes
         let spare = isOther ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
-        var count = min(made.count, isOther ? made.count : codecs.missing(limit: pool.configuration.byteLimit))
+        var count = min(made.count, isOther ? made.count : codecs.missing(limit: pool.ledger.limit))
         if !pool.configuration.grantsBookkeeping {
             while count > 0, !pool.makeBytes(count * new.scratchByteCount - spare) { count -= 1 }
         }
         guard count > 0 else { return }
-        pool.noteScratch(bytes: count * new.scratchByteCount - spare)
+        pool.note(count * new.scratchByteCount - spare, in: .codecs)
         codecs.adopt(Array(made.prefix(count)))
         noteCodecs()
         // Layers that no codec fitted when they were added.
@@ -115,7 +115,7 @@ extension CoreState {
     /// Drops all codecs if no tile is to be compressed any more.
     mutating func dropUnneededCodecs() {
         guard largestCompressibleTile == 0 else { return }
-        pool.noteScratch(bytes: -codecs.removeAll())
+        pool.note(-codecs.removeAll(), in: .codecs)
     }
 
     /// Takes a codec back.
@@ -123,15 +123,15 @@ extension CoreState {
     /// - Parameter wakes: idle workers that may have waited for it, at most.
     mutating func returnCodec(_ codec: Transferred<TileCodec>, wakes: Int) {
         effects.wakes = max(effects.wakes, wakes)
-        if !codecs.put(codec, limit: pool.configuration.byteLimit) {
-            pool.noteScratch(bytes: -codec.value.scratchByteCount)
+        if !codecs.put(codec, limit: pool.ledger.limit) {
+            pool.note(-codec.value.scratchByteCount, in: .codecs)
             noteCodecs()
         }
     }
 
     /// Gives up codecs that a lower limit does not allow; those at work go when they come back.
     mutating func shrinkCodecs(toLimit limit: Int) {
-        pool.noteScratch(bytes: -codecs.shrink(limit: limit))
+        pool.note(-codecs.shrink(limit: limit), in: .codecs)
         noteCodecs()
     }
 

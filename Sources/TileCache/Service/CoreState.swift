@@ -126,7 +126,7 @@ struct CoreState: ~Copyable {
     /// What the shell has to do once the lock is released.
     var effects = Effects()
     var workers: WorkerRoster
-    var requests: [Int32: WeakRequest] = [:]
+    var requests: [LoadID: WeakRequest] = [:]
     var codecs: Codecs
     /// Whether tiles may be kept compressed, if the limit leaves a codec room.
     let usesCompressedTier: Bool
@@ -160,7 +160,7 @@ struct CoreState: ~Copyable {
     ) {
         self.serial = serial
         self.workers = workers
-        fullByteLimit = pool.configuration.byteLimit
+        fullByteLimit = pool.ledger.limit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
         usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
@@ -168,8 +168,10 @@ struct CoreState: ~Copyable {
         self.meanLatency = meanLatency
     }
 
-    func address(slotClass: Int, slot: Int32) -> UnsafeMutableRawPointer {
-        slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes
+    /// Where a slot lies of the size of a layer's tiles.
+    func address(of slot: SlotID, layer: Int) -> UInt {
+        let slotClass = layers[layer].slotClass
+        return UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
     }
 
     /// Where memory of one kind lies, and the bytes of each of its slots or pages.
@@ -204,7 +206,7 @@ struct CoreState: ~Copyable {
 
     /// Declares a look after the calls of sources at a time, unless one is due.
     mutating func watch(at time: Int64) {
-        let isWorthIt = pool.loadCount > pool.writtenOffCount || workers.oldestDecode != nil
+        let isWorthIt = pool.loads.busyCount > 0 || workers.oldestDecode != nil
         guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
         if due.askWatch(at: time) { effects.setsTimer = true }
     }

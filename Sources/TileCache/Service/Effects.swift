@@ -48,7 +48,7 @@ extension CoreState {
             return drained
         }
         if drained.wakes > 0 {
-            drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.plan.entries.count - pool.planCursor))
+            drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest))
         }
         // Many wishes before a plan is made are one.
         drained.plans = (drained.plans || declared.plans) && !isPlanQueued

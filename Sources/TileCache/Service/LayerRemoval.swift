@@ -27,9 +27,8 @@ extension CoreState {
         pins.removeAll { $0.layer == id.index }
         forgetAsked(ofLayer: id.index)
         guaranteedShares -= record.options.share.guaranteed
-        for (load, request) in requests where pool.loads[Int(load)].map({ pool.table[$0.entry].key.layer }) == id.index
-        {
-            if let request = request.value { effects.unwanted.append(request) }
+        for (number, load) in pool.loads.all where pool.table[load.entry].key.layer == id.index {
+            if let request = requests[number]?.value { effects.unwanted.append(request) }
         }
         pool.beginRemoval(ofLayer: id.index)
         layers[id.index].forgetSource()
@@ -52,8 +51,8 @@ extension CoreState {
                 // The plan is gone, and with it what other layers need.
                 effects.plans = true
                 layers[index].synthesis = nil
-                let bytes = -layers[index].byteCount
-                return pool.charge(bytes) { $0.layerBytes += bytes }
+                pool.note(-layers[index].byteCount, in: .layers)
+                return true
             }
             layers.removeLast(layers.count - pool.layers.count)
         }

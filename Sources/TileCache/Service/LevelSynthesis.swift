@@ -38,10 +38,10 @@ struct SynthesisState: Sendable {
     /// Layers whose spare scratch memory is in use.
     var sparesInUse: Set<Int> = []
     /// Who waits for a load that somebody else has begun, by its number.
-    var waiters: [Int32: [DispatchSemaphore]] = [:]
+    var waiters: [LoadID: [DispatchSemaphore]] = [:]
     var counts = TileCacheStatistics.SynthesisCounts()
 
-    mutating func noteEnd(of load: Int32) {
+    mutating func noteEnd(of load: LoadID) {
         for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
     }
 }
@@ -76,9 +76,9 @@ extension CacheCore {
 
     /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
-        guard ticket.slot < 0 else {
-            return read { UInt(bitPattern: $0.address(slotClass: ticket.slotClass, slot: ticket.slot)) }
+        guard ticket.slot == .none else {
+            return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }
         }
-        return takeSlot(of: ticket.slotClass) { $0.pool.reserve(ticket.load, now: $1) }?.address
+        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load, now: $1) }?.address
     }
 }

@@ -9,17 +9,17 @@ struct LoadWaits: Sendable {
     var demand = DurationHistogram()
     var prefetch = DurationHistogram()
     /// What the newest plan would like fetched ahead.
-    var wished = Wishes()
+    var wished = Watched()
 
     /// Prefetches, and since when each has been in every plan.
-    struct Wishes: Sendable {
+    struct Watched: Sendable {
         private var index = TileIndex()
         private var since: [Int64] = []
 
         init() {}
 
         /// The prefetches of a new plan.
-        init(of plan: borrowing Plan, after older: Wishes, now: Int64) {
+        init(of plan: borrowing Plan, after older: Watched, now: Int64) {
             for entry in plan.entries where entry.reason == .prefetch {
                 if since.count == LoadWaits.maximumWatched { break }
                 guard index.find(entry.key) == nil else { continue }
@@ -39,7 +39,7 @@ extension CoreState {
             if let since = waits.wished.since(ticket.key) { waits.prefetch.add(now - since) }
             return
         }
-        guard let load = pool.loads[Int(ticket.load)], pool.table[load.entry].attempts == 0 else { return }
+        guard let load = pool.loads[ticket.load], pool.table[load.entry].attempts == 0 else { return }
         var since = Int64.max
         for view in views {
             guard let view else { continue }

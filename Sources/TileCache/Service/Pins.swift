@@ -60,7 +60,7 @@ extension CoreState {
             new += parts
         }
         guard !new.isEmpty else { return nil }
-        let half = pool.configuration.byteLimit / 2
+        let half = pool.ledger.limit / 2
         var count = 0
         for range in new {
             let (tiles, overflow) = range.columns.count.multipliedReportingOverflow(by: range.rows.count)
@@ -160,7 +160,7 @@ extension CacheCore {
         perform { state in
             guard state.record(of: layer) != nil else { return }
             state.pruneAsked()
-            let room = state.pool.configuration.byteLimit / 4 / state.pool.slotBytes(ofLayer: layer.index)
+            let room = state.pool.ledger.limit / 4 / state.pool.slotBytes(ofLayer: layer.index)
             let most = min(room, Self.maximumAsked)
             var asked = Set(state.asked)
             for tile in known {
@@ -200,7 +200,7 @@ extension CoreState {
     /// Counts the memory of the list; whether there is room for it.
     fileprivate mutating func chargeAsked() -> Bool {
         let growth = asked.count * MemoryLayout<TileKey>.stride - askedBytes
-        guard pool.charge(growth, { $0.viewBytes += growth }) else { return false }
+        guard pool.charge(growth, to: .views) else { return false }
         askedBytes += growth
         return true
     }

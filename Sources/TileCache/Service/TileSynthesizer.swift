@@ -25,7 +25,7 @@ struct TileSynthesizer {
     private var scratch: Scratch?
 
     private struct Scratch {
-        var slot: Int32?
+        var slot: SlotID?
         var address: UInt
     }
 
@@ -161,16 +161,15 @@ struct TileSynthesizer {
     private mutating func decompress(_ child: TileCoordinate) throws(Stop) -> Bool {
         let address = try scratchAddress()
         let key = TileKey(layer: ticket.key.layer, child)
-        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
+        let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(key)
-            guard number >= 0, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
-            var work = core.codecWork(for: ticket, &state)
-            work.slotAddress = address
-            return (ticket, work)
+            guard number != .none, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
+            var work = state.codecWork(for: ticket)
+            work.address = address
+            return work
         }
-        guard let (peek, work) = begun else { return false }
-        let result = core.decompress(peek, work, wakes: .max) { $0.pool.finishPeek(peek, $1) }
-        return result == .pixels
+        guard let begun else { return false }
+        return core.decompress(begun, wakes: .max) { $0.pool.finishPromotion(begun.ticket, $1) } == .pixels
     }
 
     // MARK: - Pixels
@@ -183,7 +182,7 @@ struct TileSynthesizer {
         let isSpare = core.perform { $0.synthesis.sparesInUse.insert(layer).inserted }
         if isSpare {
             scratch = Scratch(slot: nil, address: UInt(bitPattern: synthesis.spare.base))
-        } else if let taken = core.takeSlot(of: ticket.slotClass, { $0.pool.takeScratch(for: load, now: $1) }) {
+        } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
             scratch = Scratch(slot: taken.slot, address: taken.address)
         }
         guard let scratch else { throw .result(.refused) }
@@ -245,7 +244,7 @@ extension CacheCore {
     fileprivate enum Finding: Sendable {
         case decoded(LeaseToken, UInt)
         case compressed
-        case inFlight(Int32, DispatchSemaphore)
+        case inFlight(LoadID, DispatchSemaphore)
         case absent
         case none
     }
@@ -254,10 +253,10 @@ extension CacheCore {
     fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
         perform { state in
             let number = state.pool.find(TileKey(layer: layer, tile))
-            guard number >= 0 else { return .none }
+            guard number != .none else { return .none }
             let entry = state.pool.table[number]
             // A load that an invalidation has overtaken is not waited for; a tile is loaded once for all who want it.
-            if entry.load >= 0, let load = state.pool.loads[Int(entry.load)], load.generation != 0 {
+            if let load = state.pool.loads[entry.load], !load.isOutdated {
                 let landing = DispatchSemaphore(value: 0)
                 state.synthesis.waiters[entry.load, default: []].append(landing)
                 return .inFlight(entry.load, landing)
@@ -266,12 +265,7 @@ extension CacheCore {
             guard !entry.flags.contains(.stale) else { return .none }
             if entry.residency.isCompressed { return .compressed }
             guard entry.residency.isDecoded else { return .none }
-            state.pool.lease(number)
-            let slotClass = state.pool.layers[layer].slotClass
-            return .decoded(
-                LeaseToken(entry: number, slot: entry.slot, slotClass: Int32(slotClass)),
-                UInt(bitPattern: state.address(slotClass: slotClass, slot: entry.slot))
-            )
+            return .decoded(state.pool.lease(number), state.address(of: entry.slot, layer: layer))
         }
     }
 }
@@ -279,7 +273,7 @@ extension CacheCore {
 extension CoreState {
     /// Whether a load that takes long should go on.
     func wants(_ ticket: LoadTicket) -> Bool {
-        guard !isShutDown, let load = pool.loads[Int(ticket.load)], load.generation != 0 else { return false }
+        guard !isShutDown, let load = pool.loads[ticket.load], !load.isOutdated else { return false }
         return !pool.isUnwanted(load: ticket.load)
     }
 }

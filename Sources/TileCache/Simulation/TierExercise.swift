@@ -10,33 +10,30 @@ extension TileCache {
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let isDone = core.perform { state -> Bool in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            return number >= 0 && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
+            return number != .none && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
         }
         if isDone { return true }
-        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
+        let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            guard number >= 0, !state.codecs.isEmpty, state.pool.table[number].residency == .decoded,
-                !state.pool.table[number].isPinned
-            else { return nil }
-            let ticket = state.pool.beginDemotion(number)
-            return (ticket, core.codecWork(for: ticket, &state))
+            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isPinned
+            else {
+                return nil
+            }
+            return state.beginDemotion(number)
         }
-        guard let (ticket, work) = begun else { return false }
-        core.demote(ticket, work, wakes: .max)
+        guard let begun else { return false }
+        core.demote(begun, wakes: .max)
         return true
     }
 
     /// Decompresses a compressed tile; whether it was moved.
     package func promote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        let begun = core.perform { state -> (CodecTicket, CacheCore.CodecWork)? in
+        let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            guard number >= 0, !state.codecs.isEmpty,
-                case .ticket(let ticket) = state.pool.beginPromotion(number, worth: .infinity, now: 0)
-            else { return nil }
-            return (ticket, core.codecWork(for: ticket, &state))
+            return number != .none ? state.beginPromotion(number, now: 0) : nil
         }
-        guard let (ticket, work) = begun else { return false }
-        core.decompress(ticket, work, wakes: .max) { $0.endPromotion(ticket, $1) }
+        guard let begun else { return false }
+        core.decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) }
         return true
     }
 }

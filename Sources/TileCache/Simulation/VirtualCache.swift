@@ -107,7 +107,7 @@ package final class VirtualCache {
     package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
         let layer = addLayer(tileBytes: tileBytes)
         synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
-        if synthesis[layer] != nil { pool.layerBytes += PoolState.slotBytes(for: tileBytes) }
+        if synthesis[layer] != nil { pool.note(PoolState.slotBytes(for: tileBytes), in: .layers) }
         return layer
     }
 
@@ -265,12 +265,12 @@ package final class VirtualCache {
         work.begin(ticket, at: now, latency: span, bytes: bytes * count)
     }
 
-    private func takeScratch(_ load: Int32, now: Int64) -> Int32? {
+    private func takeScratch(_ load: LoadID, now: Int64) -> SlotID? {
         while true {
             switch pool.takeScratch(for: load, now: now) {
-            case .slot(let slot): return slot
+            case .granted(let slot): return slot
             case .demote(let victim): finishDemotion(pool.beginDemotion(victim), now: now)
-            case .none: return nil
+            case .refused: return nil
             }
             confirmDecommits()
         }
@@ -329,9 +329,9 @@ package final class VirtualCache {
         var done = 0
         var spent: Int64 = 0
         for layer in views[view].layers {
-            for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
+            for number in layer.needs.entries where number != .none && pool.table[number].residency == .compressed {
                 guard done < budget.maximumTiles, done == 0 || spent < budget.maximumTime.nanoseconds,
-                    case .ticket(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
+                    case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
                 else { return }
                 pool.finishPromotion(ticket)
                 confirmDecommits()
@@ -346,7 +346,8 @@ package final class VirtualCache {
         for (layer, before) in zip(views[view].layers, before) where before.hasBegun {
             guard layer.needs.tiles != before.tiles else { continue }
             let known = Set(before.tiles)
-            for (key, number) in zip(layer.needs.tiles, layer.needs.entries) where number >= 0 && !known.contains(key) {
+            for (key, number) in zip(layer.needs.tiles, layer.needs.entries)
+            where number != .none && !known.contains(key) {
                 if pool.table[number].residency.isDecoded { drawableHits += 1 }
             }
         }
@@ -362,11 +363,11 @@ package final class VirtualCache {
     }
     package var counters: PoolCounters { pool.counters }
     /// Plans so far.
-    var planCount: Int { Int(pool.planEpoch) }
+    var planCount: Int { Int(pool.queue.epoch) }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
-    package var loadsInFlight: Int { pool.loadCount }
-    package var prefetchLoadsInFlight: Int { pool.prefetchLoadCount }
+    package var loadsInFlight: Int { pool.loads.count }
+    package var prefetchLoadsInFlight: Int { pool.loads.prefetchCount }
 
     /// Bytes of a layer's tiles, loads in flight included.
     package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
@@ -376,15 +377,15 @@ package final class VirtualCache {
 
     /// Where the bytes are now.
     package var tierBytes: TierBytes {
-        let decoded = pool.slotUsedBytes - pool.inFlightBytes
+        let decoded = pool.slotUsedBytes - pool.ledger.inFlightBytes
         let bookkeeping = pool.bookkeepingBytes
-        let counted = pool.configuration.grantsBookkeeping ? 0 : bookkeeping
         return TierBytes(
             decoded: decoded,
             compressed: pool.pages.usedBytes,
-            inFlight: pool.inFlightBytes,
+            inFlight: pool.ledger.inFlightBytes,
             bookkeeping: bookkeeping,
-            unused: pool.committedBytes - counted - decoded - pool.inFlightBytes - pool.pages.usedBytes
+            unused: pool.committedBytes - pool.countedBookkeepingBytes - decoded - pool.ledger.inFlightBytes
+                - pool.pages.usedBytes
         )
     }
 
@@ -398,11 +399,11 @@ package final class VirtualCache {
     package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
-                let isKnown = number >= 0
+                let isKnown = number != .none
                 body(
                     key.coordinate,
                     isKnown && pool.table[number].residency.isResident,
-                    isKnown && pool.table[number].load >= 0
+                    isKnown && pool.table[number].load != .none
                 )
             }
         }

@@ -208,7 +208,7 @@ struct ViewModel: Sendable {
             let slotBytes = pool.slotBytes(ofLayer: layers[index].layer)
             let own = layers[index].layer
             let attainable = pool.attainableBytes(ofLayer: own)
-            let part = (pool.configuration.byteLimit - pool.bookkeepingBytes) / max(layers.count, 1)
+            let part = (pool.ledger.limit - pool.bookkeepingBytes) / max(layers.count, 1)
             let budget = min(max(part, pool.guaranteedBytes(ofLayer: own)), attainable)
             while scratch.count * slotBytes > budget, level > 0 {
                 shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
@@ -250,7 +250,7 @@ struct ViewModel: Sendable {
             }
             scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
             // More than the limit can hold are not kept track of: the least important ones go.
-            let most = pool.configuration.byteLimit / pool.slotBytes(ofLayer: layers[index].layer)
+            let most = pool.ledger.limit / pool.slotBytes(ofLayer: layers[index].layer)
             shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: most, layer: index, pool))
             scratch.removeLast(max(scratch.count - max(most, 1), 0))
             let ordered = scratch.map { importance[$0] ?? 0 }

@@ -23,14 +23,14 @@ import Testing
         let block = pages.allocate(bytes: bytes)
         #expect(pages.usedCount == promised)
         var total = 0
-        pages.forEachPart(of: block, bytes: bytes) { offset, count in
+        pages.forEachPart(of: block) { offset, count in
             #expect(count > 0)
             #expect(offset % 512 == 0)
             #expect(offset / 4096 == (offset + count - 1) / 4096)
             total += count
         }
         #expect(total == bytes)
-        pages.free(block, bytes: bytes)
+        pages.free(block)
         #expect(pages.usedCount == 0)
         #expect(pages.unusedCount == promised)
     }
@@ -39,7 +39,7 @@ import Testing
     func noTwoBlocksShareAByte(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var pages = PageAllocator(capacity: 400)
-        var blocks: [(block: PageAllocator.Block, bytes: Int)] = []
+        var blocks: [PageAllocator.Block] = []
         /// Who owns each unit of 512 bytes: the number of a block, 0 for nobody.
         var owners: [Int: Int] = [:]
         var leaving: [Int32] = []
@@ -55,25 +55,25 @@ import Testing
                 #expect(pages.bookkeepingBytes == tables)
                 #expect(pages.usedCount == used + promised)
                 #expect(pages.committedBytes == committed + fresh * 4096)
-                for unit in units(of: block, bytes, in: pages) {
+                for unit in units(of: block, in: pages) {
                     #expect(owners.updateValue(step, forKey: unit) == nil)
                     #expect(!leaving.contains(Int32(unit / 8)))
                 }
-                blocks.append((block, bytes))
+                blocks.append(block)
             } else if random.oneIn(8) {
                 let page = pages.beginDecommit()
                 if page >= 0 { leaving.append(page) }
             } else if random.oneIn(8), !leaving.isEmpty {
                 pages.finishDecommit(leaving.removeFirst())
             } else {
-                let (block, bytes) = blocks.remove(at: random.below(blocks.count))
-                for unit in units(of: block, bytes, in: pages) { owners[unit] = nil }
-                pages.free(block, bytes: bytes)
+                let block = blocks.remove(at: random.below(blocks.count))
+                for unit in units(of: block, in: pages) { owners[unit] = nil }
+                pages.free(block)
             }
             #expect(pages.usedCount == Set(owners.keys.map { $0 / 8 }).count)
             #expect(pages.freshCount == 400 - pages.usedCount - pages.unusedCount - leaving.count)
         }
-        for (block, bytes) in blocks { pages.free(block, bytes: bytes) }
+        for block in blocks { pages.free(block) }
         #expect(pages.usedCount == 0)
         while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
         for page in leaving.dropFirst(100) { pages.finishDecommit(page) }
@@ -88,7 +88,7 @@ import Testing
         let least = pages.bookkeepingBytes
         let block = pages.allocate(bytes: 2000 * 4096)
         let most = pages.bookkeepingBytes
-        pages.free(block, bytes: 2000 * 4096)
+        pages.free(block)
         var leaving: [Int32] = []
         while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
         for page in leaving.reversed() { pages.finishDecommit(page) }
@@ -100,7 +100,7 @@ import Testing
         // What was let go is as good as new.
         let again = pages.allocate(bytes: 2000 * 4096)
         var total = 0
-        pages.forEachPart(of: again, bytes: 2000 * 4096) { total += $1 }
+        pages.forEachPart(of: again) { total += $1 }
         #expect(total == 2000 * 4096 && pages.bookkeepingBytes == most)
     }
 
@@ -111,16 +111,16 @@ import Testing
         #expect(pages.usedCount == 1)
         #expect(Set(blocks.map(\.endUnit)) == Set(0..<8))
         #expect(pages.pagesNeeded(for: 400) == 1)
-        pages.free(blocks[3], bytes: 400)
+        pages.free(blocks[3])
         #expect(pages.pagesNeeded(for: 400) == 0)
         #expect(pages.pagesNeeded(for: 600) == 1)
-        pages.free(blocks[4], bytes: 400)
+        pages.free(blocks[4])
         #expect(pages.pagesNeeded(for: 600) == 0)
     }
 
-    private func units(of block: PageAllocator.Block, _ bytes: Int, in pages: borrowing PageAllocator) -> [Int] {
+    private func units(of block: PageAllocator.Block, in pages: borrowing PageAllocator) -> [Int] {
         var units: [Int] = []
-        pages.forEachPart(of: block, bytes: bytes) { offset, count in
+        pages.forEachPart(of: block) { offset, count in
             units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
         }
         return units

@@ -85,7 +85,7 @@ import Testing
     @Test func aNeededTileThatIsEnteredLateStays() {
         let small = TilePool(tiles: 2)
         small.load(5)
-        var needs = ViewNeeds(tiles: [key(5)], entries: [-1], missingSince: [-1])
+        var needs = ViewNeeds(tiles: [key(5)], entries: [.none], missingSince: [-1])
         small.pool.enterMissing(of: &needs)
         small.load(6, 7)
         #expect(small.resident == [5, 7])
@@ -263,7 +263,7 @@ import Testing
         for column in 1..<9 { small.load(column) }
         #expect(!small.decoded.isEmpty && small.decoded.count == 2)
         for column in small.decoded { #expect(small.entry(column)?.slot != slot) }
-        small.pool.release(number, slotClass: 0, slot: slot)
+        small.pool.release(LeaseToken(entry: number, slot: slot, slotClass: 0))
         small.load(9)
         #expect(small.decoded.count == 3)
     }

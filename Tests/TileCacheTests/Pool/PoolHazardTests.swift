@@ -16,8 +16,8 @@ import Testing
         _ = small.pool.finishDemotion(old, .solid(1), now: 0)
         #expect(small.residency(of: key(0)) == .demoting)
         _ = small.pool.finishDemotion(new, .solid(2), now: 0)
-        #expect(small.entry(0)?.solidValue == 2)
-        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.isEmpty
+        #expect(small.entry(0)?.form == .solid(2))
+        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.holds.isEmpty
         #expect(isAtRest)
     }
 
@@ -66,7 +66,7 @@ import Testing
         small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
         #expect(small.beginLoad() == nil)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
-        #expect(small.pool.find(key(0)) >= 0)
+        #expect(small.pool.find(key(0)) != .none)
     }
 
     /// Pages on their way to the system still count, and their numbers are not free yet.
@@ -264,7 +264,7 @@ import Testing
         #expect(isDemoted)
         var begun: CodecTicket?
         if isPromoted {
-            if case .ticket(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
+            if case .granted(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
                 begun = ticket
             }
         } else {
@@ -272,7 +272,7 @@ import Testing
         }
         let decoding = try #require(begun)
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
-        if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPeek(decoding, .damaged) }
+        if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPromotion(decoding, .damaged) }
         #expect(small.counters.tiers.damagedBlocks == 0)
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }
@@ -289,7 +289,7 @@ import Testing
             #expect(held == .refused && small.decoded == [0, 1, 2])
         }
         let all = small.pool.holdEncoded(ticket, bytes: small.byteLimit, now: 0)
-        #expect(all == .held && small.decoded == [])
+        #expect(all == .granted(small.byteLimit) && small.decoded == [])
         small.end(ticket, .cancelled)
         #expect(small.committedBytes == 0)
     }
@@ -305,9 +305,9 @@ import Testing
         #expect(first.load == second.load && first != second)
         let held = small.pool.holdEncoded(second, bytes: 700, now: 0)
         let late = small.pool.holdEncoded(first, bytes: 0, now: 0)
-        #expect(held == .held && late == .refused)
+        #expect(held == .granted(700) && late == .refused)
         let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1, now: 0)
-        let bytes = small.pool.heldBytes
+        let bytes = small.pool.ledger.heldBytes
         #expect(block == nil && bytes == 700)
         small.end(second)
     }
@@ -333,7 +333,7 @@ import Testing
         let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
         small.install([small.demand(key(0, layer: late))])
         let ticket = try #require(small.beginLoad())
-        #expect(ticket.slot == -1)
+        #expect(ticket.slot == .none)
         small.end(ticket)
         #expect(small.residency(of: key(0, layer: late)) == .none)
         #expect(small.counters.loads.finished == 0 && small.usedSlots == 0)
@@ -346,7 +346,7 @@ import Testing
         let ticket = try #require(small.beginLoad())
         small.pool.invalidate(layer: late, dropsAtOnce: false) { _ in true }
         let room = small.pool.reserve(ticket.load, now: 0)
-        #expect(room == .none)
+        #expect(room == .refused)
         small.end(ticket, .refused)
         #expect(small.counters.loads.outdated == 1 && small.entryCount == 0)
     }

@@ -7,7 +7,7 @@ extension PoolModel {
         try checkLists()
         try checkMemory()
         let committed = pool.committedBytes
-        let limit = pool.configuration.byteLimit
+        let limit = pool.ledger.limit
         if committed > limit {
             try require(pool.isOverLimit, "\(committed) bytes in use, \(committed - limit) over the limit")
             try require(
@@ -18,12 +18,16 @@ extension PoolModel {
         let peaks = pool.counters
         try require(peaks.peakBytes >= committed, "the peak missed \(committed) bytes")
         try require(
-            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.inFlightBytes
-                && peaks.peakCompressedBytes >= pool.pages.usedBytes && peaks.peakInFlightBytes >= pool.inFlightBytes,
+            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.ledger.inFlightBytes
+                && peaks.peakCompressedBytes >= pool.pages.usedBytes
+                && peaks.peakInFlightBytes >= pool.ledger.inFlightBytes,
             "a tier's peak was missed"
         )
         let charged = views.reduce(0) { $0 + $1.charged }
-        try require(pool.viewBytes == charged * PoolState.bytesPerNeed, "views are charged otherwise than they say")
+        try require(
+            pool.ledger[.views] == charged * PoolState.bytesPerNeed,
+            "views are charged otherwise than they say"
+        )
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")
         let lost = (pool.counters.tiers.damagedBlocks, pool.counters.tiers.undecodablePayloads)
         try require(lost == (damaged, undecodable), "\(lost) damaged or undecodable, not \((damaged, undecodable))")
@@ -36,14 +40,17 @@ extension PoolModel {
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = busyCodecs
         try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
-        try require(pool.loadCount == flights.count, "\(pool.loadCount) loads, not \(flights.count)")
-        try require(pool.oldestLoadStart == flights.values.map(\.started).min(), "the oldest load")
+        try require(pool.loads.count == flights.count, "\(pool.loads.count) loads, not \(flights.count)")
+        try require(pool.loads.oldestStart == flights.values.map(\.started).min(), "the oldest load")
         let prefetches = flights.values.count { !$0.ticket.isDemand }
-        try require(pool.prefetchLoadCount == prefetches, "\(pool.prefetchLoadCount) prefetches, not \(prefetches)")
+        try require(pool.loads.prefetchCount == prefetches, "\(pool.loads.prefetchCount) prefetches, not \(prefetches)")
         let inFlight = flights.values.reduce(0) {
-            $0 + ($1.ticket.slot < 0 ? 0 : pool.slots[$1.ticket.slotClass].slotBytes)
+            $0 + ($1.ticket.slot == .none ? 0 : pool.slotBytes(ofLayer: $1.ticket.key.layer))
         }
-        try require(pool.inFlightBytes == inFlight, "\(pool.inFlightBytes) bytes in flight, not \(inFlight)")
+        try require(
+            pool.ledger.inFlightBytes == inFlight,
+            "\(pool.ledger.inFlightBytes) bytes in flight, not \(inFlight)"
+        )
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
     }
@@ -56,18 +63,18 @@ extension PoolModel {
         var blocks = slots
         pool.table.forEach { number in
             let entry = pool.table[number]
-            if entry.slot >= 0 { slots[entry.key.layer] += 1 }
-            blocks[entry.key.layer] += Int(entry.blockBytes)
+            if entry.slot != .none { slots[entry.key.layer] += 1 }
+            blocks[entry.key.layer] += entry.form.byteCount
         }
         for flight in flights.values {
-            if flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
-            blocks[flight.key.layer] += flight.encodedBytes
+            if flight.ticket.slot != .none { slots[flight.key.layer] += 1 }
+            blocks[flight.key.layer] += Int(flight.encoded?.byteCount ?? 0)
         }
         for work in works where work.kind != .demotion {
             let layer = work.ticket.key.layer
             if work.kind == .promotion { slots[layer] += 1 }
             // A block that has been overtaken is the worker's alone.
-            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.blockBytes }
+            if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.form.byteCount }
         }
         for layer in pool.layers.indices {
             let account = pool.layers[layer]
@@ -84,7 +91,7 @@ extension PoolModel {
     }
 
     private func checkEntries() throws {
-        var numbers: [Int32] = []
+        var numbers: [EntryID] = []
         pool.table.forEach { numbers.append($0) }
         try require(numbers.count == pool.table.count, "\(pool.table.count) entries, \(numbers.count) in the index")
         var resident = 0
@@ -103,9 +110,9 @@ extension PoolModel {
                 "\(name) is not forgotten"
             )
             let flight = flights.first { $0.value.key == entry.key }
-            try require(entry.load == flight?.key ?? -1, "\(name): load \(entry.load)")
+            try require(entry.load == flight?.key ?? .none, "\(name): load \(entry.load)")
             if let flight {
-                try require(pool.loads[Int(flight.key)]?.entry == number, "\(name): its load is another's")
+                try require(pool.loads[flight.key]?.entry == number, "\(name): its load is another's")
             }
             if entry.residency.isResident { resident += 1 }
             try checkPixels(of: entry, name)
@@ -127,50 +134,37 @@ extension PoolModel {
         }
         try require(isBusy, "\(name): codec work is \(work.map { "\($0.kind)" } ?? "none")")
         let stamp = content[entry.key]
-        let range = slot(pool.layers[entry.key.layer].slotClass, entry.slot)
+        let range = slot(entry.key.layer, entry.slot)
         var holds = leases.count { $0.key == entry.key && $0.slot == range && $0.stamp == stamp }
         if entry.residency == .demoting || entry.residency == .promoting { holds += 1 }
         try require(entry.leaseCount == holds, "\(name): \(entry.leaseCount) holds, not \(holds)")
         if entry.residency.isDecoded {
             try require(slotStamps[range] == stamp, "\(name): other pixels in its slot")
         } else {
-            try require(entry.slot < 0, "\(name) has a slot")
+            try require(entry.slot == .none, "\(name) has a slot")
         }
         if entry.residency.isCompressed {
-            let isSolid = entry.flags.contains(.solid)
-            try require(isSolid == (entry.blockBytes == 0), "\(name): \(entry.blockBytes) bytes of block")
-            if isSolid {
-                try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another colour")
+            if case .solid(let pixel) = entry.form {
+                try require(pixel == UInt64(stamp ?? -1), "\(name): another colour")
             } else {
-                try require(
-                    stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
-                    "\(name): others' bytes in its block"
-                )
+                try require(stamps(in: entry.form.block) == [stamp ?? -1], "\(name): others' bytes in its block")
             }
         } else {
-            try require(!entry.flags.contains(.solid), "\(name) is of a single colour")
+            try require(entry.form == .none || entry.form.isEncoded, "\(name) has a block")
         }
-        if entry.flags.contains(.encoded) {
-            try require(entry.solidValue == UInt64(stamp ?? -1), "\(name): another payload's checksum")
-            try require(
-                stamps(in: entry.block, Int(entry.blockBytes)) == [stamp ?? -1],
-                "\(name): others' bytes in its payload"
-            )
-        } else if !entry.residency.isCompressed {
-            try require(entry.blockBytes == 0, "\(name) has a block")
+        if case .encoded(let checksum, let block) = entry.form {
+            try require(checksum == UInt64(stamp ?? -1), "\(name): another payload's checksum")
+            try require(stamps(in: block) == [stamp ?? -1], "\(name): others' bytes in its payload")
         }
     }
 
     /// Every entry is on the list that it belongs on, and the counts are those of the entries.
     private func checkLists() throws {
         var lists: [EntryList: [RecencyList]] = [:]
-        for name in [EntryList.needed, .pinned, .held, .missingPin, .stalePin, .remembered] {
-            lists[name] = [pool.lists.list(name)]
+        for name in EntryList.allCases where name != .free && name != .idle {
+            lists[name] = pool.lists.groups.map { $0[Int(name.rawValue)] }
         }
-        for (name, tier) in [(EntryList.decoded, Tier.decoded), (.compressed, .compressed), (.solid, .solid)] {
-            lists[name] = pool.lists.groups.map { $0.lists[tier.rawValue] }
-        }
-        var expected: [EntryList: Set<Int32>] = [:]
+        var expected: [EntryList: Set<EntryID>] = [:]
         var counts = TileCounts()
         var misplaced: TileKey?
         pool.table.forEach {
@@ -185,7 +179,7 @@ extension PoolModel {
         )
         try require(counts == pool.tiles, "counts are \(pool.tiles), not \(counts)")
         for (name, lists) in lists {
-            var members: Set<Int32> = []
+            var members: Set<EntryID> = []
             for list in lists {
                 guard let numbers = list.numbers(in: pool.table) else {
                     throw Problem(description: "after \(step): the list \(name) is torn")
@@ -216,7 +210,7 @@ extension PoolModel {
         if floors.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
         if isNeeded { return .needed }
         if leases.contains(where: { $0.key == key && $0.stamp == stamp }) { return .held }
-        return entry.slot >= 0 ? .decoded : entry.blockBytes > 0 ? .compressed : .solid
+        return entry.slot != .none ? .decoded : entry.form.isSolid ? .solid : .compressed
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
@@ -228,28 +222,25 @@ extension PoolModel {
             }
         }
         var units: Set<Int> = []
-        func own(_ block: PageAllocator.Block, _ bytes: Int) throws {
-            for unit in self.units(of: block, bytes) {
+        func own(_ block: PageAllocator.Block?) throws {
+            for unit in self.units(of: block) {
                 try require(units.insert(unit).inserted, "unit \(unit) is in two blocks")
             }
         }
-        var numbers: [Int32] = []
+        var numbers: [EntryID] = []
         pool.table.forEach { numbers.append($0) }
         for number in numbers {
             let entry = pool.table[number]
-            if entry.slot >= 0 { try own(slot(pool.layers[entry.key.layer].slotClass, entry.slot), "a tile") }
-            try own(entry.block, Int(entry.blockBytes))
+            if entry.slot != .none { try own(slot(entry.key.layer, entry.slot), "a tile") }
+            try own(entry.form.block)
         }
-        for flight in flights.values where flight.ticket.slot >= 0 {
-            let range = slot(flight.ticket.slotClass, flight.ticket.slot)
+        for flight in flights.values where flight.ticket.slot != .none {
+            let range = slot(flight.ticket.key.layer, flight.ticket.slot)
             try own(range, "a load")
             try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")
-            try own(flight.encoded, flight.encodedBytes)
-            if flight.encodedBytes > 0 {
-                try require(
-                    stamps(in: flight.encoded, flight.encodedBytes) == [flight.stamp],
-                    "a load's payload was written by another"
-                )
+            try own(flight.encoded)
+            if let block = flight.encoded {
+                try require(stamps(in: block) == [flight.stamp], "a load's payload was written by another")
             }
         }
         var orphans: [MemoryRange: Int32] = [:]
@@ -259,7 +250,7 @@ extension PoolModel {
         }
         for work in works {
             let isCurrent = currentWork[work.ticket.key] == work.id
-            let range = slot(work.ticket.slotClass, work.ticket.slot)
+            let range = slot(work.ticket.key.layer, work.ticket.slot)
             switch work.kind {
             case .demotion:
                 try require(slotStamps[range] == work.stamp, "a slot was written while it was compressed")
@@ -267,9 +258,9 @@ extension PoolModel {
             case .promotion: try own(range, "a decompression")
             case .store, .peek: break
             }
-            if work.kind != .demotion, !isCurrent { try own(work.ticket.block, work.ticket.blockBytes) }
+            if work.kind != .demotion, !isCurrent { try own(work.ticket.form.block) }
         }
-        try require(pool.orphans == orphans, "orphans \(pool.orphans), not \(orphans)")
+        try require(pool.orphans.holds == orphans, "orphans \(pool.orphans.holds), not \(orphans)")
         for range in orphans.keys { try own(range, "a lease") }
 
         var bytes = pool.bookkeepingBytes
@@ -290,7 +281,7 @@ extension PoolModel {
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
-        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.blockBytes : 0) }
+        bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.form.byteCount : 0) }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
 }

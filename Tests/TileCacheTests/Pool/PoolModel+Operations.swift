@@ -27,7 +27,7 @@ extension PoolModel {
         case 992: try hangDecoders()
         case 993..<998: try perform("forgetting absences") { _ = pool.forgetAbsences() }
         default:
-            let bytes = pool.configuration.byteLimit / 2 + random.below(pool.configuration.byteLimit / 2)
+            let bytes = pool.ledger.limit / 2 + random.below(pool.ledger.limit / 2)
             try trim(to: bytes, steps: random.oneIn(3) ? .max : random.below(6))
         }
     }
@@ -37,11 +37,11 @@ extension PoolModel {
     private func trim(to bytes: Int, steps: Int) throws -> Bool {
         var goesOn = false
         try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
-            let before = pool.committedBytes - pool.leavingBytes
+            let before = pool.committedBytes - pool.ledger.leavingBytes
             // The last step may free a slot more than it has to, or the whole plan.
-            let least = min(before, bytes) - 32_768 - 4096 - pool.planBytes
+            let least = min(before, bytes) - 32_768 - 4096 - pool.ledger[.plan]
             goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
-            let left = pool.committedBytes - pool.leavingBytes
+            let left = pool.committedBytes - pool.ledger.leavingBytes
             try require(left >= least, "\(left) bytes are left, less than \(least)")
             guard !goesOn else { return }
             let done = pool.counters.tiers.removed
@@ -54,7 +54,8 @@ extension PoolModel {
     /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
-            pool.counters.tiers.removed.reduce(0, +) + pool.pendingDecommits.count - pool.lists.count(of: .remembered)
+            pool.counters.tiers.removed.reduce(0, +) + pool.ledger.pendingDecommits.count
+                - pool.lists.count(of: .remembered)
         }
         let before = spent()
         let goesOn = body(&pool)
@@ -93,7 +94,7 @@ extension PoolModel {
 
     private func begin() throws {
         try perform("beginning a job") {
-            let hadEnded = pool.isShortOfRoom
+            let hadEnded = pool.queue.isShortOfRoom
             switch pool.nextJob(now: now) {
             case .load(let ticket): try begin(ticket)
             case .demote(let ticket): try begin(ticket, .demotion)
@@ -112,13 +113,13 @@ extension PoolModel {
             !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
         )
-        let visits = pool.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
+        let visits = pool.queue.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
         try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
-        if ticket.slot < 0 {
+        if ticket.slot == .none {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
         } else {
-            try write(flight.stamp, to: slot(ticket.slotClass, ticket.slot))
+            try write(flight.stamp, to: slot(ticket.key.layer, ticket.slot))
         }
         flights[ticket.load] = flight
         let prefetches = flights.values.count { !$0.ticket.isDemand }
@@ -134,9 +135,9 @@ extension PoolModel {
         }
         try require(currentWork[ticket.key] == nil, "two codec jobs for one tile")
         try require(busyCodecs < pool.configuration.maximumCodecJobs, "more codec jobs than allowed")
-        let range = slot(ticket.slotClass, ticket.slot)
+        let range = slot(ticket.key.layer, ticket.slot)
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
-        try require(kind != .promotion || ticket.encodedChecksum == nil || !isStuck, "one more decoder that may hang")
+        try require(kind != .promotion || !ticket.form.isEncoded || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
             try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
             try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
@@ -146,7 +147,7 @@ extension PoolModel {
         works.append(CodecWork(kind: kind, id: newStamp(), ticket: ticket, stamp: stamp))
         currentWork[ticket.key] = lastStamp
         if kind == .promotion, works.count < 12, pool.reserveForDecode(ticket) {
-            try require(ticket.encodedChecksum != nil, "a copy of what no source decodes")
+            try require(ticket.form.isEncoded, "a copy of what no source decodes")
             pool.beginDecode()
             works[works.count - 1].isDecoding = true
         }
@@ -155,10 +156,10 @@ extension PoolModel {
     /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
     /// one, whatever could be given up meanwhile.
     private func checkIdle() throws {
-        let entries = pool.plan.entries
-        var cursor = pool.planCursor
+        let entries = pool.queue.plan.entries
+        var cursor = pool.queue.cursor
         // Needed tiles go ahead of a prefetch that waits.
-        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.demandCursor }
+        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.queue.demandCursor }
         guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
             flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
@@ -178,20 +179,20 @@ extension PoolModel {
             .absent, .failed(isPermanent: random.oneIn(5), retryAfter: random.oneIn(2) ? nil : 7_000_000),
             .cancelled, .refused,
         ]
-        if flight.ticket.slot >= 0 { results += Array(repeating: .pixels, count: 12) }
+        if flight.ticket.slot != .none { results += Array(repeating: .pixels, count: 12) }
         let result = random.element(of: results)
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
-            let isLate = pool.loads[Int(id)]?.isWrittenOff == true
-            let plansAnyway = isLate || pool.hasPassedForLoads || pool.isOverLimit
+            let isLate = pool.loads[id]?.isWrittenOff == true
+            let plansAnyway = isLate || pool.queue.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
             let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
             try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.find(flight.key)
-            if result == .refused, !flight.isOutdated, number >= 0 {
+            if result == .refused, !flight.isOutdated, number != .none {
                 let pages = Int(pool.table[number].refusedPages)
                 try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
             }
@@ -210,18 +211,18 @@ extension PoolModel {
     }
 
     private func reserve() throws {
-        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == -1 }).sorted().randomElement(&random),
+        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == SlotID.none }).sorted().randomElement(&random),
             var flight = flights[id]
         else { return }
         try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
             switch pool.reserve(id, now: now) {
-            case .slot(let number):
+            case .granted(let number):
                 flight.ticket.slot = number
-                try write(flight.stamp, to: slot(flight.ticket.slotClass, number))
+                try write(flight.stamp, to: slot(flight.ticket.key.layer, number))
                 flights[id] = flight
                 try require(!flight.isOutdated, "an outdated load takes room")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
-            case .none:
+            case .refused:
                 let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
                 if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
                     try checkNothingToSpare()
@@ -232,7 +233,7 @@ extension PoolModel {
 
     /// A source hands over its encoded bytes as it writes the pixels.
     private func offerEncoded() throws {
-        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encodedBytes == 0 }
+        let open = flights.filter { $0.value.ticket.slot != .none && $0.value.encoded == nil }
         guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let layer = pool.layers[flight.key.layer]
         let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
@@ -241,9 +242,8 @@ extension PoolModel {
             guard let block else { return }
             try require(!flight.isOutdated, "an outdated load takes pages")
             try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
-            try write(flight.stamp, to: block, bytes: bytes)
+            try write(flight.stamp, to: block)
             flights[id]?.encoded = block
-            flights[id]?.encodedBytes = bytes
         }
     }
 
@@ -253,7 +253,7 @@ extension PoolModel {
         let bytes = random.oneIn(4) ? 0 : random.below(20_000)
         try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
             switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
-            case .held:
+            case .granted:
                 flights[id]?.heldBytes = bytes
                 flights[id]?.refusedPages = 0
                 try require(!flight.isOutdated, "an outdated load holds bytes")
@@ -270,7 +270,7 @@ extension PoolModel {
         let work = works.remove(at: random.below(works.count))
         let key = work.ticket.key
         let isCurrent = currentWork[key] == work.id
-        let range = slot(work.ticket.slotClass, work.ticket.slot)
+        let range = slot(work.ticket.key.layer, work.ticket.slot)
         switch work.kind {
         case .demotion:
             let results: [DemotionResult] = [
@@ -282,17 +282,14 @@ extension PoolModel {
                 if isCurrent { currentWork[key] = nil }
                 guard let stored = pool.finishDemotion(work.ticket, result, now: now) else { return }
                 try require(isCurrent, "an overtaken compression was stored")
-                try write(work.stamp, to: stored.block, bytes: stored.blockBytes)
+                try write(work.stamp, to: stored.form.block)
                 works.append(CodecWork(kind: .store, id: newStamp(), ticket: stored, stamp: work.stamp))
                 currentWork[key] = lastStamp
             }
         case .store:
             try perform("the end of storing \(key.layer):\(key.coordinate)") {
                 if isCurrent { currentWork[key] = nil }
-                try require(
-                    stamps(in: work.ticket.block, work.ticket.blockBytes) == [work.stamp],
-                    "its block was taken"
-                )
+                try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
                 pool.finishStore(work.ticket)
                 try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
@@ -304,28 +301,28 @@ extension PoolModel {
                 removing: isIntact ? .evictable : .also(key)
             ) {
                 if isCurrent { currentWork[key] = nil }
-                if let value = work.ticket.solidValue {
+                if case .solid(let value) = work.ticket.form {
                     try require(value == UInt64(work.stamp), "another tile's colour")
                 } else {
-                    let found = stamps(in: work.ticket.block, work.ticket.blockBytes)
+                    let found = stamps(in: work.ticket.form.block)
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
                 if work.isDecoding { pool.finishDecode(work.ticket) }
-                let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+                let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
                 pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
             }
         case .peek:
-            let isDecoded = work.ticket.encodedChecksum != nil && random.oneIn(2)
+            let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
             let result: PromotionResult = !random.oneIn(6) ? .pixels : isDecoded ? .undecodable : .damaged
             if isCurrent { count(result) }
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
-                pool.finishPeek(work.ticket, result)
+                pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
@@ -365,7 +362,13 @@ extension PoolModel {
     private func lease() throws {
         if random.oneIn(3), let held = leases.randomElement(&random) {
             try perform("holding once more") {
-                pool.lease(held.entry, slotClass: Int(held.slot.slotClass), slot: held.slot.number)
+                pool.lease(
+                    LeaseToken(
+                        entry: held.entry,
+                        slot: SlotID(number: held.slot.number),
+                        slotClass: held.slot.slotClass
+                    )
+                )
                 leases.append(held)
             }
             return
@@ -377,7 +380,7 @@ extension PoolModel {
         try perform("leasing \(key.layer):\(key.coordinate)") {
             let number = pool.find(key)
             pool.lease(number)
-            let range = slot(pool.layers[key.layer].slotClass, pool.table[number].slot)
+            let range = slot(key.layer, pool.table[number].slot)
             leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
         }
     }
@@ -386,7 +389,9 @@ extension PoolModel {
         guard !leases.isEmpty else { return }
         let lease = leases.remove(at: random.below(leases.count))
         try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
-            pool.release(lease.entry, slotClass: Int(lease.slot.slotClass), slot: lease.slot.number)
+            pool.release(
+                LeaseToken(entry: lease.entry, slot: SlotID(number: lease.slot.number), slotClass: lease.slot.slotClass)
+            )
         }
         // As the service does; now and then something else comes first.
         if pool.isOverLimit, !random.oneIn(4) { try settle() }
@@ -408,7 +413,7 @@ extension PoolModel {
             var (pan, zoom) = demands
             let isPan = views[index].level == level
             let hadBegun = views[index].hasBegun
-            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 >= 0 }.map(\.0))
+            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 != .none }.map(\.0))
             let missing = flights.values.filter {
                 !$0.ticket.isDemand && content[$0.key] == nil
                     && !pool.table[pool.find($0.key)].flags.contains(.absent)
@@ -455,7 +460,7 @@ extension PoolModel {
         let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
             pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
-            try require(pool.isOverLimit == (pool.committedBytes > pool.configuration.byteLimit), "not noted")
+            try require(pool.isOverLimit == (pool.committedBytes > pool.ledger.limit), "not noted")
         }
     }
 
@@ -472,10 +477,10 @@ extension PoolModel {
     private func settle() throws {
         try perform("settling") {
             pool.settleLimit(now: now)
-            guard pool.committedBytes - pool.leavingBytes > pool.configuration.byteLimit else { return }
+            guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
                 let number = pool.find($0)
-                guard number >= 0 else { return false }
+                guard number != .none else { return false }
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
             }
@@ -488,7 +493,7 @@ extension PoolModel {
         let isFloor = !floors.contains(tile)
         try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
             if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
-            if !isFloor { floors.remove(tile) } else if pool.find(tile) >= 0 { floors.insert(tile) }
+            if !isFloor { floors.remove(tile) } else if pool.find(tile) != .none { floors.insert(tile) }
         }
     }
 
@@ -499,8 +504,8 @@ extension PoolModel {
             pool.touch(number, now: now)
             try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
             for group in pool.lists.groups where pool.table[number].list.isEvictable {
-                let heads = group.lists.map(\.head)
-                let isLatest = heads.allSatisfy { $0 < 0 || pool.table[$0].stamp <= pool.table[number].stamp }
+                let heads = group.map(\.head)
+                let isLatest = heads.allSatisfy { $0 == .none || pool.table[$0].stamp <= pool.table[number].stamp }
                 try require(isLatest, "another is before it")
             }
         }

@@ -19,8 +19,7 @@ final class PoolModel {
         var started: Int64
         var isOutdated = false
         /// What its source handed over, and what it says that it holds.
-        var encoded = PageAllocator.Block()
-        var encodedBytes = 0
+        var encoded: PageAllocator.Block?
         var heldBytes = 0
         /// Pages that it was refused last.
         var refusedPages = 0
@@ -39,7 +38,7 @@ final class PoolModel {
 
     struct Lease: Hashable {
         var key: TileKey
-        var entry: Int32
+        var entry: EntryID
         var slot: MemoryRange
         var stamp: Int
     }
@@ -62,7 +61,7 @@ final class PoolModel {
     var stale: Set<TileKey> = []
     var absent: Set<TileKey> = []
     var floors: Set<TileKey> = []
-    var flights: [Int32: Flight] = [:]
+    var flights: [LoadID: Flight] = [:]
     var works: [CodecWork] = []
     /// Whose compression or decompression still counts for a tile.
     var currentWork: [TileKey: Int] = [:]
@@ -92,8 +91,8 @@ final class PoolModel {
         return lastStamp
     }
 
-    func slot(_ slotClass: Int, _ number: Int32) -> MemoryRange {
-        MemoryRange(slotClass: Int32(slotClass), number: number)
+    func slot(_ layer: Int, _ slot: SlotID) -> MemoryRange {
+        MemoryRange(slotClass: Int32(pool.layers[layer].slotClass), number: slot.number)
     }
 
     func write(_ stamp: Int, to range: MemoryRange) throws {
@@ -102,8 +101,8 @@ final class PoolModel {
         slotStamps[range] = stamp
     }
 
-    func write(_ stamp: Int, to block: PageAllocator.Block, bytes: Int) throws {
-        for unit in units(of: block, bytes) {
+    func write(_ stamp: Int, to block: PageAllocator.Block?) throws {
+        for unit in units(of: block) {
             let page = Int32(unit / 8)
             try require(
                 !isLeaving(MemoryRange(slotClass: -1, number: page)),
@@ -113,17 +112,17 @@ final class PoolModel {
         }
     }
 
-    func units(of block: PageAllocator.Block, _ bytes: Int) -> [Int] {
+    func units(of block: PageAllocator.Block?) -> [Int] {
         var units: [Int] = []
-        guard bytes > 0 else { return units }
-        pool.pages.forEachPart(of: block, bytes: bytes) { offset, count in
+        guard let block else { return units }
+        pool.pages.forEachPart(of: block) { offset, count in
             units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
         }
         return units
     }
 
-    func stamps(in block: PageAllocator.Block, _ bytes: Int) -> Set<Int> {
-        Set(units(of: block, bytes).map { pageStamps[Int32($0 / 8)]?[$0 % 8] ?? -1 })
+    func stamps(in block: PageAllocator.Block?) -> Set<Int> {
+        Set(units(of: block).map { pageStamps[Int32($0 / 8)]?[$0 % 8] ?? -1 })
     }
 
     func isLeaving(_ range: MemoryRange) -> Bool { leaving.contains { $0.range == range } }

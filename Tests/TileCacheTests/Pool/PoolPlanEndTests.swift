@@ -13,7 +13,7 @@ import Testing
         var pool = PoolState(configuration: configuration)
         let layer = pool.addLayer(tileBytes: 65_536)
         var plan = Plan()
-        plan.wish(for: TileCoordinate(level: 3, column: 0, row: 0), layer: layer, value: 1)
+        plan.entries.append(PlanEntry(key: key(0, layer: layer), value: 1, reason: .prefetch))
         pool.install(plan)
         guard case .load(let first) = pool.nextJob(now: 0) else { throw Problem.noLoad }
         pool.finishLoad(first.load, .pixels, now: 1)
@@ -48,12 +48,12 @@ import Testing
             }
             small.pool.install(plan)
             let taken =
-                small.pool.plan.entries.capacity * MemoryLayout<PlanEntry>.stride
-                + small.pool.valued.capacity * MemoryLayout<Int32>.stride
-            let charged = small.pool.planBytes
+                small.pool.queue.plan.entries.capacity * MemoryLayout<PlanEntry>.stride
+                + small.pool.queue.valued.capacity * MemoryLayout<EntryID>.stride
+            let charged = small.pool.ledger[.plan]
             // An allocator rounds each list to its pages.
             #expect(charged >= taken - 2 * 4096 && charged <= 4 * (3 * taken + 4096))
-            #expect(charged >= small.pool.plan.entries.count * MemoryLayout<PlanEntry>.stride)
+            #expect(charged >= small.pool.queue.plan.entries.count * MemoryLayout<PlanEntry>.stride)
         }
     }
 
@@ -61,10 +61,10 @@ import Testing
     @Test func aPlanWithoutRoomWaitsForIt() {
         let small = TilePool(tiles: 30) { $0.grantsBookkeeping = false }
         small.install((0..<20_000).map { small.wish($0, 1) })
-        let (entries, lacksRoom) = (small.pool.plan.entries.count, small.pool.lacksRoomForNeeds)
+        let (entries, lacksRoom) = (small.pool.queue.plan.entries.count, small.pool.queue.lacksRoomForNeeds)
         #expect(entries == 0 && lacksRoom)
         small.install([])
-        let lacksRoomAfter = small.pool.lacksRoomForNeeds
+        let lacksRoomAfter = small.pool.queue.lacksRoomForNeeds
         #expect(!lacksRoomAfter)
     }
 
@@ -75,7 +75,7 @@ import Testing
         small.install([small.wish(0, 3), small.wish(1, 4), small.wish(9, 0.5), small.demand(key(8))])
         small.runPlan()
         #expect(small.resident == [1, 8])
-        let isShort = small.pool.isShortOfRoom
+        let isShort = small.pool.queue.isShortOfRoom
         #expect(isShort)
     }
 

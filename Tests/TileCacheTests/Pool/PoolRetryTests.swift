@@ -83,7 +83,7 @@ import Testing
         small.install([small.demand(key(4)), small.demand(key(5))])
         let loads = [try #require(small.beginLoad()), try #require(small.beginLoad())]
         let first = small.pool.holdEncoded(loads[0], bytes: 3 * 4096, now: 0)
-        #expect(first == .held && small.resident == [1, 2, 3])
+        #expect(first == .granted(3 * 4096) && small.resident == [1, 2, 3])
         let second = small.pool.holdEncoded(loads[1], bytes: 6 * 4096, now: 0)
         #expect(second == .refused && small.resident == [1, 2, 3])
     }
@@ -94,7 +94,7 @@ import Testing
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
         let answers = [100 * 4096, 100].map { small.pool.holdEncoded(ticket, bytes: $0, now: 0) }
-        #expect(answers == [.refused, .held])
+        #expect(answers == [.refused, .granted(100)])
         small.end(ticket, .refused)
         #expect(small.entry(0)?.flags.contains(.refused) == true && small.entry(0)?.refusedPages == 0)
     }
@@ -107,14 +107,14 @@ import Testing
         // Of two that would fit alone the second must count on what the first will take.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         let first = try #require(small.beginLoad())
-        #expect(first.slot >= 0 && small.beginLoad() == nil)
+        #expect(first.slot != .none && small.beginLoad() == nil)
         small.end(first)
         // Nothing may be evicted for what is worth less.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         #expect(small.beginLoad() == nil)
         small.install([wish(6, late, 3)])
         let second = try #require(small.beginLoad())
-        #expect(second.slot >= 0 && small.residency(of: key(5, layer: late)) == .none)
+        #expect(second.slot != .none && small.residency(of: key(5, layer: late)) == .none)
         small.end(second)
         #expect(small.counters.loads.refused == 0)
     }
@@ -127,9 +127,9 @@ import Testing
         let needed = key(5, layer: late)
         small.install([small.demand(needed)])
         let first = try #require(small.beginLoad())
-        #expect(first.slot == -1)
+        #expect(first.slot == .none)
         let room = small.pool.reserve(first.load, now: small.now)
-        #expect(room == .none)
+        #expect(room == .refused)
         small.end(first, .refused)
         #expect(small.counters.loads.refused == 1)
         small.now += 19
@@ -138,12 +138,12 @@ import Testing
         // The wait is over, but there still is no room.
         small.now += 1
         small.install([small.demand(needed)])
-        let (began, lacks) = (small.beginLoad(), small.pool.lacksRoomForNeeds)
+        let (began, lacks) = (small.beginLoad(), small.pool.queue.lacksRoomForNeeds)
         #expect(began == nil && lacks)
         small.need([0], &needs)
         small.install([small.demand(needed)])
         let second = try #require(small.beginLoad())
-        #expect(second.slot >= 0)
+        #expect(second.slot != .none)
         small.end(second)
         #expect(small.residency(of: needed) == .decoded)
     }
@@ -192,7 +192,7 @@ import Testing
         small.install([small.demand(key(5, layer: late))])
         let second = try #require(small.beginLoad())
         let again = small.pool.holdEncoded(second, bytes: TilePool.tileBytes + 1, now: small.now)
-        #expect(again == .held)
+        #expect(again == .granted(TilePool.tileBytes + 1))
         small.end(second)
         #expect(small.residency(of: key(5, layer: late)) == .decoded)
     }
@@ -208,7 +208,7 @@ import Testing
         small.install([small.demand(key(5, layer: late))])
         let ticket = try #require(small.beginLoad())
         let demotion = small.pool.beginDemotion(small.pool.find(key(2)))
-        guard case .slot = small.pool.reserve(ticket.load, now: small.now) else {
+        guard case .granted = small.pool.reserve(ticket.load, now: small.now) else {
             Issue.record("a tile was refused while the codec was busy")
             return
         }

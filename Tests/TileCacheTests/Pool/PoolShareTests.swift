@@ -44,7 +44,7 @@ import Testing
         small.runPlan()
         #expect(decoded(small, layer: 1) == [0, 1])
         #expect(decoded(small, layer: 0) == [7])
-        let isShort = small.pool.isShortOfRoom
+        let isShort = small.pool.queue.isShortOfRoom
         #expect(isShort)
     }
 
@@ -92,7 +92,7 @@ import Testing
             small.install([small.demand(key(round, layer: 1))])
             let load = try #require(small.beginLoad())
             let room = small.pool.takeScratch(for: load.load, now: small.now)
-            guard case .slot(let slot) = room else {
+            guard case .granted(let slot) = room else {
                 Issue.record("no scratch memory in round \(round)")
                 return
             }
@@ -103,7 +103,7 @@ import Testing
             let begun = small.pool.beginPeek(number)
             let peek = try #require(begun)
             small.pool.invalidate(layer: 1, dropsAtOnce: true) { _ in true }
-            small.pool.finishPeek(peek, .pixels)
+            small.pool.finishPromotion(peek, .pixels)
             let used = small.pool.usedBytes(ofLayer: 1)
             #expect(used == 0)
         }

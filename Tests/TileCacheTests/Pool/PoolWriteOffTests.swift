@@ -34,7 +34,7 @@ import Testing
         if let third { small.end(third) }
         if let first { small.end(first) }
         #expect(small.beginLoad()?.key == key(2))
-        let counts = [small.pool.writtenOffCount, small.pool.prefetchLoadCount, small.pool.loadCount]
+        let counts = [small.pool.loads.writtenOffCount, small.pool.loads.prefetchCount, small.pool.loads.count]
         #expect(counts == [0, 1, 2])
     }
 
@@ -48,10 +48,10 @@ import Testing
         #expect(stuck != nil && count == 1)
         small.install((1..<4).map { small.demand(key($0)) })
         let first = small.beginLoad()
-        var waits = small.pool.hasPassedForLoads
+        var waits = small.pool.queue.hasPassedForLoads
         #expect(first?.key == key(1) && !waits)
         #expect(small.beginLoad() == nil)
-        waits = small.pool.hasPassedForLoads
+        waits = small.pool.queue.hasPassedForLoads
         #expect(waits)
         if let first { small.end(first) }
         small.install((1..<4).map { small.demand(key($0)) })
@@ -64,7 +64,7 @@ import Testing
         for _ in 0..<4 { _ = small.beginLoad() }
         let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3)
         #expect(count == 3)
-        let oldest = small.pool.oldestLoadStart
+        let oldest = small.pool.loads.oldestStart
         #expect(oldest == 0)
     }
 }

@@ -81,12 +81,12 @@ final class TilePool {
     }
 
     // What the tests look at: expectations cannot take hold of the pool itself, which is no copyable value.
-    var byteLimit: Int { pool.configuration.byteLimit }
+    var byteLimit: Int { pool.ledger.limit }
     var committedBytes: Int { pool.committedBytes }
     var counters: PoolCounters { pool.counters }
     var usedSlots: Int { pool.slots[0].usedCount }
     var usedPages: Int { pool.pages.usedCount }
-    var loadCount: Int { pool.loadCount }
+    var loadCount: Int { pool.loads.count }
     var isOverLimit: Bool { pool.isOverLimit }
     var entryCount: Int { pool.table.count }
 
@@ -96,7 +96,7 @@ final class TilePool {
 
     func entry(_ column: Int) -> Entry? {
         let number = pool.find(key(column))
-        return number < 0 ? nil : pool.table[number]
+        return number == .none ? nil : pool.table[number]
     }
 
     /// Columns of resident tiles of layer 0.

@@ -19,7 +19,7 @@ import Testing
         }
 
         /// One frame; what the policy would like.
-        mutating func show(_ viewport: TileViewport) -> Plan {
+        mutating func show(_ viewport: TileViewport) -> Wishes {
             let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
             let time = Int64(frame) * 16_666_667
@@ -38,9 +38,9 @@ import Testing
             )
             before = Set(needed)
             frame += 1
-            var plan = Plan()
+            var wishes = Wishes()
             policy.appendWishes(
-                to: &plan,
+                to: &wishes,
                 target: PlanTarget(
                     layer: 0,
                     pyramid: pyramid,
@@ -59,7 +59,7 @@ import Testing
                     residency: { present.contains($0) ? .decoded : .none }
                 )
             )
-            return plan
+            return wishes
         }
     }
 
@@ -76,11 +76,11 @@ import Testing
     @Test func movingRightWishesForWhatIsOnTheRight() throws {
         var session = try Session()
         let level = Self.level(session, scale: 1)
-        var plan = Plan()
+        var wishes = Wishes()
         // At the end the next column on the right is 60 pixels away, and the last one on the left 220.
-        for step in 0..<20 { plan = session.show(Self.view(20_147 + 15 * Double(step), 30_000)) }
+        for step in 0..<20 { wishes = session.show(Self.view(20_147 + 15 * Double(step), 30_000)) }
         let view = Self.view(20_147 + 15 * 19, 30_000).uprightRectangle
-        let neighbours = plan.entries.map(\.key.coordinate).filter { $0.level == level }
+        let neighbours = wishes.entries.map(\.key.coordinate).filter { $0.level == level }
         #expect(neighbours.count > 4)
         for tile in neighbours.prefix(3) {
             #expect(Double(tile.column) * 256 >= view.maxX, "\(tile) is not on the right")
@@ -89,13 +89,13 @@ import Testing
 
     @Test func zoomingInWishesForChildrenAboutTheCentre() throws {
         var session = try Session()
-        var plan = Plan()
+        var wishes = Wishes()
         for step in 0..<30 {
             let scale = 0.02 * PortableMath.exp2(Double(step) / 12)
-            plan = session.show(Self.view(30_000, 30_000, scale: scale))
+            wishes = session.show(Self.view(30_000, 30_000, scale: scale))
         }
         let level = Self.level(session, scale: 0.02 * PortableMath.exp2(29.0 / 12))
-        let children = plan.entries.map(\.key.coordinate).filter { $0.level == level + 1 }
+        let children = wishes.entries.map(\.key.coordinate).filter { $0.level == level + 1 }
         #expect(children.count >= 8)
         let span = session.pyramid.levels[level + 1].tileSpanX
         let column = Int(30_000 / span)
@@ -107,8 +107,10 @@ import Testing
         var session = try Session()
         session.effort = 0
         for step in 0..<5 {
-            let plan = session.show(Self.view(20_000 + 40 * Double(step / 3), 30_000))
-            #expect(plan.entries.isEmpty && plan.first.isEmpty && plan.hopeless.isEmpty && plan.keepValues.isEmpty)
+            let wishes = session.show(Self.view(20_000 + 40 * Double(step / 3), 30_000))
+            #expect(
+                wishes.entries.isEmpty && wishes.first.isEmpty && wishes.hopeless.isEmpty && wishes.keepValues.isEmpty
+            )
         }
     }
 
@@ -116,9 +118,9 @@ import Testing
         func wishes(_ effort: Double) throws -> Int {
             var session = try Session()
             session.effort = effort
-            var plan = Plan()
-            for _ in 0..<10 { plan = session.show(Self.view(20_000, 30_000)) }
-            return plan.entries.count
+            var wishes = Wishes()
+            for _ in 0..<10 { wishes = session.show(Self.view(20_000, 30_000)) }
+            return wishes.entries.count
         }
         let (little, usual, all) = (try wishes(0.02), try wishes(0.5), try wishes(1))
         #expect(little < usual)
@@ -145,9 +147,9 @@ import Testing
 
     @Test func aGapIsCoveredByOneLoadBeforeAnythingElse() throws {
         var session = try Session()
-        let plan = session.show(Self.view(32_768, 32_768))
-        #expect(plan.first.count == 1)
-        let cover = try #require(plan.first.first)
+        let wishes = session.show(Self.view(32_768, 32_768))
+        #expect(wishes.first.count == 1)
+        let cover = try #require(wishes.first.first)
         #expect(cover.reason == .cover)
         // Around the world's middle only level 0 has one tile over all of it.
         #expect(cover.key.level == 0)
@@ -158,41 +160,41 @@ import Testing
 
     @Test func whatLeavesBeforeItCouldLandIsNotStarted() throws {
         var session = try Session()
-        var plan = Plan()
-        for step in 0..<20 { plan = session.show(Self.view(20_000 + 100 * Double(step), 30_000)) }
+        var wishes = Wishes()
+        for step in 0..<20 { wishes = session.show(Self.view(20_000 + 100 * Double(step), 30_000)) }
         let view = Self.view(20_000 + 100 * 19, 30_000).uprightRectangle
-        #expect(!plan.hopeless.isEmpty)
-        for key in plan.hopeless { #expect(Double(key.coordinate.column + 1) * 256 < view.minX + 512) }
-        #expect(session.show(Self.view(20_000 + 100 * 19, 30_000)).hopeless.count <= plan.hopeless.count + 8)
+        #expect(!wishes.hopeless.isEmpty)
+        for key in wishes.hopeless { #expect(Double(key.coordinate.column + 1) * 256 < view.minX + 512) }
+        #expect(session.show(Self.view(20_000 + 100 * 19, 30_000)).hopeless.count <= wishes.hopeless.count + 8)
     }
 
     @Test func aDestinationIsWishedForFirst() throws {
         var session = try Session()
         let there = Self.view(50_000, 50_000, scale: 0.5)
         session.destination = ViewportDestination(viewport: there, time: MonotonicTime(nanoseconds: 2_000_000_000))
-        let plan = session.show(Self.view(10_000, 10_000))
+        let wishes = session.show(Self.view(10_000, 10_000))
         let wanted = session.pyramid.neededTiles(under: there, at: Self.level(session, scale: 0.5))
-        #expect(plan.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
+        #expect(wishes.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
     }
 
     @Test func returnsAreRemembered() throws {
         var session = try Session()
         // Back and forth between two places by jumps: the other place is known to be worth having.
-        var plan = Plan()
-        for step in 0..<400 { plan = session.show(Self.view(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
+        var wishes = Wishes()
+        for step in 0..<400 { wishes = session.show(Self.view(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
         let other = Set(session.pyramid.neededTiles(under: Self.view(10_000, 30_000), at: session.pyramid.maximumLevel))
-        #expect(plan.entries.prefix(20).contains { other.contains($0.key.coordinate) })
+        #expect(wishes.entries.prefix(20).contains { other.contains($0.key.coordinate) })
     }
 
     @Test(arguments: [0.26, 0.4, 0.51, 1, 3]) func plansOf4KAreBounded(scale: Double) throws {
         var session = try Session()
         for step in 0..<40 {
-            let plan = session.show(
+            let wishes = session.show(
                 Self.view(20_000 + 60 * Double(step) / scale, 30_000, scale: scale, width: 3840, height: 2160)
             )
             #expect(session.policy.candidates.list.count <= ForesightCandidates.maximumCount)
-            #expect(plan.entries.count <= 2 * AdaptivePolicy.maximumWishes + 16)
-            #expect(Set(plan.entries.map(\.key)).count == plan.entries.count)
+            #expect(wishes.entries.count <= 2 * AdaptivePolicy.maximumWishes + 16)
+            #expect(Set(wishes.entries.map(\.key)).count == wishes.entries.count)
         }
     }
 
@@ -219,22 +221,22 @@ import Testing
                 let viewport = Self.view(x, 30_000, scale: scale, width: width, height: width)
                 guard viewport.isDrawable else { continue }
                 for _ in 0..<3 {
-                    let plan = session.show(viewport)
-                    #expect(plan.entries.allSatisfy { !$0.value.isNaN })
-                    #expect(plan.keepValues.allSatisfy { $0.value.isFinite })
-                    #expect(plan.recency.worths.allSatisfy { $0.isFinite })
+                    let wishes = session.show(viewport)
+                    #expect(wishes.entries.allSatisfy { !$0.value.isNaN })
+                    #expect(wishes.keepValues.allSatisfy { $0.value.isFinite })
+                    #expect(wishes.recency.worths.allSatisfy { $0.isFinite })
                 }
             }
-            let plan = session.show(Self.view(30_000, 30_000))
-            #expect(!plan.entries.isEmpty)
+            let wishes = session.show(Self.view(30_000, 30_000))
+            #expect(!wishes.entries.isEmpty)
         }
     }
 
     @Test func aWrappingWorldLooksOverItsEdge() throws {
         var session = try Session(wrapsX: true)
-        var plan = Plan()
-        for step in 0..<20 { plan = session.show(Self.view(65_536 - 700 + 15 * Double(step), 30_000)) }
-        let tiles = plan.entries.map(\.key.coordinate).filter { $0.level == session.pyramid.maximumLevel }
+        var wishes = Wishes()
+        for step in 0..<20 { wishes = session.show(Self.view(65_536 - 700 + 15 * Double(step), 30_000)) }
+        let tiles = wishes.entries.map(\.key.coordinate).filter { $0.level == session.pyramid.maximumLevel }
         #expect(tiles.prefix(6).contains { $0.column <= 1 })
     }
 

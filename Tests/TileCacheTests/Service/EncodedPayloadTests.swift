@@ -98,7 +98,8 @@ import Testing
         let damaged = try #require(tiles.first)
         scene.cache.core.lock.withLock { state in
             let entry = state.pool.table[state.pool.find(TileKey(layer: 0, damaged))]
-            state.pool.pages.forEachPart(of: entry.block, bytes: Int(entry.blockBytes)) { offset, count in
+            guard let block = entry.form.block else { return }
+            state.pool.pages.forEachPart(of: block) { offset, count in
                 (state.pageRegion.base + offset).storeBytes(of: 99, toByteOffset: count / 2, as: UInt8.self)
             }
         }
@@ -145,14 +146,14 @@ import Testing
         #expect(scene.visitAndDemote().count == 4)
         scene.view.update(scene.home)
         #expect(eventually { source.decodes.count == 4 && scene.cache.statistics.blockedWorkers == 4 })
-        let (jobs, held) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.heldBytes) }
+        let (jobs, held) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.ledger.heldBytes) }
         #expect(jobs == 0 && held == 4 * 1280)
         #expect(scene.cache.core.lock.withLock { $0.codecs.count } == codecs)
         source.open(100)
         #expect(scene.look(at: scene.home))
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(scene.cache.shutdown())
-        let (jobsAfter, heldAfter) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.heldBytes) }
+        let (jobsAfter, heldAfter) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.ledger.heldBytes) }
         #expect(jobsAfter == 0 && heldAfter == 0)
     }
 

@@ -142,7 +142,7 @@ import Testing
         draw(view)
         #expect(cache.core.lock.withLock { $0.removedLayers } == [stuck.index])
         source.open()
-        #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty && $0.pool.loadCount == 0 } })
+        #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty && $0.pool.loads.count == 0 } })
         #expect(source.loads.count == 1)
         let later = try cache.addLayer(PlainSource(layer: 3), pyramid: try pyramid())
         #expect(later.index == stuck.index && later.serial == (isReused ? 3 : 2))

@@ -5,13 +5,13 @@ import Testing
 @Suite struct LoadWaitsTests {
     /// A prefetch has waited since the first of the plans that name it without a gap.
     @Test func wishesKeepTheirTimesFromPlanToPlan() {
-        func wishes(_ prefetched: [Int], after older: LoadWaits.Wishes, at now: Int64) -> LoadWaits.Wishes {
+        func wishes(_ prefetched: [Int], after older: LoadWaits.Watched, at now: Int64) -> LoadWaits.Watched {
             let entries =
                 [PlanEntry(key: key(0), reason: .demand)]
                 + prefetched.map { PlanEntry(key: key($0), reason: .prefetch) }
-            return LoadWaits.Wishes(of: Plan(entries: entries), after: older, now: now)
+            return LoadWaits.Watched(of: Plan(entries: entries), after: older, now: now)
         }
-        let first = wishes([1, 2, 2], after: LoadWaits.Wishes(), at: 5)
+        let first = wishes([1, 2, 2], after: LoadWaits.Watched(), at: 5)
         let second = wishes([3, 2], after: first, at: 9)
         let third = wishes([1, 2], after: second, at: 12)
         #expect((0..<4).map { first.since(key($0)) } == [nil, 5, 5, nil])

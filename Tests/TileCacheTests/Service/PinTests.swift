@@ -120,7 +120,7 @@ import Testing
         #expect(eventually { tiles.allSatisfy { cache.isResident($0, of: layer) } })
         #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
         #expect(pinned(cache).isEmpty)
-        #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loadCount == 0 } })
+        #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
         // What goes is not loaded again.
         cache.trim(to: .bytes(0))
         #expect(eventually { cache.core.lock.withLock { !$0.isPlanQueued && !$0.isPlanning } })

@@ -36,7 +36,7 @@ import Testing
             }
         }
         #expect(falls(asleepAt: place, for: 100))
-        #expect(cache.core.lock.withLock { $0.pool.prefetchHasEnded } == (byteLimit < .mebibytes(4)))
+        #expect(cache.core.lock.withLock { $0.pool.queue.prefetchHasEnded } == (byteLimit < .mebibytes(4)))
         // What has changed is planned for, whatever it is.
         let next = ServiceSetup.viewport(901, 900)
         #expect(draw(next) > 0)
@@ -50,5 +50,5 @@ import Testing
         #expect(falls(asleepAt: next, for: 20))
     }
 
-    private func planCount(_ cache: TileCache) -> UInt32 { cache.core.lock.withLock { $0.pool.planEpoch } }
+    private func planCount(_ cache: TileCache) -> UInt32 { cache.core.lock.withLock { $0.pool.queue.epoch } }
 }

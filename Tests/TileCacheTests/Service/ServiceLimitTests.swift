@@ -163,7 +163,7 @@ import Testing
                 NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16))
             }
         )
-        #expect(eventually { cache.core.lock.withLock { $0.pool.lacksRoomForNeeds && $0.pool.loadCount == 0 } })
+        #expect(eventually { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds && $0.pool.loads.count == 0 } })
         let frame = view.frame()
         var refused = 0
         for _ in 0..<60 {
@@ -188,7 +188,7 @@ import Testing
             }
             #expect(cache.statistics.memory.used.bytes <= 4 << 20)
         }
-        #expect(eventually { cache.core.lock.withLock { $0.pool.policyBytes } <= (4 << 20) / 8 + 16_384 })
+        #expect(eventually { cache.core.lock.withLock { $0.pool.ledger[.policies] } <= (4 << 20) / 8 + 16_384 })
         #expect(cache.counters.limitBreaches == 0)
     }
 

@@ -39,8 +39,8 @@ import Testing
 
         mutating func observe(_ frame: FrameObservation) {}
 
-        mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-            target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &plan)
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &wishes)
         }
     }
 

@@ -47,9 +47,9 @@ import Testing
         // They do, until the view has rested.
         #expect(service.requests.count { $0.time > 800_000_000 } > 5)
         draw(50, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
-        let before = (service.requests.count, cache.core.lock.withLock { $0.pool.planEpoch })
+        let before = (service.requests.count, cache.core.lock.withLock { $0.pool.queue.epoch })
         draw(300, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(900, 900) }
-        let after = (service.requests.count, cache.core.lock.withLock { $0.pool.planEpoch })
+        let after = (service.requests.count, cache.core.lock.withLock { $0.pool.queue.epoch })
         #expect(before == after)
         #expect(cache.statistics.loadsInFlight == 0)
     }
@@ -121,11 +121,11 @@ import Testing
         draw(125)
         let count = service.requests.count
         draw(60)
-        let plans = cache.core.lock.withLock { $0.pool.planEpoch }
+        let plans = cache.core.lock.withLock { $0.pool.queue.epoch }
         draw(120)
         let more = service.requests.count - count
         #expect(more == 0, "\(more) requests after two seconds, \(count) before; \(comment)")
-        #expect(cache.core.lock.withLock { $0.pool.planEpoch } == plans, comment)
+        #expect(cache.core.lock.withLock { $0.pool.queue.epoch } == plans, comment)
         #expect(cache.statistics.loadsInFlight == 0, comment)
         cache.byteLimit = .bytes(limit * layerCount * 4)
         cache.core.endPressure()
@@ -167,7 +167,7 @@ private final class HeldFrame {
 /// Wishes for far more than there is room for, and never settles.
 private struct GreedyPolicy: PrefetchPolicy {
     mutating func observe(_ frame: FrameObservation) {}
-    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        target.appendWishes(at: target.level, in: target.rectangle.grown(x: 192, y: 192), value: 1, to: &plan)
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        target.appendWishes(at: target.level, in: target.rectangle.grown(x: 192, y: 192), value: 1, to: &wishes)
     }
 }

@@ -9,15 +9,15 @@ import Testing
     private static let millisecond: Int64 = 1_000_000
 
     /// Wishes for the same tiles whatever happens.
-    private struct Wishes: PrefetchPolicy {
+    private struct FixedWishes: PrefetchPolicy {
         var columns: [Int]
 
         mutating func observe(_ frame: FrameObservation) {}
 
-        mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
             for (index, column) in columns.enumerated() {
                 let tile = TileCoordinate(level: target.level, column: column, row: 0)
-                plan.entries.append(
+                wishes.entries.append(
                     PlanEntry(
                         key: TileKey(layer: target.layer, tile),
                         value: Float(columns.count - index),
@@ -74,7 +74,7 @@ import Testing
         }
         let layer = cache.addLayer(tileBytes: Self.tileBytes)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 256, wrapsX: wraps)
-        for _ in 0..<views { _ = cache.addView(layers: [(layer, pyramid, Wishes(columns: wishes))]) }
+        for _ in 0..<views { _ = cache.addView(layers: [(layer, pyramid, FixedWishes(columns: wishes))]) }
         return Strip(cache: cache, log: log)
     }
 

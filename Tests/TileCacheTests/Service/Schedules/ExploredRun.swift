@@ -255,13 +255,13 @@ final class ExploredRun: @unchecked Sendable {
     /// Damages blocks in memory; they are missed and loaded again.
     private func damage(_ cache: TileCache) {
         cache.core.lock.withLock { state in
-            var blocks: [(PageAllocator.Block, Int)] = []
+            var forms: [ColdForm] = []
             state.pool.table.forEach {
                 let entry = state.pool.table[$0]
-                if entry.residency == .compressed { blocks.append((entry.block, Int(entry.blockBytes))) }
+                if entry.residency == .compressed { forms.append(entry.form) }
             }
-            for (block, bytes) in blocks where scheduler.chance(50) {
-                for part in cache.core.parts(of: block, bytes: bytes, state) {
+            for form in forms where scheduler.chance(50) {
+                for part in state.parts(of: form) {
                     UnsafeMutablePointer<UInt8>(bitPattern: part.address)?.pointee ^= 1
                 }
             }
@@ -297,7 +297,7 @@ final class ExploredRun: @unchecked Sendable {
         guard let cache else { return }
         let (used, limit, isOverLimit, breaches) = cache.core.lock.withLock {
             (
-                $0.pool.committedBytes, $0.pool.configuration.byteLimit, $0.pool.isOverLimit,
+                $0.pool.committedBytes, $0.pool.ledger.limit, $0.pool.isOverLimit,
                 $0.pool.counters.limitBreaches
             )
         }
@@ -367,7 +367,7 @@ final class ExploredRun: @unchecked Sendable {
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
                 return Set(needs).union(state.pool.pinsToLoad).filter {
                     let number = state.pool.find($0)
-                    guard number >= 0 else { return true }
+                    guard number != .none else { return true }
                     let entry = state.pool.table[number]
                     return !entry.residency.isDecoded && !entry.flags.contains(.absent)
                 }
@@ -396,7 +396,7 @@ final class ExploredRun: @unchecked Sendable {
         if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
             problems.append("at rest, with stuck decoders \(stuck): \(workers)")
         }
-        let isShort = cache.core.lock.withLock { $0.pool.isShortOfRoom } || isTight
+        let isShort = cache.core.lock.withLock { $0.pool.queue.isShortOfRoom } || isTight
         for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
             problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")
         }

@@ -1,7 +1,7 @@
 package import TileCache
 
 /// What only a policy that knows the future asks for: to say itself when needed tiles are loaded.
-extension Plan {
+extension Wishes {
     /// Keeps the planner from loading a needed tile; the policy may wish for it where it sees fit.
     package mutating func leaveToPolicy(_ tile: TileCoordinate, layer: Int) {
         hopeless.append(TileKey(layer: layer, tile))

@@ -1,0 +1,22 @@
+/// The answer to a request for memory, or for work that takes memory.
+enum Admission<Grant> {
+    /// The memory is counted and may be used.
+    case granted(Grant)
+    /// First compress this tile, then ask again.
+    case demote(EntryID)
+    /// There is no room. Nothing is counted.
+    case refused
+
+    var isGranted: Bool { if case .granted = self { true } else { false } }
+
+    func map<Other>(_ transform: (Grant) -> Other) -> Admission<Other> {
+        switch self {
+        case .granted(let grant): .granted(transform(grant))
+        case .demote(let victim): .demote(victim)
+        case .refused: .refused
+        }
+    }
+}
+
+extension Admission: Equatable where Grant: Equatable {}
+extension Admission: Sendable where Grant: Sendable {}
