@@ -83,6 +83,23 @@ import Testing
         #expect(cache.shutdown(timeout: 0))
     }
 
+    /// The look that finds one load stuck sees to the next one.
+    @Test func eachLoadIsFoundStuckInItsTime() throws {
+        let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = 2_000_000 }
+        let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<1, of: layer, view)
+        scene.scheduler.spend(nanoseconds: 1_500_000)
+        scene.need(0..<2, of: layer, view)
+        #expect(scene.cache.statistics.loadsInFlight == 2)
+        var stuck: [Int] = []
+        for _ in 0..<8 where scene.scheduler.passTime() {
+            scene.run()
+            stuck.append(scene.cache.core.read { $0.pool.writtenOffCount })
+        }
+        #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
+    }
+
     /// A source that asks for a wait without end is asked again after a day.
     @Test func noWaitIsLongerThanADay() throws {
         let scheduler = StepScheduler(seed: 2)
