@@ -266,7 +266,6 @@ extension PoolState {
         counters.loadsFinished += 1
         counters.loadedBytes += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
-        if table[number].needCount > 0 { drawVersion &+= 1 }
         adoptEncoded(of: load, in: number)
         lastStamp += 1
         let stamp = lastStamp

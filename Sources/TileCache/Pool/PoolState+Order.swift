@@ -20,7 +20,6 @@ extension PoolState {
         planCursor = 0
         demandCursor = 0
         planHasEnded = false
-        lacksRoomForNeeds = false
         prefetchHasEnded = false
         hasPassedForRoom = false
         hasPassedForLoads = false

@@ -224,6 +224,17 @@ import Testing
         }
     }
 
+    /// What a search has looked at: itself, and by value each tile on its way.
+    @Test func searchesAreCounted() {
+        for (eviction, steps) in [(PoolConfiguration.Eviction.recency, 1), (.value, 1 + 1)] {
+            let small = TilePool(tiles: 2) { $0.eviction = eviction }
+            small.load(0, 1)
+            #expect(small.pool.evictionSteps == 0)
+            small.load(2)
+            #expect(small.pool.evictionSteps == steps && small.resident == [1, 2])
+        }
+    }
+
     @Test func aTileLargerThanTheLimitIsRefusedAndCostsNothing() {
         let small = TilePool(tiles: 4)
         let large = small.pool.addLayer(tileBytes: 5 * TilePool.tileBytes)

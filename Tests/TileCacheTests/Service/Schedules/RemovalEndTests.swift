@@ -52,6 +52,25 @@ import Testing
         #expect(slotSizes(scene) == 1 && scene.cache.statistics.usedBytes == 0)
     }
 
+    /// Memory of tiles goes though another layer has tiles of the same size, in as many steps as it takes.
+    @Test func whatARemovedLayerLeavesUnusedGoes() throws {
+        let count = 8 * PoolState.stepsAtOnce
+        let scene = try StillScene(tiles: 400)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 32)
+        _ = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        view.update(
+            needing: (0..<count).map {
+                NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
+            }
+        )
+        scene.run()
+        #expect(scene.cache.statistics.usedBytes == count * 4096)
+        scene.cache.removeLayer(layer)
+        #expect(scene.run() && slotSizes(scene) == 1 && scene.cache.statistics.usedBytes == 0)
+    }
+
     /// A plan is made after the removal has begun; its end drops that plan, which no worker has looked at.
     @Test func anotherLayersTilesComeThoughTheRemovalDropsTheirPlan() throws {
         let scene = try StillScene(tiles: 16)

@@ -100,6 +100,50 @@ import Testing
         #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
     }
 
+    /// Loads and a decoder are found stuck by one look that has a spare worker for one of them alone.
+    @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
+        let scene = try StillScene(tiles: 64) {
+            $0.usesCompressedTier = true
+            $0.stuckLoadTime = 2_000_000
+        }
+        let decoder = PausedDecoder(payloadBytes: 4096)
+        let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
+        let silent = try (0..<4).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
+        let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)
+        scene.need(0..<1, of: encoded, view)
+        view.update(needing: [])
+        scene.run()
+        #expect(scene.cache.demote(scene.tile(0), of: encoded))
+        func figures() -> [Int] {
+            scene.cache.core.read { state in
+                [state.workers.spare.count, state.pool.writtenOffCount, state.pool.layers[encoded.index].stuckDecodes]
+            }
+        }
+        func look() {
+            scene.run()
+            for _ in 0..<3 where scene.scheduler.passTime() { scene.run() }
+        }
+        var wishes: [NeededTile] = []
+        // Two workers have six spare ones; a layer has no more loads in flight than there are workers.
+        for (layer, count) in [(0, 2), (1, 2), (2, 1)] {
+            wishes += (0..<count).map { NeededTile(layer: silent[layer], tile: scene.tile($0)) }
+            view.update(needing: wishes)
+            look()
+        }
+        #expect(figures() == [1, 5, 0])
+        var within: [Int] = []
+        decoder.whileDecoding = { _ in
+            look()
+            within = figures()
+        }
+        wishes.insert(NeededTile(layer: silent[3], tile: scene.tile(0), importance: 2), at: 0)
+        wishes.append(NeededTile(layer: encoded, tile: scene.tile(0), importance: 2))
+        view.update(needing: wishes)
+        scene.run()
+        #expect(within == [0, 6, 0])
+        #expect(figures() == [0, 6, 0] && scene.decoded(0..<1, of: encoded) == 1)
+    }
+
     /// A source that asks for a wait without end is asked again after a day.
     @Test func noWaitIsLongerThanADay() throws {
         let scheduler = StepScheduler(seed: 2)
