@@ -143,9 +143,9 @@ extension PoolState {
     /// - Returns: whether `settleLimit` has to go on.
     @discardableResult
     mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
-        // Until it is reached nothing more is taken.
+        // Until it is known to be reached nothing more is taken.
         configuration.byteLimit = bytes
-        isOverLimit = committedBytes > bytes
+        isOverLimit = true
         return settleLimit(now: now, steps: steps)
     }
 

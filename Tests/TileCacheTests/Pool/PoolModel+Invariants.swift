@@ -44,6 +44,11 @@ extension PoolModel {
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
         try checkDrawn()
+        var tables = [pool.table.byteCount, pool.pages.bookkeepingBytes] + pool.slots.map(\.bookkeepingBytes)
+        tables += [pool.planBytes, pool.viewBytes, pool.policyBytes, pool.layerBytes, pool.configuration.fixedBytes]
+        let stuck = pool.loads.count { $0?.isWrittenOff == true }
+        tables.append((pool.configuration.workers + stuck) * MemoryLayout<Load?>.stride)
+        try require(pool.bookkeepingBytes == tables.reduce(0, +), "tables take \(tables)")
     }
 
     /// What a view draws that lacks nothing is the same for as long as its needs and the version are.

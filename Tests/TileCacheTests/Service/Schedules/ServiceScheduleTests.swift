@@ -83,6 +83,26 @@ import Testing
         #expect(cache.shutdown(timeout: 0))
     }
 
+    /// From the plan that names a tile to the worker that takes it.
+    @Test func waitsForAWorkerAreCountedToTheNanosecond() throws {
+        let scene = try StillScene(tiles: 16, workers: 1)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<2, of: layer, view)
+        scene.scheduler.spend(nanoseconds: 3_000_000)
+        scene.cache.prefetch([scene.tile(9)], of: layer)
+        scene.run()
+        scene.scheduler.spend(nanoseconds: 4_000_000)
+        for _ in 0..<3 {
+            source.answer(try #require(source.take().first))
+            scene.run()
+        }
+        let figures = scene.cache.statistics
+        #expect(figures.demandWaits.count == 2 && figures.demandWaits.maximum == 7_000_000)
+        #expect(figures.prefetchWaits.count == 1 && figures.prefetchWaits.maximum == 4_000_000)
+    }
+
     /// The look that finds one load stuck sees to the next one.
     @Test func eachLoadIsFoundStuckInItsTime() throws {
         let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = 2_000_000 }
