@@ -59,6 +59,7 @@ import Testing
         func haveRested(after time: Int64) -> Bool { scene.cache.core.read { $0.haveRested(at: start + time) } }
         #expect(haveRested(after: 0))
         let views = (0..<2).map { _ in ServiceSetup.quiet(scene.cache, [layer]) }
+        defer { withExtendedLifetime(views) {} }
         for view in views { view.update(ServiceSetup.viewport(900, 900)) }
         // Nobody knows yet that they stand.
         #expect(!haveRested(after: 2 * second))
@@ -78,6 +79,7 @@ import Testing
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
         scene.run()
         let now = scene.scheduler.now
@@ -107,6 +109,7 @@ import Testing
             selection: LevelSelection(),
             policy: { HesitantPolicy(until: start + stale) }
         )
+        defer { withExtendedLifetime(view) {} }
         view.update(ServiceSetup.viewport(900, 900))
         scene.run()
         #expect(scene.cache.statistics.loadsStarted == 0 && scene.scheduler.pendingTimers == 1)

@@ -10,6 +10,7 @@ import Testing
         let scene = try StillScene(tiles: 8)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         let pinned = (20..<24).map { scene.tile($0) }
         try scene.cache.pin(pinned, of: layer)
         #expect(scene.run() && scene.resident(20..<24, of: layer) == 4)
@@ -25,6 +26,7 @@ import Testing
         var other: TileView? = ServiceSetup.quiet(scene.cache, [layer])
         if let other { scene.need(20..<24, of: layer, other) }
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<2, of: layer, view)
         #expect(scene.isShort && scene.resident(0..<2, of: layer) == 0)
         other = nil
@@ -38,6 +40,7 @@ import Testing
         let source = QueuedSource(layer: 1)
         let other = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.cache.prefetch([scene.tile(40)], of: other)
         scene.run()
         let request = try #require(source.take().first)
@@ -51,6 +54,7 @@ import Testing
         let scene = try StillScene(tiles: 4)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<4, of: layer, view)
         var frame: TileFrame? = view.frame()
         #expect(frame?.count == 4)
@@ -65,6 +69,7 @@ import Testing
         let scene = try StillScene(tiles: 2)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(40..<41, of: layer, view)
         let lent: Void? = scene.cache.withTile(scene.tile(40), of: layer) { _ in
             scene.need(0..<2, of: layer, view)
@@ -78,6 +83,7 @@ import Testing
         let scene = try StillScene(tiles: count + 4)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<count).map { NeededTile(layer: layer, tile: scene.tile($0 % 64, row: $0 / 64)) }
         )
@@ -98,6 +104,7 @@ import Testing
         let scene = try StillScene(tiles: 4)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
         _ = scene.cache.withTile(scene.tile(0), of: layer) { _ in
             view.update(needing: [])
@@ -113,6 +120,7 @@ import Testing
         let scene = try StillScene(tiles: 8)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<8, of: layer, view)
         var frame: TileFrame? = view.frame()
         #expect(frame?.count == 8)
@@ -134,8 +142,10 @@ import Testing
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let plain = try scene.plainLayer()
         let others = ServiceSetup.quiet(scene.cache, [plain])
+        defer { withExtendedLifetime(others) {} }
         scene.need(20..<60, of: plain, others)
         let view = ServiceSetup.quiet(scene.cache, [layer, plain])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
         view.update(needing: [])
         scene.run()
@@ -163,6 +173,7 @@ import Testing
         let source = PausedDecoder(payloadBytes: 4096)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<2, of: layer, view)
         view.update(needing: [])
         scene.run()
@@ -194,6 +205,7 @@ import Testing
         let silent = try scene.cache.addLayer(source, pyramid: pyramid)
         let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<1024).map {
                 NeededTile(layer: layer, tile: TileCoordinate(level: 10, column: $0 % 32, row: $0 / 32))
@@ -223,6 +235,7 @@ import Testing
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<3, of: layer, view)
         scene.cache.trim(toBytes: 0)
         #expect(scene.resident(0..<3, of: layer) == 0)

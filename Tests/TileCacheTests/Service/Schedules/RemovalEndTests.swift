@@ -15,6 +15,7 @@ import Testing
         let source = PausedDecoder(payloadBytes: 4096)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
         view.update(needing: [])
         scene.run()
@@ -35,6 +36,7 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 32)
         let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<count).map {
                 NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
@@ -60,6 +62,7 @@ import Testing
         _ = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
         let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<count).map {
                 NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
@@ -77,6 +80,7 @@ import Testing
         let layer = try scene.plainLayer()
         let other = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer, other])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<3, of: other, view)
         view.update(needing: [])
         scene.run()
@@ -103,6 +107,7 @@ import Testing
         _ = try scene.plainLayer()
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<3, of: layer, view)
         let core = scene.cache.core
         scene.meanwhile = {
@@ -123,6 +128,7 @@ import Testing
         let source = QueuedSource()
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.meanwhile = {
             let isUnseen = scene.cache.core.lock.withLock { $0.pool.loadCount == 1 && $0.requests.isEmpty }
             guard isUnseen else { return false }

@@ -43,7 +43,31 @@ import Testing
         scheduler.interrupts = true
         try #require(scheduler.settle(atMost: 1000))
         #expect(calls.withLock { $0 } == [0, 1])
-        #expect(views[1].frame().missingTileCount == 0)
+        #expect(views[1].frame().missingTileCount == 0 && views[1].frame().count == 1)
+    }
+
+    /// A frame that lacks something is composed anew each time, any other once for as long as nothing changes.
+    @Test func aFrameThatLacksNothingIsComposedOnce() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        func contents() -> ObjectIdentifier? {
+            _ = view.frame()
+            return scene.cache.core.read { $0.views[0]?.contents.map { ObjectIdentifier($0) } }
+        }
+        view.update(needing: (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0)) })
+        let held = view.frame()
+        #expect(held.missingTileCount == 2)
+        let first = contents()
+        scene.run()
+        let second = contents()
+        #expect(first != second && contents() == second)
+        scene.need(0..<1, of: layer, view)
+        let third = contents()
+        #expect(third != second && contents() == third)
+        scene.cache.invalidate(layer)
+        #expect(contents() != third)
     }
 
     @Test func manyReasonsForAPlanAreOne() throws {
@@ -89,6 +113,7 @@ import Testing
         let source = QueuedSource()
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<2, of: layer, view)
         scene.scheduler.spend(nanoseconds: 3_000_000)
         scene.cache.prefetch([scene.tile(9)], of: layer)
@@ -108,6 +133,7 @@ import Testing
         let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = 2_000_000 }
         let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
         scene.scheduler.spend(nanoseconds: 1_500_000)
         scene.need(0..<2, of: layer, view)
@@ -130,6 +156,7 @@ import Testing
         let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
         let silent = try (0..<4).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
         let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: encoded, view)
         view.update(needing: [])
         scene.run()

@@ -11,6 +11,7 @@ import Testing
         let source = QueuedSource(layer: 1)
         let slow = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer, slow])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<2, of: layer, view)
         view.update(needing: [])
         scene.run()
@@ -38,6 +39,7 @@ import Testing
         let source = QueuedSource(layer: 1)
         let other = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer, other])
+        defer { withExtendedLifetime(view) {} }
         scene.need(0..<32, of: layer, view)
         #expect(scene.decoded(0..<32, of: layer) == 32)
         scene.need(40..<41, of: other, view)
@@ -55,6 +57,7 @@ import Testing
         let encoded = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [encoded, layer])
+        defer { withExtendedLifetime(view) {} }
         let wishes = [
             NeededTile(layer: encoded, tile: scene.tile(0), importance: 2),
             NeededTile(layer: layer, tile: scene.tile(1)),
