@@ -43,7 +43,8 @@ public struct TileLevelSelection: Hashable, Sendable {
             let middle = (low + high) / 2
             if wanted * levels[middle].worldPixelsPerPixel <= Self.tolerance { high = middle } else { low = middle + 1 }
         }
-        guard hysteresis > 0, let previous, previous != low, levels.indices.contains(previous) else { return low }
+        // Without hysteresis none but the first level is neither too coarse nor too fine.
+        guard let previous, levels.indices.contains(previous) else { return low }
         let notTooCoarse =
             previous == maximum
             || wanted * levels[previous].worldPixelsPerPixel <= Self.tolerance * hysteresisFactor

@@ -254,16 +254,15 @@ public struct TilePyramid: Hashable, Sendable {
 
 /// The whole part of a number, kept within `0 ..< limit`, whatever the number is.
 func clampedInteger(_ value: Double, below limit: Int) -> Int {
-    value > 0 ? Int(min(value, Double(limit - 1))) : 0
+    // In this order a number that is none counts as 0: it is no larger than any other.
+    Int(max(0, min(value, Double(limit - 1))))
 }
 
 /// The cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
 func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
     guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
-    let first = lower <= 0 ? 0 : lower / span
+    let first = max(lower, 0) / span
     guard first < Double(count) else { return 0..<0 }
     let start = Int(first)
-    let last = (upper / span).rounded(.up)
-    let end = last >= Double(count) ? count : Int(last)
-    return start..<end
+    return start..<Int(min((upper / span).rounded(.up), Double(count)))
 }

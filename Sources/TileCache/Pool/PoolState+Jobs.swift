@@ -214,7 +214,6 @@ extension PoolState {
         counters.loads.finished += 1
         counters.loads.byteTotal += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
-        if table[number].needCount > 0 { drawVersion &+= 1 }
         table[number].form = load.encoded
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         lastStamp += 1

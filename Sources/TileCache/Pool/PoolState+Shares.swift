@@ -51,7 +51,7 @@ extension PoolState {
 
     /// Whether another slot would take a layer over its share.
     func isFull(layer: Int) -> Bool {
-        hasShares && layers[layer].share.maximum < 1
+        layers[layer].share.maximum < 1
             && usedBytes(ofLayer: layer) + slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
     }
 
@@ -68,7 +68,6 @@ extension PoolState {
         let own = entry.pointee.key.layer
         guard hasShares, layer >= 0, own != layer else { return true }
         if isFull(layer: layer) { return false }
-        guard layers[own].share.guaranteed > 0 else { return true }
         let bytes =
             (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + entry.pointee.form.byteCount
         return usedBytes(ofLayer: own) - bytes >= guaranteedBytes(ofLayer: own)

@@ -36,7 +36,7 @@ struct PoolState: ~Copyable {
 
     /// Counts demands: the clock that ages go by.
     var demandClock: UInt32 = 0
-    /// Raised when what a view draws may have changed without the view's doing.
+    /// Raised when what a view draws that lacks nothing may have changed without the view's doing.
     var drawVersion: UInt64 = 0
     /// How the limit is divided between the tiers.
     var split: TierSplit

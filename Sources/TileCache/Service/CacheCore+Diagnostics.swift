@@ -117,15 +117,6 @@ extension CoreState {
         return entry.residency.isDecoded ? .decoded : .compressed
     }
 
-    /// For how long plans say where they expect a view to go once somebody has looked, in nanoseconds.
-    static var diagnosisTime: Int64 { 1_000_000_000 }
-
-    /// Whether plans have to say where they expect a view to go: somebody looked in the last second.
-    borrowing func isDiagnosed(view place: Int, now: Int64) -> Bool {
-        guard let asked = views[place]?.diagnosedAt else { return false }
-        return now - asked < Self.diagnosisTime
-    }
-
     /// Notes where plans expect views to go; those that are gone by now have no place any more.
     mutating func note(expected rectangles: [(view: Int, rectangle: PixelRect)]) {
         for (serial, rectangle) in rectangles {
@@ -133,6 +124,11 @@ extension CoreState {
             views[place]?.expectedRectangle = rectangle
         }
     }
+}
+
+extension ViewRecord {
+    /// Whether plans have to say where they expect the view to go: somebody looked in the last second.
+    borrowing func isDiagnosed(at now: Int64) -> Bool { diagnosedAt.map { now - $0 < 1_000_000_000 } ?? false }
 }
 
 extension TileViewDiagnostics.Reason {

@@ -192,7 +192,7 @@ extension CoreState {
         if view.model.hasRested(at: now) { return false }
         if pool.loads.count > 0 { return true }
         // Somebody wants to see where the view is expected to go.
-        if let asked = view.diagnosedAt, now - asked < Self.diagnosisTime { return true }
+        if view.isDiagnosed(at: now) { return true }
         guard let settled = settledCounters else { return true }
         return !pool.counters.isUnchanged(since: settled)
     }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// What is done about code of others that does not return: it is counted, and it takes its own worker and nothing else.
 extension CacheCore {
-    /// Gives the places of workers whose loads or decoders have taken too long to spare ones.
+    /// Gives the places of workers whose loads or decoders have taken too long to spare ones. The timer, which has led here,
+    /// is set afterwards.
     func watch() {
         let now = clock()
         let limit = stuckLoadTime
@@ -16,9 +17,7 @@ extension CacheCore {
             state.workers.replace(loads + decodes.count)
             // With no spare worker left there is nothing to be done for the next one.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
-            if !state.workers.spare.isEmpty, let oldest, state.due.askWatch(at: oldest + limit) {
-                state.effects.setsTimer = true
-            }
+            if !state.workers.spare.isEmpty, let oldest { _ = state.due.askWatch(at: oldest + limit) }
             // A worker wakes with the next plan.
             if loads + decodes.count > 0 { state.effects.plans = true }
         }

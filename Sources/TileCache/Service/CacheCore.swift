@@ -105,9 +105,7 @@ final class CacheCore: Sendable {
                 views.append((serial, snapshot))
             }
             views.sort { $0.id < $1.id }
-            let watched = state.views.indices.compactMap { place in
-                state.isDiagnosed(view: place, now: now) ? state.views[place]?.serial : nil
-            }
+            let watched = state.views.compactMap { $0?.isDiagnosed(at: now) == true ? $0?.serial : nil }
             let slotBytes = state.pool.slots.map(\.slotBytes).max() ?? 1
             return PlanInput(
                 views: views,

@@ -13,7 +13,7 @@ extension CoreState {
         record(of: layer) == nil ? nil : TileKey(exactly: layer.index, tile)
     }
 
-    /// Begins to remove a layer: views show it no longer, its requests are cancelled, its pins and its share are gone.
+    /// Begins to remove a layer: views show it no longer, its pins and its share are gone.
     ///
     /// - Returns: its record, whose source is to be released without the lock; `nil` if the layer is none of this cache.
     mutating func beginRemoval(of id: LayerID, now: Int64) -> LayerRecord? {
@@ -27,12 +27,10 @@ extension CoreState {
         pins.removeAll { $0.layer == id.index }
         forgetAsked(ofLayer: id.index)
         guaranteedShares -= record.options.share.guaranteed
-        for (number, load) in pool.loads.all where pool.table[load.entry].key.layer == id.index {
-            if let request = requests[number]?.value { effects.unwanted.append(request) }
-        }
         pool.beginRemoval(ofLayer: id.index)
         layers[id.index].forgetSource()
         removedLayers.append(id.index)
+        // The next plan cancels its requests.
         effects.plans = true
         return record
     }

@@ -196,11 +196,7 @@ struct ViewModel: Sendable {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
         let visibleBefore = layers[index].visible
-        var level = selection.level(
-            for: viewport.scale,
-            in: pyramid,
-            previous: previous < 0 ? nil : previous
-        )
+        var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
         layers[index].hasOwnList = false
         layers[index].importance = []
         collect(layer: index, level: level, viewport)

@@ -13,6 +13,23 @@ import Testing
         #expect(try ServiceSetup.pyramid().obstacle(toSynthesizing: 0) == nil)
     }
 
+    /// A level has tiles only if it and they have a size, to the pixel.
+    @Test func gridsAreExact() throws {
+        let grids = [(1, 1, 1), (64, 64, 1), (65, 64, 2), (0, 64, 0), (-1, 64, 0), (64, 0, 0), (64, -1, 0)]
+        for (size, tile, count) in grids {
+            let wide = PyramidLevel(width: size, height: 64, tileWidth: tile, tileHeight: 64, worldPixelsPerPixel: 1)
+            let high = PyramidLevel(width: 64, height: size, tileWidth: 64, tileHeight: tile, worldPixelsPerPixel: 1)
+            #expect(wide.columns == count && wide.rows == 1 && high.columns == 1 && high.rows == count)
+            for level in [wide, high] where count == 0 {
+                #expect(throws: TileCacheError.self) {
+                    try TilePyramid(worldWidth: 64, worldHeight: 64, levels: [level])
+                }
+            }
+        }
+        let values = [-1, 0, 0.9, 7, 8, .infinity, -.infinity, .nan]
+        #expect(values.map { clampedInteger($0, below: 8) } == [0, 0, 0, 7, 7, 7, 0, 0])
+    }
+
     /// Tiles and identities are ordered as the lists of their parts are.
     @Test func orderIsThatOfTheParts() {
         var random = SplitMix64(seed: 3)

@@ -87,6 +87,32 @@ import Testing
         #expect(stayed)
     }
 
+    /// However few entries there are, and whichever pages are empty: what an insertion adds is what was promised.
+    @Test(arguments: [UInt64(7), 8, 9]) func growthIsPromisedToTheByte(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var table = EntryTable(maximumCount: 200)
+        var failures = 0
+        for _ in 0..<20_000 {
+            let key = key(random.below(70))
+            let known = table.find(key)
+            // Now and then the table is emptied, with its memory kept or let go.
+            if random.oneIn(200) {
+                for column in 0..<70 {
+                    let number = table.find(TileCacheTests.key(column))
+                    if number >= 0 { table.remove(number) }
+                }
+                while random.oneIn(2), let range = table.beginDecommit() { table.finishDecommit(range) }
+            } else if known >= 0, random.oneIn(3) {
+                table.remove(known)
+            } else {
+                let promised = table.byteCount + (known < 0 ? table.nextGrowth : 0)
+                _ = table.insert(key)
+                if table.byteCount != promised { failures += 1 }
+            }
+        }
+        #expect(failures == 0, "seed \(seed)")
+    }
+
     /// A table that has been emptied grows as the first time, its index included.
     @Test func anEmptiedTableGrowsAsBefore() {
         var table = EntryTable(maximumCount: 20_000)

@@ -224,6 +224,36 @@ import Testing
         }
     }
 
+    /// By age the tile goes first that has been compressed the longest, whichever was used last before.
+    @Test func whatWasCompressedFirstGoesFirst() {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        small.compressed = .block(4096)
+        small.load(0, 1, 2)
+        #expect(small.pool.payloadBytes == 3 * 4096)
+        for column in [2, 0, 1] {
+            small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
+            small.pool.finishDecommits(small.pool.takePendingDecommits())
+        }
+        #expect(small.resident == [0, 1, 2] && small.decoded.isEmpty)
+        for left in [[0, 1], [1], []] as [Set<Int>] {
+            let bytes = left.count * 4096
+            small.pool.trim(toBytes: bytes, now: small.now)
+            small.pool.finishDecommits(small.pool.takePendingDecommits())
+            #expect(small.resident == left)
+        }
+    }
+
+    /// What a search has looked at: itself, and by value each tile on its way.
+    @Test func searchesAreCounted() {
+        for (eviction, steps) in [(PoolConfiguration.Eviction.recency, 1), (.value, 1 + 1)] {
+            let small = TilePool(tiles: 2) { $0.eviction = eviction }
+            small.load(0, 1)
+            #expect(small.pool.evictionSteps == 0)
+            small.load(2)
+            #expect(small.pool.evictionSteps == steps && small.resident == [1, 2])
+        }
+    }
+
     @Test func aTileLargerThanTheLimitIsRefusedAndCostsNothing() {
         let small = TilePool(tiles: 4)
         let large = small.pool.addLayer(tileBytes: 5 * TilePool.tileBytes)

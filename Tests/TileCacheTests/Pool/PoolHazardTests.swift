@@ -65,6 +65,7 @@ import Testing
         small.install([small.demand(key(0))])
         small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
         #expect(small.beginLoad() == nil)
+        #expect(small.counters.refusals == 1)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
         #expect(small.pool.find(key(0)) != .none)
     }

@@ -53,6 +53,28 @@ extension PoolModel {
         )
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
+        try checkDrawn()
+        var tables = [pool.table.byteCount, pool.pages.bookkeepingBytes] + pool.slots.map(\.bookkeepingBytes)
+        tables += [pool.planBytes, pool.viewBytes, pool.policyBytes, pool.layerBytes, pool.configuration.fixedBytes]
+        let stuck = pool.loads.count { $0?.isWrittenOff == true }
+        tables.append((pool.configuration.workers + stuck) * MemoryLayout<Load?>.stride)
+        try require(pool.bookkeepingBytes == tables.reduce(0, +), "tables take \(tables)")
+    }
+
+    /// What a view draws that lacks nothing is the same for as long as its needs and the version are.
+    private func checkDrawn() throws {
+        for (index, view) in views.enumerated() {
+            if drawn[index]?.tiles != view.tiles { drawn[index] = nil }
+            guard view.entries.allSatisfy({ $0 >= 0 && pool.table[$0].residency.isDecoded }) else { continue }
+            let pixels = view.entries.map { number -> [Int32] in
+                let entry = pool.table[number]
+                return [entry.slot, entry.flags.contains(.stale) ? 1 : 0]
+            }
+            if let last = drawn[index], last.version == pool.drawVersion {
+                try require(last.pixels == pixels, "a view draws other pixels under the same version")
+            }
+            drawn[index] = Drawn(tiles: view.tiles, version: pool.drawVersion, pixels: pixels)
+        }
     }
 
     var busyCodecs: Int { works.count { !$0.isDecoding } }
@@ -120,6 +142,7 @@ extension PoolModel {
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
             try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
+            try require(view.isIncomplete == view.entries.contains(-1), "a view misjudges what it lacks")
         }
     }
 

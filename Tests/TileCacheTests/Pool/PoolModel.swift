@@ -36,6 +36,13 @@ final class PoolModel {
         var isDecoding = false
     }
 
+    struct Drawn {
+        var tiles: [TileKey]
+        var version: UInt64
+        /// Slots, and whether they are outdated.
+        var pixels: [[Int32]]
+    }
+
     struct Lease: Hashable {
         var key: TileKey
         var entry: EntryID
@@ -74,6 +81,8 @@ final class PoolModel {
     /// Blocks and payloads that were damaged or could not be decoded.
     var damaged = 0
     var undecodable = 0
+    /// What a frame of each view would draw that lacked nothing, and the version that it had.
+    var drawn: [Int: Drawn] = [:]
     /// What the model allows for after an operation.
     var committedBefore = 0
     var isOverAllowed = false

@@ -86,6 +86,48 @@ import Testing
         #expect(small.beginLoad()?.key == key(3))
     }
 
+    /// What the plan names without an entry lacks room, in the table; what has gone out of view lacks none.
+    @Test func onlyWhatHasNoEntryLacksRoomForIt() throws {
+        let small = TilePool(tiles: 32)
+        func lacksRoom(for column: Int) -> Bool {
+            small.now += 1_000_000_000_000
+            small.pool.install(Plan(entries: [small.demand(key(column))], followsNeeds: true))
+            #expect(small.beginLoad() == nil)
+            return small.pool.lacksRoomForNeeds
+        }
+        small.install([small.demand(key(0))])
+        small.end(try #require(small.beginLoad()), .failed(isPermanent: false, retryAfter: nil))
+        #expect(!lacksRoom(for: 0))
+        #expect(lacksRoom(for: 1))
+        #expect(!lacksRoom(for: 0))
+    }
+
+    /// A table that is full of what others need: the rest is missed, and entered once there is room.
+    @Test func whatTheTableHasNoRoomForIsMissedAndEnteredLater() {
+        let small = TilePool(tiles: 4)
+        let room = small.pool.table.maximumCount
+        var (first, second) = (ViewNeeds(), ViewNeeds())
+        small.need([0], &second)
+        small.need(Array(1...room - 5), &first)
+        var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
+        let wanted = (0..<10).map { key(10_000 + $0) }
+        small.pool.update(&second, tiles: wanted, level: 3, pan: &pan, zoom: &zoom, now: 7)
+        // Column 0 gives its entry up for one of them.
+        #expect(second.entries.count { $0 < 0 } == 5 && second.isIncomplete)
+        #expect(pan.total == 10 && pan.missed == 10 && pan.hits == 0 && zoom.total == 0)
+        #expect(second.missingSince == Array(repeating: 7, count: 10))
+        small.pool.enterMissing(of: &second)
+        #expect(second.isIncomplete)
+        small.pool.clear(&first)
+        small.pool.enterMissing(of: &second)
+        let entries = wanted.map { small.pool.find($0) }
+        #expect(second.entries == entries && !entries.contains(-1) && !second.isIncomplete)
+        #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].needCount == 1 })
+        #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].visits == 1 })
+        small.pool.clear(&second)
+        #expect(small.entryCount == 0)
+    }
+
     /// Plans with wishes of both kinds in any order, against the order said in one sentence.
     @Test(arguments: 1...40) func anyPlanStartsInItsOrder(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))

@@ -48,6 +48,20 @@ import Testing
         #expect(isShort)
     }
 
+    /// Layers without a share are one group for good; the group of another is the next one's when it is gone.
+    @Test func groupsAreReused() {
+        var lists = TileLists()
+        let share = LayerShare(maximum: 0.5)
+        func groups(_ shares: [LayerShare], from layer: Int) -> [Int] {
+            shares.enumerated().map { lists.group(for: $1, layer: layer + $0) }
+        }
+        let first = groups([share, .all, share], from: 1)
+        #expect(first == [1, 0, 2])
+        for group in first.prefix(2) { lists.remove(group: group) }
+        let later = groups([.all, share, share], from: 4)
+        #expect(later == [0, 1, 3] && lists.groups.map(\.layer) == [-1, 5, 3, 6])
+    }
+
     @Test func whatALayerIsGuaranteedNobodyTakes() {
         let small = pool(tiles: 8, LayerShare(guaranteed: 0.5))
         for column in 0..<6 { small.load(key(column, layer: 1)) }

@@ -47,6 +47,24 @@ import Testing
         #expect(eventually { held.withLock { $0 } == true })
     }
 
+    /// Whoever waits hears of the answer and of the end of a hold, without looking again.
+    @Test func theEndOfAHoldIsToldToo() throws {
+        let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: 0)
+        #expect(
+            load.hold {
+                load.finish(.absent)
+                return true
+            }
+        )
+        let signals = Lock(0)
+        let executor = Executor(wait: { semaphore, _ in
+            while semaphore.wait(timeout: .now()) == .success { signals.withLock { $0 += 1 } }
+            return .success
+        })
+        #expect(load.wait(on: executor) { true } == .absent)
+        #expect(signals.withLock { $0 } == 2)
+    }
+
     @Test func itDoesNotKeepItsSource() throws {
         var source: QueuedSource? = QueuedSource()
         weak let kept = source

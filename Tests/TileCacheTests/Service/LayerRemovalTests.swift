@@ -72,6 +72,16 @@ import Testing
         }
     }
 
+    /// What a layer's tables take: itself in both tables, and its levels in two.
+    @Test func tablesOfALayerAreCounted() throws {
+        let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<LayerRecord.TileSize>.stride
+        let one = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
+        let seven = try pyramid()
+        #expect(LayerRecord.byteCount(of: seven) - LayerRecord.byteCount(of: one) == 6 * level)
+        let least = MemoryLayout<LayerRecord>.stride + MemoryLayout<PoolLayer>.stride
+        #expect(LayerRecord.byteCount(of: one) == least + level)
+    }
+
     /// As in a photo viewer: no memory, no index and no thread for what is gone, whether one at a time or all at once.
     @Test(arguments: [1, 500]) func tenThousandLayersLeaveNothing(atOnce: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(8))
@@ -271,6 +281,7 @@ import Testing
         for layer in all.withLock({ $0.map { $0 } }) { cache.removeLayer(layer) }
         #expect(eventually { holdings(of: cache).layers == 0 && holdings(of: cache).entries == 0 }, "seed \(seed)")
         #expect(cache.counters.limitBreaches == 0)
+        #expect(cache.core.lock.withLock { $0.pool.layerCount } == 0)
     }
 }
 

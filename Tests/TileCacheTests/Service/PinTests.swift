@@ -127,6 +127,7 @@ import Testing
         #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
         let figures = cache.statistics
         #expect(figures.prefetches.started == 30)
+        #expect(cache.core.lock.withLock { [$0.askedBytes, $0.pool.viewBytes] } == [0, 0])
     }
 
     /// Needed tiles come first, and no more is asked for than a quarter of the limit has room for.
@@ -154,7 +155,9 @@ import Testing
         #expect(eventually { cache.statistics.loads.failed == 1 })
         cache.prefetch([third.tile], of: layer)
         #expect(!cache.core.lock.withLock { $0.asked.contains { $0.coordinate == third.tile } })
+        let bytes = cache.core.lock.withLock { [$0.askedBytes, $0.asked.count * MemoryLayout<TileKey>.stride] }
+        #expect(bytes[0] == bytes[1] && bytes[0] > 0)
         cache.removeLayer(layer)
-        #expect(cache.core.lock.withLock { $0.asked.isEmpty })
+        #expect(cache.core.lock.withLock { $0.asked.isEmpty && $0.askedBytes == 0 })
     }
 }

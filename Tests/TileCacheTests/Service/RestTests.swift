@@ -50,5 +50,88 @@ import Testing
         #expect(falls(asleepAt: next, for: 20))
     }
 
+    /// A view has rested a second after its last move, and not while it heads elsewhere; all views together if each has.
+    @Test func viewsHaveRestedTogether() throws {
+        let scene = try StillScene(tiles: 64)
+        let layer = try scene.plainLayer()
+        let start = scene.scheduler.now
+        let second: Int64 = 1_000_000_000
+        func haveRested(after time: Int64) -> Bool { scene.cache.core.read { $0.haveRested(at: start + time) } }
+        #expect(haveRested(after: 0))
+        let views = (0..<2).map { _ in ServiceSetup.quiet(scene.cache, [layer]) }
+        defer { withExtendedLifetime(views) {} }
+        for view in views { view.update(ServiceSetup.viewport(900, 900)) }
+        // Nobody knows yet that they stand.
+        #expect(!haveRested(after: 2 * second))
+        views[0].update(ServiceSetup.viewport(900, 900))
+        #expect(!haveRested(after: 2 * second))
+        views[1].update(ServiceSetup.viewport(900, 900))
+        #expect(!haveRested(after: second - 1) && haveRested(after: second))
+        let later = MonotonicTime(nanoseconds: start + 5 * second)
+        let far = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
+        views[1].update(ServiceSetup.viewport(900, 900), destination: far)
+        #expect(!haveRested(after: 5 * second - 1) && haveRested(after: 5 * second))
+        scene.run()
+    }
+
+    /// Room is worth a plan to whatever is needed or pinned, and to prefetches until the views have rested.
+    @Test func roomIsWorthAPlanToWhatLacksIt() throws {
+        let scene = try StillScene(tiles: 64)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
+        scene.run()
+        let now = scene.scheduler.now
+        let waiting = PinnedRange(layer: layer.index, range: TileRange(level: 0, columns: 0..<1, rows: 0..<1))
+        for number in 0..<16 {
+            let (isLacking, isPinning) = (number & 1 > 0, number & 2 > 0)
+            let (isShort, rests) = (number & 4 > 0, number & 8 > 0)
+            let wantsRoom = scene.cache.core.lock.withLock { state in
+                state.pool.lacksRoomForNeeds = isLacking
+                state.pins = isPinning ? [waiting] : []
+                state.pool.prefetchHasEnded = isShort
+                return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
+            }
+            #expect(wantsRoom == (isLacking || isPinning || (isShort && !rests)), "\(number)")
+        }
+        scene.cache.core.lock.withLock { $0.pins = [] }
+    }
+
+    /// What a plan leaves out because the view moves is planned for once, when the view has stood for long enough.
+    @Test func whatIsLeftOutComesInItsTime() throws {
+        let scene = try StillScene(tiles: 64)
+        let layer = try scene.plainLayer()
+        let start = scene.scheduler.now
+        let stale = Int64(MotionEstimate.staleAfter * 1e9)
+        let view = scene.cache.makeView(
+            layers: [layer],
+            selection: TileLevelSelection(),
+            policy: { HesitantPolicy(until: start + stale) }
+        )
+        defer { withExtendedLifetime(view) {} }
+        view.update(ServiceSetup.viewport(900, 900))
+        scene.run()
+        #expect(scene.cache.statistics.loads.started == 0 && scene.scheduler.pendingTimers == 1)
+        let plans = planCount(scene.cache)
+        #expect(scene.scheduler.passTime() && scene.run())
+        #expect(scene.scheduler.now >= start + stale && scene.scheduler.now < start + stale + DueTimes.step)
+        #expect(scene.cache.statistics.loads.started == 20 && planCount(scene.cache) == plans &+ 1)
+    }
+
     private func planCount(_ cache: TileCache) -> UInt32 { cache.core.lock.withLock { $0.pool.queue.epoch } }
+}
+
+/// Leaves all that is needed out of plans until a time.
+private struct HesitantPolicy: PrefetchPolicy {
+    let until: Int64
+    var isSettled: Bool { true }
+
+    init(until time: Int64) { until = time }
+
+    mutating func observe(_ frame: FrameObservation) {}
+
+    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
+        if context.now < until { plan.hopeless += target.needed }
+    }
 }

@@ -104,7 +104,8 @@ import Testing
         }
         try add(LayerShare(guaranteed: 0.6))
         try add(LayerShare(guaranteed: 0.4))
-        #expect(throws: TileCacheError.self) { try add(LayerShare(guaranteed: 0.1)) }
+        let sum = "the layers' guaranteed shares would be 1.25, more than 1"
+        #expect(throws: TileCacheError.invalidLayer(sum)) { try add(LayerShare(guaranteed: 0.25)) }
     }
 
     @Test func floorsHaveALineOfTheirOwn() throws {

@@ -107,6 +107,21 @@ import Testing
         #expect(Set(plan.map(\.tile)).count == plan.count)
     }
 
+    /// A look counts for a second.
+    @Test func viewsAreWatchedForASecond() throws {
+        let scene = try StillScene(tiles: 16)
+        let view = ServiceSetup.quiet(scene.cache, [try scene.plainLayer()])
+        defer { withExtendedLifetime(view) {} }
+        let start = scene.scheduler.now
+        func isWatched(after time: Int64) -> Bool? {
+            scene.cache.core.read { $0.views[0]?.isDiagnosed(at: start + time) }
+        }
+        #expect(isWatched(after: 0) == false)
+        _ = view.diagnostics()
+        #expect(isWatched(after: 0) == true && isWatched(after: 999_999_999) == true)
+        #expect(isWatched(after: 1_000_000_000) == false)
+    }
+
     /// Nobody asked: nothing is noted.
     @Test func plansOfUnwatchedViewsNoteNothing() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))

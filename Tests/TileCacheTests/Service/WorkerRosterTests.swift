@@ -69,3 +69,23 @@ import Testing
         }
     }
 }
+
+/// Calls within calls on several threads against a list of them.
+@Suite struct RunningCallbacksTests {
+    @Test(arguments: [UInt64(1), 2, 3]) func threadsAreWithinUntilTheirLastCallEnds(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var running = RunningCallbacks()
+        var calls: [UInt64] = []
+        for _ in 0..<2000 {
+            let thread = UInt64(random.below(4))
+            if random.oneIn(2), let index = calls.firstIndex(of: thread) {
+                calls.remove(at: index)
+                running.leave(thread)
+            } else if calls.count < 12 {
+                calls.append(thread)
+                running.enter(thread)
+            }
+            for thread in 0..<UInt64(4) { #expect(running.isWithin(thread) == calls.contains(thread), "seed \(seed)") }
+        }
+    }
+}

@@ -43,7 +43,31 @@ import Testing
         scheduler.interrupts = true
         try #require(scheduler.settle(atMost: 1000))
         #expect(calls.withLock { $0 } == [0, 1])
-        #expect(views[1].frame().missingTileCount == 0)
+        #expect(views[1].frame().missingTileCount == 0 && views[1].frame().count == 1)
+    }
+
+    /// A frame that lacks something is composed anew each time, any other once for as long as nothing changes.
+    @Test func aFrameThatLacksNothingIsComposedOnce() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        func contents() -> ObjectIdentifier? {
+            _ = view.frame()
+            return scene.cache.core.read { $0.views[0]?.contents.map { ObjectIdentifier($0) } }
+        }
+        view.update(needing: (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0)) })
+        let held = view.frame()
+        #expect(held.missingTileCount == 2)
+        let first = contents()
+        scene.run()
+        let second = contents()
+        #expect(first != second && contents() == second)
+        scene.need(0..<1, of: layer, view)
+        let third = contents()
+        #expect(third != second && contents() == third)
+        scene.cache.invalidate(layer)
+        #expect(contents() != third)
     }
 
     @Test func manyReasonsForAPlanAreOne() throws {
@@ -81,6 +105,90 @@ import Testing
         #expect(scheduler.pendingTimers == 0)
         #expect(scheduler.settle(atMost: 1000))
         #expect(cache.shutdown(timeout: .zero))
+    }
+
+    /// From the plan that names a tile to the worker that takes it.
+    @Test func waitsForAWorkerAreCountedToTheNanosecond() throws {
+        let scene = try StillScene(tiles: 16, workers: 1)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<2, of: layer, view)
+        scene.scheduler.spend(nanoseconds: 3_000_000)
+        scene.cache.prefetch([scene.tile(9)], of: layer)
+        scene.run()
+        scene.scheduler.spend(nanoseconds: 4_000_000)
+        for _ in 0..<3 {
+            source.answer(try #require(source.take().first))
+            scene.run()
+        }
+        let figures = scene.cache.statistics
+        #expect(figures.demandWaits.count == 2 && figures.demandWaits.maximum == 7_000_000)
+        #expect(figures.prefetchWaits.count == 1 && figures.prefetchWaits.maximum == 4_000_000)
+    }
+
+    /// The look that finds one load stuck sees to the next one.
+    @Test func eachLoadIsFoundStuckInItsTime() throws {
+        let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = 2_000_000 }
+        let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        scene.scheduler.spend(nanoseconds: 1_500_000)
+        scene.need(0..<2, of: layer, view)
+        #expect(scene.cache.statistics.loadsInFlight == 2)
+        var stuck: [Int] = []
+        for _ in 0..<8 where scene.scheduler.passTime() {
+            scene.run()
+            stuck.append(scene.cache.core.read { $0.pool.writtenOffCount })
+        }
+        #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
+    }
+
+    /// Loads and a decoder are found stuck by one look that has a spare worker for one of them alone.
+    @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
+        let scene = try StillScene(tiles: 64) {
+            $0.usesCompressedTier = true
+            $0.stuckLoadTime = 2_000_000
+        }
+        let decoder = PausedDecoder(payloadBytes: 4096)
+        let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
+        let silent = try (0..<4).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
+        let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: encoded, view)
+        view.update(needing: [])
+        scene.run()
+        #expect(scene.cache.demote(scene.tile(0), of: encoded))
+        func figures() -> [Int] {
+            scene.cache.core.read { state in
+                [state.workers.spare.count, state.pool.writtenOffCount, state.pool.layers[encoded.index].stuckDecodes]
+            }
+        }
+        func look() {
+            scene.run()
+            for _ in 0..<3 where scene.scheduler.passTime() { scene.run() }
+        }
+        var wishes: [NeededTile] = []
+        // Two workers have six spare ones; a layer has no more loads in flight than there are workers.
+        for (layer, count) in [(0, 2), (1, 2), (2, 1)] {
+            wishes += (0..<count).map { NeededTile(layer: silent[layer], tile: scene.tile($0)) }
+            view.update(needing: wishes)
+            look()
+        }
+        #expect(figures() == [1, 5, 0])
+        var within: [Int] = []
+        decoder.whileDecoding = { _ in
+            look()
+            within = figures()
+        }
+        wishes.insert(NeededTile(layer: silent[3], tile: scene.tile(0), importance: 2), at: 0)
+        wishes.append(NeededTile(layer: encoded, tile: scene.tile(0), importance: 2))
+        view.update(needing: wishes)
+        scene.run()
+        #expect(within == [0, 6, 0])
+        #expect(figures() == [0, 6, 0] && scene.decoded(0..<1, of: encoded) == 1)
     }
 
     /// A source that asks for a wait without end is asked again after a day.

@@ -1,0 +1,251 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+/// Whatever makes it possible that a needed tile comes asks for the plan that brings it: no view is updated or drawn after
+/// it, and no timer runs.
+@Suite(.timeLimit(.minutes(15))) struct PlanRequestTests {
+    @Test func whatPinsLeftNoRoomForComesWhenTheyEnd() throws {
+        let scene = try StillScene(tiles: 8)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        let pinned = (20..<24).map { scene.tile($0) }
+        try scene.cache.pin(pinned, of: layer)
+        #expect(scene.run() && scene.resident(20..<24, of: layer) == 4)
+        scene.need(0..<6, of: layer, view)
+        #expect(scene.isShort && scene.resident(0..<6, of: layer) == 4)
+        scene.cache.unpin(pinned, of: layer)
+        #expect(scene.run() && scene.resident(0..<6, of: layer) == 6)
+    }
+
+    @Test func whatAnotherViewLeftNoRoomForComesWhenItEnds() throws {
+        let scene = try StillScene(tiles: 4)
+        let layer = try scene.plainLayer()
+        var other: TileView? = ServiceSetup.quiet(scene.cache, [layer])
+        if let other { scene.need(20..<24, of: layer, other) }
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<2, of: layer, view)
+        #expect(scene.isShort && scene.resident(0..<2, of: layer) == 0)
+        other = nil
+        #expect(scene.run() && scene.resident(0..<2, of: layer) == 2)
+    }
+
+    /// A prefetch keeps its slot until it ends, whichever way.
+    @Test(arguments: [true, false]) func whatALoadLeftNoRoomForComesWhenItEnds(isAbsent: Bool) throws {
+        let scene = try StillScene(tiles: 4)
+        let layer = try scene.plainLayer()
+        let source = QueuedSource(layer: 1)
+        let other = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.cache.prefetch([scene.tile(40)], of: other)
+        scene.run()
+        let request = try #require(source.take().first)
+        scene.need(0..<4, of: layer, view)
+        #expect(scene.isShort && scene.resident(0..<4, of: layer) == 3)
+        if isAbsent { request.completeAbsent() } else { source.answer(request) }
+        #expect(scene.run() && scene.resident(0..<4, of: layer) == 4)
+    }
+
+    @Test func whatFramesLeftNoRoomForComesWhenTheyEnd() throws {
+        let scene = try StillScene(tiles: 4)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<4, of: layer, view)
+        var frame: TileFrame? = view.frame()
+        #expect(frame?.count == 4)
+        scene.need(10..<14, of: layer, view)
+        #expect(scene.isShort && scene.resident(10..<14, of: layer) == 0)
+        withExtendedLifetime(frame) {}
+        frame = nil
+        #expect(scene.run() && scene.resident(10..<14, of: layer) == 4)
+    }
+
+    @Test func whatALentTileLeftNoRoomForComesWhenItIsGivenBack() throws {
+        let scene = try StillScene(tiles: 2)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(40..<41, of: layer, view)
+        let lent: Void? = scene.cache.withTile(scene.tile(40), of: layer) { _ in
+            scene.need(0..<2, of: layer, view)
+            #expect(scene.isShort && scene.resident(0..<2, of: layer) == 1)
+        }
+        #expect(lent != nil && scene.run() && scene.resident(0..<2, of: layer) == 2)
+    }
+
+    /// A limit that was lowered below what is held is reached when that ends, in more steps than one hold of the lock takes.
+    @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aLimitIsReachedWhenFramesEnd(count: Int) throws {
+        let scene = try StillScene(tiles: count + 4)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        view.update(
+            needing: (0..<count).map { NeededTile(layer: layer, tile: scene.tile($0 % 64, row: $0 / 64)) }
+        )
+        scene.run()
+        var frame: TileFrame? = view.frame()
+        #expect(frame?.count == count)
+        view.update(needing: [])
+        scene.run()
+        scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
+        scene.run()
+        #expect(scene.cache.statistics.memory.used.bytes == count * StillScene.tileBytes)
+        withExtendedLifetime(frame) {}
+        frame = nil
+        #expect(scene.run() && scene.cache.statistics.memory.used.bytes <= StillScene.tileBytes / 2)
+    }
+
+    @Test func aLimitIsReachedWhenALentTileIsGivenBack() throws {
+        let scene = try StillScene(tiles: 4)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        _ = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+            view.update(needing: [])
+            scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
+            scene.run()
+            #expect(scene.cache.statistics.memory.used.bytes == StillScene.tileBytes)
+        }
+        #expect(scene.run() && scene.cache.statistics.memory.used.bytes == 0)
+    }
+
+    /// What frames held goes to the needed tiles of a lower limit.
+    @Test func whatALowerLimitHasRoomForComesWhenFramesEnd() throws {
+        let scene = try StillScene(tiles: 8)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<8, of: layer, view)
+        var frame: TileFrame? = view.frame()
+        #expect(frame?.count == 8)
+        scene.need(20..<22, of: layer, view)
+        scene.cache.byteLimit = .bytes(4 * StillScene.tileBytes)
+        scene.run()
+        #expect(scene.resident(20..<22, of: layer) == 0)
+        withExtendedLifetime(frame) {}
+        frame = nil
+        #expect(scene.run() && scene.resident(20..<22, of: layer) == 2)
+    }
+
+    /// A decoder's copy of a payload is memory that a needed tile may lack.
+    @Test func whatADecoderLeftNoRoomForComesWhenItReturns() throws {
+        let half = StillScene.tileBytes / 2
+        // A codec takes more than a few tiles: others fill the limit.
+        let scene = try StillScene(tiles: 42, bytes: half) { $0.usesCompressedTier = true }
+        let source = PausedDecoder(payloadBytes: half)
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let plain = try scene.plainLayer()
+        let others = ServiceSetup.quiet(scene.cache, [plain])
+        defer { withExtendedLifetime(others) {} }
+        scene.need(20..<60, of: plain, others)
+        let view = ServiceSetup.quiet(scene.cache, [layer, plain])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        view.update(needing: [])
+        scene.run()
+        #expect(scene.cache.demote(scene.tile(0), of: layer))
+        var missing = 0
+        source.whileDecoding = { _ in
+            view.update(needing: [
+                NeededTile(layer: layer, tile: scene.tile(0)), NeededTile(layer: plain, tile: scene.tile(1)),
+            ])
+            scene.run()
+            #expect(scene.isShort)
+            missing = 1 - scene.resident(1..<2, of: plain)
+        }
+        scene.need(0..<1, of: layer, view)
+        #expect(missing == 1)
+        #expect(scene.resident(1..<2, of: plain) == 1 && scene.decoded(0..<1, of: layer) == 1)
+    }
+
+    /// A layer whose decoder hangs has no other tile decoded meanwhile; when it returns, they come.
+    @Test func whatAStuckDecoderKeptWaitingComesWhenItReturns() throws {
+        let scene = try StillScene(tiles: 16, workers: 1) {
+            $0.usesCompressedTier = true
+            $0.stuckLoadTime = 2_000_000
+        }
+        let source = PausedDecoder(payloadBytes: 4096)
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<2, of: layer, view)
+        view.update(needing: [])
+        scene.run()
+        #expect((0..<2).allSatisfy { scene.cache.demote(scene.tile($0), of: layer) })
+        var replaced = 0
+        source.whileDecoding = { tile in
+            guard tile.column == 0 else { return }
+            // The first look is a moment too early.
+            for _ in 0..<3 where replaced == 0 {
+                scene.run()
+                _ = scene.scheduler.passTime()
+                scene.run()
+                replaced = scene.cache.core.read { $0.pool.layers[layer.index].stuckDecodes }
+            }
+            #expect(scene.decoded(1..<2, of: layer) == 0)
+        }
+        scene.need(0..<2, of: layer, view)
+        #expect(replaced == 1)
+        #expect(scene.decoded(0..<2, of: layer) == 2)
+        let workers = scene.cache.core.read { $0.workers }
+        #expect(workers.idle.count == 1 && workers.spare.count == 3)
+    }
+
+    /// The table had no room for pinned tiles; once it has, all of them are entered, whatever becomes of their loads.
+    @Test func allPinsAreEnteredOnceTheTableHasRoom() throws {
+        let scene = try StillScene(tiles: 256, workers: 1) { $0.grantsBookkeeping = false }
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 32_768, worldHeight: 32_768, tileSize: 32)
+        let source = QueuedSource()
+        let silent = try scene.cache.addLayer(source, pyramid: pyramid)
+        let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        view.update(
+            needing: (0..<1024).map {
+                NeededTile(layer: layer, tile: TileCoordinate(level: 10, column: $0 % 32, row: $0 / 32))
+            }
+        )
+        scene.run()
+        #expect(scene.isShort)
+        try scene.cache.pin((0..<400).map { TileCoordinate(level: 10, column: $0, row: 0) }, of: silent)
+        scene.run()
+        let entered = { scene.cache.core.read { state in state.pins.reduce(0) { $0 + $1.entered } } }
+        #expect(entered() < 400 - 2 * PoolState.stepsAtOnce)
+        view.update(needing: [])
+        #expect(scene.run() && entered() == 400)
+    }
+
+    @Test func pinnedTilesAndThoseAskedForOnceComeAtOnce() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        try scene.cache.pin([scene.tile(0)], of: layer)
+        #expect(scene.run() && scene.resident(0..<1, of: layer) == 1)
+        scene.cache.prefetch([scene.tile(1)], of: layer)
+        #expect(scene.run() && scene.resident(1..<2, of: layer) == 1)
+    }
+
+    /// What goes though it is needed comes back.
+    @Test func neededTilesComeBackAfterATrimAndAnInvalidation() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<3, of: layer, view)
+        scene.cache.trim(to: .bytes(0))
+        #expect(scene.resident(0..<3, of: layer) == 0)
+        #expect(scene.run() && scene.resident(0..<3, of: layer) == 3)
+        scene.cache.invalidate(layer, region: nil, keepsStale: false)
+        #expect(scene.resident(0..<3, of: layer) == 0)
+        #expect(scene.run() && scene.resident(0..<3, of: layer) == 3)
+        scene.cache.byteLimit = .bytes(StillScene.tileBytes)
+        scene.run()
+        scene.cache.byteLimit = .bytes(16 * StillScene.tileBytes)
+        #expect(scene.run() && scene.resident(0..<3, of: layer) == 3)
+    }
+}

@@ -1,0 +1,144 @@
+import Dispatch
+import Testing
+
+@testable import TileCache
+
+/// What is left of a removed layer goes with its last job, hold and byte, and takes nothing of other layers along: no view
+/// is updated after it, and no timer runs.
+@Suite(.timeLimit(.minutes(15))) struct RemovalEndTests {
+    private func layers(_ scene: StillScene) -> Int { scene.cache.core.read { $0.layers.count } }
+    private func slotSizes(_ scene: StillScene) -> Int { scene.cache.core.read { $0.pool.slots.count } }
+
+    @Test func aLayerIsGoneWhenItsDecoderReturns() throws {
+        let scene = try StillScene(tiles: 16) { $0.usesCompressedTier = true }
+        _ = try scene.plainLayer()
+        let source = PausedDecoder(payloadBytes: 4096)
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        view.update(needing: [])
+        scene.run()
+        #expect(scene.cache.demote(scene.tile(0), of: layer))
+        source.whileDecoding = { _ in
+            scene.cache.removeLayer(layer)
+            scene.run()
+            #expect(layers(scene) == 2)
+        }
+        scene.need(0..<1, of: layer, view)
+        #expect(layers(scene) == 1)
+    }
+
+    /// Slots of a size that no layer has any more, in more steps than one hold of the lock takes.
+    @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aSizeIsGoneWhenTheLastFrameEnds(count: Int) throws {
+        let scene = try StillScene(tiles: 200)
+        _ = try scene.plainLayer()
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 32)
+        let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        view.update(
+            needing: (0..<count).map {
+                NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
+            }
+        )
+        scene.run()
+        var frame: TileFrame? = view.frame()
+        #expect(frame?.count == count)
+        scene.cache.removeLayer(layer)
+        scene.run()
+        #expect(layers(scene) == 1 && slotSizes(scene) == 2)
+        withExtendedLifetime(frame) {}
+        frame = nil
+        scene.run()
+        #expect(slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
+    }
+
+    /// Memory of tiles goes though another layer has tiles of the same size, in as many steps as it takes.
+    @Test func whatARemovedLayerLeavesUnusedGoes() throws {
+        let count = 8 * PoolState.stepsAtOnce
+        let scene = try StillScene(tiles: 400)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 32)
+        _ = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let layer = try scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        view.update(
+            needing: (0..<count).map {
+                NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
+            }
+        )
+        scene.run()
+        #expect(scene.cache.statistics.memory.used.bytes == count * 4096)
+        scene.cache.removeLayer(layer)
+        #expect(scene.run() && slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
+    }
+
+    /// A plan is made after the removal has begun; its end drops that plan, which no worker has looked at.
+    @Test func anotherLayersTilesComeThoughTheRemovalDropsTheirPlan() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        let other = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer, other])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<3, of: other, view)
+        view.update(needing: [])
+        scene.run()
+        scene.scheduler.nestsWorkers = false
+        scene.meanwhile = {
+            scene.run()
+            return false
+        }
+        defer { scene.meanwhile = nil }
+        scene.scheduler.post(
+            {
+                view.update(needing: [NeededTile(layer: layer, tile: scene.tile(9))])
+                scene.cache.removeLayer(other)
+            },
+            on: DispatchQueue(label: "test.renderer")
+        )
+        #expect(scene.run() && layers(scene) == 1)
+        #expect(scene.resident(9..<10, of: layer) == 1)
+    }
+
+    /// A removal that ends while a plan is being made waits for it.
+    @Test func aLayerThatAPlanNamesIsGoneAfterThePlan() throws {
+        let scene = try StillScene(tiles: 16)
+        _ = try scene.plainLayer()
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<3, of: layer, view)
+        let core = scene.cache.core
+        scene.meanwhile = {
+            guard core.lock.withLock({ $0.isPlanning && !$0.removedLayers.isEmpty }) else { return false }
+            core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.index) }
+            core.perform { _ = $0.finishRemovals() }
+            return true
+        }
+        // The first half of a removal; the second one comes as the plan is made.
+        let record = core.perform { $0.beginRemoval(of: layer, now: 0) }
+        #expect(record != nil && scene.run())
+        #expect(scene.meanwhile == nil && layers(scene) == 1)
+    }
+
+    /// A request that its source has not seen when the cache or the layer ends is unwanted from the start.
+    @Test(arguments: [true, false]) func aRequestThatComesTooLateIsUnwanted(isRemoval: Bool) throws {
+        let scene = try StillScene(tiles: 16)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.meanwhile = {
+            let isUnseen = scene.cache.core.lock.withLock { $0.pool.loadCount == 1 && $0.requests.isEmpty }
+            guard isUnseen else { return false }
+            if isRemoval { scene.cache.removeLayer(layer) } else { scene.cache.shutdown(timeout: .zero) }
+            return true
+        }
+        scene.need(0..<1, of: layer, view)
+        let request = try #require(source.take().first)
+        #expect(scene.meanwhile == nil && !request.isWanted)
+        request.cancel()
+        #expect(scene.run() && scene.cache.shutdown(timeout: .zero))
+    }
+}

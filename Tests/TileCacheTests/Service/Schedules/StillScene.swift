@@ -1,0 +1,113 @@
+import Dispatch
+
+@testable import TileCache
+
+/// A cache on one thread whose time stands still: what comes has been asked for, by no timer and by no other update.
+final class StillScene: @unchecked Sendable {
+    // Of one thread only.
+    /// Tiles of 64 x 64 pixels in RGBA.
+    static let tileBytes = 16_384
+
+    let scheduler = StepScheduler(seed: 1)
+    /// Called where a step takes the lock again, but not within itself, until it says that it is done.
+    var meanwhile: (() -> Bool)? {
+        get { interruption.meanwhile }
+        set { interruption.meanwhile = newValue }
+    }
+    private let interruption = Interruption()
+    let cache: TileCache
+    let pyramid: TilePyramid
+
+    /// - Parameters:
+    ///   - tiles: the limit; tables are granted on top of it. Tiles that are cold go, unless told otherwise.
+    ///   - bytes: more of the limit. Default: 0.
+    init(
+        tiles: Int,
+        bytes: Int = 0,
+        workers: Int = 2,
+        _ change: (inout TileCache.Configuration) -> Void = { _ in }
+    ) throws {
+        pyramid = try ServiceSetup.pyramid()
+        scheduler.interrupts = false
+        scheduler.takesTime = false
+        var configuration = TileCache.Configuration(
+            byteLimit: .bytes(tiles * Self.tileBytes + bytes),
+            workers: workers
+        )
+        configuration.grantsBookkeeping = true
+        configuration.usesCompressedTier = false
+        scheduler.adopt(&configuration)
+        configuration.executor.interleave = { [interruption] in interruption.run() }
+        change(&configuration)
+        cache = try TileCache(configuration)
+    }
+
+    func plainLayer() throws -> LayerID { try cache.addLayer(PlainSource(), pyramid: pyramid) }
+
+    func tile(_ column: Int, row: Int = 0) -> TileCoordinate { TileCoordinate(level: 6, column: column, row: row) }
+
+    /// Lets everything happen that needs no time to pass; whether it ends.
+    @discardableResult
+    func run() -> Bool { scheduler.runAll() }
+
+    /// Lets a view need tiles of one row, the first ones most of all, and lets everything happen.
+    func need(_ columns: Range<Int>, of layer: LayerID, _ view: TileView) {
+        view.update(
+            needing: columns.map { NeededTile(layer: layer, tile: tile($0), importance: Float(-$0)) }
+        )
+        run()
+    }
+
+    func resident(_ columns: Range<Int>, of layer: LayerID) -> Int {
+        columns.count { cache.isResident(tile($0), of: layer) }
+    }
+
+    func decoded(_ columns: Range<Int>, of layer: LayerID) -> Int {
+        cache.core.read { state in
+            columns.count { state.pool.residency(of: TileKey(layer: layer.index, tile($0))).isDecoded }
+        }
+    }
+
+    var isShort: Bool { cache.core.read { $0.pool.lacksRoomForNeeds } }
+}
+
+private final class Interruption: @unchecked Sendable {
+    // Of one thread only.
+    var meanwhile: (() -> Bool)?
+
+    func run() {
+        guard let once = meanwhile else { return }
+        meanwhile = nil
+        if !once() { meanwhile = once }
+    }
+}
+
+/// A source that hands over payloads, and whose decoder lets a test do something meanwhile.
+final class PausedDecoder: BlockingTileSource, TileDecoder, @unchecked Sendable {
+    // Of one thread only.
+    private let payloadBytes: Int
+    /// Called within each decoding.
+    var whileDecoding: ((TileCoordinate) -> Void)?
+
+    init(payloadBytes: Int) { self.payloadBytes = payloadBytes }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
+        // Noise: its payload is the smaller form.
+        var random = SplitMix64(seed: UInt64(tile.column))
+        pixels.withMutableBytes { bytes in
+            for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
+        }
+        let payload = [UInt8](repeating: UInt8(truncatingIfNeeded: tile.column), count: payloadBytes)
+        _ = payload.withUnsafeBytes { pixels.keepEncoded($0) }
+        return .pixels
+    }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        whileDecoding?(tile)
+        fill(&pixels, with: 7)
+    }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+@testable import TileCache
+
+/// What a view remembers from update to update, worked out by hand.
+@Suite struct ViewModelTests {
+    private func model(layers: Int = 1) throws -> ViewModel {
+        let pyramid = try ServiceSetup.pyramid()
+        return ViewModel(
+            layers: (0..<layers).map { ViewLayer(id: LayerID($0), pyramid: pyramid) },
+            selection: TileLevelSelection()
+        )
+    }
+
+    private func list(_ columns: [Int], layer: Int = 0, importance: Float = 1) -> [NeededTile] {
+        columns.map {
+            NeededTile(
+                layer: LayerID(layer),
+                tile: TileCoordinate(level: 6, column: $0, row: 0),
+                importance: importance
+            )
+        }
+    }
+
+    /// Of frames at rest a policy learns afterwards: as many as lie within a tenth of a second, one more, and no less than
+    /// eight.
+    @Test(arguments: [10, 300], [10, 50]) func restsAreLearnedFromAfterwards(frames: Int, span: Int) throws {
+        let small = TilePool(tiles: 100)
+        var view = try model()
+        let milliseconds: Int64 = 1_000_000
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        #expect(view.hasMoved && !view.hasRested(at: 2000 * milliseconds))
+        for frame in 1...frames { view.rest(at: Int64(frame * span) * milliseconds) }
+        #expect(!view.hasMoved && view.hasRested(at: 1000 * milliseconds) && !view.hasRested(at: 999 * milliseconds))
+        let learned = view.takeSnapshot().layers[0].observations.map { Int($0.time / milliseconds) }
+        let kept = min(max(100 / span + 2, 8), frames)
+        #expect(learned == [0] + (frames - kept + 1...frames).map { $0 * span })
+        #expect(view.takeSnapshot().layers[0].observations.isEmpty)
+    }
+
+    /// A list moves the view if it is its first one, or another, in tiles, order or importance, for any of its layers.
+    @Test func anotherListIsAMove() throws {
+        let small = TilePool(tiles: 100)
+        _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
+        for layers in 1...2 {
+            var view = try model(layers: layers)
+            var now: Int64 = 0
+            func moves(_ list: [NeededTile]) -> Bool {
+                now += 1
+                view.update(list, now: now, pool: &small.pool)
+                return view.hasMoved
+            }
+            #expect(moves([]) && !moves([]))
+            #expect(moves(list([1, 2])) && !moves(list([1, 2])))
+            #expect(moves(list([2, 1])) && !moves(list([2, 1])))
+            #expect(moves(list([2, 1], importance: 3)) && !moves(list([2, 1], importance: 3)))
+            guard layers == 2 else { continue }
+            #expect(moves(list([1]) + list([5], layer: 1)))
+            #expect(!moves(list([1]) + list([5], layer: 1)))
+            #expect(moves(list([2]) + list([5], layer: 1)))
+            #expect(moves(list([2]) + list([6], layer: 1)))
+        }
+    }
+
+    /// What matters equally stays in the order of the list.
+    @Test func aListIsOrderedByImportanceAlone() throws {
+        let small = TilePool(tiles: 100)
+        var view = try model()
+        let columns = [7, 3, 9, 1, 5, 0, 2]
+        view.update(list(columns) + list([20, 11], importance: 2), now: 0, pool: &small.pool)
+        #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
+    }
+
+    /// What there was no memory for is found once there is, and the view is whole then.
+    @Test func aViewIsTruncatedUntilThereIsMemory() throws {
+        let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
+        var view = try model()
+        let wide = TileViewport(center: WorldPoint(x: 2048, y: 2048), width: 1280, height: 1280)
+        _ = view.update(wide, now: 0, pool: &small.pool)
+        #expect(view.isTruncated && view.shortfallBytes > 0 && view.layers[0].needs.tiles.count < 400)
+        small.pool.setByteLimit(1 << 20, now: 0)
+        view.refit(now: 0, pool: &small.pool)
+        #expect(!view.isTruncated && view.shortfallBytes == 0 && view.layers[0].needs.tiles.count >= 400)
+    }
+}
