@@ -1,7 +1,7 @@
-/// Paints what covers areas: sea, land, forest, towns; and the rivers, which are the edges of areas too.
+/// Paints areas: sea, land, forest, towns; and rivers, which are edges of areas.
 ///
-/// Fields are known every four pixels. Where none of them crosses a border between four such points the sixteen pixels
-/// are one colour, which is most of a map; elsewhere each pixel is blended from how far it is from each border.
+/// Fields are known every four pixels. If none of them crosses a border between four such points, the sixteen pixels
+/// have one colour, as most of a map does. Elsewhere each pixel is blended by its distance from each border.
 struct AreaPainter {
     private let frame: TileFrame
     private let plan: TownPlan
@@ -11,7 +11,7 @@ struct AreaPainter {
     private let growth: [Float]
     private let rivers: [Float]
     private let towns: TownGrid
-    /// Half of the width of a river in pixels; 0 where rivers are too many to be shown.
+    /// Half the width of a river in pixels; 0 if rivers are too dense to be shown.
     private let riverHalfWidth: Float
 
     init(frame: TileFrame, terrain: Terrain, towns: TownGrid, salt: UInt32) {
@@ -54,7 +54,7 @@ struct AreaPainter {
         }
     }
 
-    /// One square between four field points, and what may be seen in it.
+    /// One square between four field points.
     private struct Cell {
         let elevation: Patch
         let rivers: Patch
@@ -65,9 +65,9 @@ struct AreaPainter {
         let town: Border
         let owner: Settlement?
         let fields: FieldGroup?
-        /// Whether no river, no coast and no border of anything comes near: one colour, unless there is detail.
+        /// Whether no river, coast or border is near: one colour, unless there is detail.
         let isPlain: Bool
-        /// Whether rivers stay away.
+        /// Whether no river is near.
         let isDry: Bool
 
         init(_ painter: AreaPainter, column: Int, row: Int) {
@@ -146,15 +146,15 @@ struct AreaPainter {
         }
     }
 
-    /// The middle of a pixel in world pixels.
+    /// Centre of a pixel in world pixels.
     private func world(_ pixel: Int) -> Double { (Double(pixel) + 0.5) * frame.worldPerPixel }
 }
 
-/// Where a field crosses a threshold within a patch: how much of a pixel lies above it.
+/// Border at which a field crosses a threshold within a patch, as coverage of each pixel.
 private struct Border {
     private let patch: Patch
     private let threshold: Float
-    /// The same for the whole patch, 0 or 1, where the border is not in it.
+    /// Coverage of the whole patch, 0 or 1, if the border is not in it.
     let part: Float?
 
     init(_ patch: Patch, _ threshold: Float) {
@@ -175,7 +175,7 @@ private struct Patch {
     private let b: Float
     private let c: Float
     private let d: Float
-    /// How much the field changes over a pixel where it changes most.
+    /// Maximum change of the field over a pixel.
     let slope: Float
 
     init(_ field: [Float], _ index: Int, _ columns: Int) {
@@ -184,7 +184,7 @@ private struct Patch {
         let step = Float(TileFrame.step)
         let across = ((b - a) + (d - c)) / (2 * step)
         let down = ((c - a) + (d - b)) / (2 * step)
-        // On a flat summit the border is wherever it likes to be, but not infinitely wide.
+        // On a flat summit the border is undefined; the bound keeps it from being infinitely wide.
         slope = max((across * across + down * down).squareRoot(), 1e-5)
     }
 
@@ -199,13 +199,13 @@ private struct Patch {
     /// Whether all of it is above a threshold that it does not cross.
     func isAbove(_ threshold: Float) -> Bool { a > threshold }
 
-    /// Whether no pixel is nearer to a threshold than some pixels.
+    /// Whether no pixel is nearer to a threshold than this many pixels.
     func isClear(of threshold: Float, by pixels: Float = 0.5) -> Bool {
         let (low, high) = (min(min(a, b), min(c, d)), max(max(a, b), max(c, d)))
         return low - threshold > slope * pixels || threshold - high > slope * pixels
     }
 
-    /// Whether every pixel is farther below 0 than some pixels.
+    /// Whether every pixel is farther below 0 than this many pixels.
     func isBelow(_ pixels: Float) -> Bool {
         max(max(a, b), max(c, d)) < slope * pixels
     }

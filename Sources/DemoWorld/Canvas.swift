@@ -1,10 +1,10 @@
-/// A colour without alpha, each part from 0 to 255.
+/// A colour without alpha, components from 0 to 255.
 struct Color: Equatable {
     var red: Float
     var green: Float
     var blue: Float
 
-    /// Makes a colour from `0xRRGGBB`.
+    /// Creates a colour from `0xRRGGBB`.
     @inline(__always)
     init(_ hex: UInt32) {
         red = Float((hex >> 16) & 255)
@@ -12,7 +12,7 @@ struct Color: Equatable {
         blue = Float(hex & 255)
     }
 
-    /// Moves towards another colour by a part from 0 to 1.
+    /// Moves towards another colour by a fraction from 0 to 1.
     @inline(__always)
     mutating func mix(_ other: Color, _ part: Float) {
         red += (other.red - red) * part
@@ -20,7 +20,7 @@ struct Color: Equatable {
         blue += (other.blue - blue) * part
     }
 
-    /// Makes it darker or lighter by a factor.
+    /// Multiplies the brightness by a factor.
     mutating func shade(_ factor: Float) {
         red = min(red * factor, 255)
         green = min(green * factor, 255)
@@ -33,16 +33,16 @@ struct Color: Equatable {
     }
 }
 
-/// The pixels of one tile, addressed by their place in the level's plane.
+/// Pixels of one tile, addressed by their place in the level's plane.
 struct Canvas {
     let frame: TileFrame
     private let pixels: UnsafeMutableRawPointer
     private let bytesPerRow: Int
 
     /// - Parameters:
-    ///   - frame: which pixels of the plane these are.
-    ///   - pixels: the first byte of the first row; four bytes a pixel.
-    ///   - bytesPerRow: from the start of one row to the start of the next.
+    ///   - frame: The pixels' place in the plane.
+    ///   - pixels: The first byte of the first row; four bytes a pixel.
+    ///   - bytesPerRow: Bytes from the start of one row to the start of the next.
     init(frame: TileFrame, pixels: UnsafeMutableRawPointer, bytesPerRow: Int) {
         self.frame = frame
         self.pixels = pixels
@@ -72,7 +72,7 @@ struct Canvas {
     }
 }
 
-/// The colours of the map: computed, and so constants where they are used; stored ones are checked for having been made.
+/// Colours of the map. Computed, hence constants at their use; stored ones are checked for initialization.
 enum Palette {
     static var sea: Color { Color(0xA9CFE0) }
     static var deepSea: Color { Color(0x9AC3D8) }

@@ -2,13 +2,13 @@ public import TileCache
 
 /// A ``DemoWorld`` as a source of tiles for a cache's layer.
 public struct DemoTileSource: BlockingTileSource {
-    /// The world that is drawn.
+    /// The world to draw.
     public let world: DemoWorld
-    /// How its pixels are laid out.
+    /// Pixel format.
     public let format: TilePixelFormat
     private let maximumLevel: Int
 
-    /// A format that the world cannot be drawn in.
+    /// Error for a format that the world cannot be drawn in.
     public struct UnsupportedFormat: Error, CustomStringConvertible {
         /// The format.
         public let format: TilePixelFormat
@@ -16,14 +16,14 @@ public struct DemoTileSource: BlockingTileSource {
         public var description: String { "the built-in world cannot be drawn as \(format)" }
     }
 
-    /// Makes a source.
+    /// Creates a source.
     ///
     /// - Parameters:
-    ///   - worldWidth: in world pixels.
-    ///   - worldHeight: in world pixels.
-    ///   - tileSize: pixels a side of a tile.
-    ///   - format: `rgba8` or `bgra8`; `rgba8` unless given.
-    ///   - seed: the same seed is the same world.
+    ///   - worldWidth: In world pixels.
+    ///   - worldHeight: In world pixels.
+    ///   - tileSize: Pixels a side of a tile.
+    ///   - format: `rgba8` or `bgra8`. Default: `rgba8`.
+    ///   - seed: Equal seeds give equal worlds.
     /// - Throws: ``UnsupportedFormat``.
     public init(
         worldWidth: Int = 131_072,
@@ -58,7 +58,7 @@ public struct DemoTileSource: BlockingTileSource {
         for pixel in stride(from: 0, to: buffer.count - 3, by: 4) { buffer.swapAt(pixel, pixel + 2) }
     }
 
-    /// Some tiles from all over the world's levels, drawn now.
+    /// Draws sample tiles from all levels of the world.
     package func samples(count: Int) -> [[UInt8]] {
         (0..<count).map { number in
             let level = number * maximumLevel / max(count - 1, 1)
@@ -68,7 +68,7 @@ public struct DemoTileSource: BlockingTileSource {
         }
     }
 
-    /// A tile drawn now, rows packed.
+    /// Draws a tile, rows packed.
     package func pixels(of tile: TileCoordinate) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: world.tileSize * world.tileSize * 4)
         bytes.withUnsafeMutableBytes { draw(tile, into: $0, bytesPerRow: world.tileSize * 4) }

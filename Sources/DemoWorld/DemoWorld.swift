@@ -1,13 +1,13 @@
 import TileCache
 
-/// A made-up world that draws itself: coasts, forests, rivers, roads, towns with streets and houses, and their names.
+/// A generated world: coasts, forests, rivers, roads, towns with streets and houses, and their names.
 ///
-/// It is there so that a renderer or a benchmark has a map with nothing installed and nothing downloaded. A tile is a
-/// pure function of its coordinate and the seed, the same on every machine; tiles fit together at their borders, and the
-/// same places are found at all levels. The contents compress about as real maps do: the style ``Style/streets`` like
-/// line maps, ``Style/relief`` like shaded terrain.
+/// Gives a renderer or a benchmark a map without installation or download. A tile is a pure function of its coordinate
+/// and the seed, the same on every machine; tiles match at their borders, and places are the same at all levels. The
+/// contents compress about as real maps do: the style ``Style/streets`` as line maps, ``Style/relief`` as shaded
+/// terrain.
 public struct DemoWorld: Sendable {
-    /// What kind of map it is.
+    /// Style of the map.
     public enum Style: Hashable, Sendable, CaseIterable {
         /// Areas of one colour, lines and names.
         case streets
@@ -15,28 +15,28 @@ public struct DemoWorld: Sendable {
         case relief
     }
 
-    /// The width of the world in world pixels; it wraps there.
+    /// Width of the world in world pixels; it wraps there.
     public let worldWidth: Int
-    /// The height of the world in world pixels.
+    /// Height of the world in world pixels.
     public let worldHeight: Int
-    /// The width and the height of a tile in its own pixels.
+    /// Width and height of a tile in its own pixels.
     public let tileSize: Int
-    /// What makes this world another one than the next.
+    /// Seed of the world.
     public let seed: UInt64
-    /// What kind of map it is.
+    /// Style of the map.
     public let style: Style
 
     let terrain: Terrain
     let settlements: Settlements
 
-    /// Makes a world; nothing is drawn yet.
+    /// Creates a world without drawing it.
     ///
     /// - Parameters:
-    ///   - worldWidth: in world pixels, 1 or more; 131,072 unless given.
-    ///   - worldHeight: in world pixels, 1 or more; 131,072 unless given.
-    ///   - tileSize: the width and the height of a tile in its own pixels, 1 or more; 256 unless given.
-    ///   - seed: the same seed is the same world.
-    ///   - style: what kind of map it is.
+    ///   - worldWidth: In world pixels, 1 or more. Default: 131,072.
+    ///   - worldHeight: In world pixels, 1 or more. Default: 131,072.
+    ///   - tileSize: Width and height of a tile in its own pixels, 1 or more. Default: 256.
+    ///   - seed: Equal seeds give equal worlds.
+    ///   - style: Style of the map.
     public init(
         worldWidth: Int = 131_072,
         worldHeight: Int = 131_072,
@@ -54,7 +54,7 @@ public struct DemoWorld: Sendable {
         settlements = Settlements(terrain: terrain, worldWidth: Double(worldWidth), seed: SplitMix64.mixed(seed ^ 1))
     }
 
-    /// The level at which a pixel is a world pixel, of a power-of-two pyramid whose level 0 is one tile.
+    /// Level whose pixels are world pixels, in a power-of-two pyramid whose level 0 is one tile.
     public var maximumLevel: Int {
         var level = 0
         while tileSize << level < max(worldWidth, worldHeight) { level += 1 }
@@ -64,12 +64,12 @@ public struct DemoWorld: Sendable {
     /// Draws a tile in RGBA, eight bits each, alpha 255.
     ///
     /// - Parameters:
-    ///   - level: the tile's level, 0 ... `maximumLevel`.
-    ///   - column: the tile's column.
-    ///   - row: the tile's row.
-    ///   - maximumLevel: the level at which a pixel is a world pixel; each coarser one halves that.
-    ///   - buffer: where the first row goes; every byte of the tile's pixels is written, and none of a row's padding.
-    ///   - bytesPerRow: from the start of a row to the start of the next, at least 4 a pixel.
+    ///   - level: The tile's level, 0 ... `maximumLevel`.
+    ///   - column: The tile's column.
+    ///   - row: The tile's row.
+    ///   - maximumLevel: Level whose pixels are world pixels; each coarser one has half the resolution.
+    ///   - buffer: Receives the rows: every byte of the tile's pixels, and none of a row's padding.
+    ///   - bytesPerRow: Bytes from the start of a row to the start of the next, at least 4 a pixel.
     public func draw(
         level: Int,
         column: Int,
@@ -100,7 +100,7 @@ public struct DemoWorld: Sendable {
 
     private func drawStreets(on canvas: Canvas) {
         let frame = canvas.frame
-        // Towns too small for two pixels are left to their names.
+        // Towns smaller than two pixels are shown by their names only.
         let near = (0..<Settlements.cellsAcross.count).flatMap { rank -> [Settlement] in
             let cell = settlements.cell(rank: rank)
             guard cell * 0.1 > 2 * frame.worldPerPixel else { return [] }

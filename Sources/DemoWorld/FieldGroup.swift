@@ -1,6 +1,6 @@
-/// Fields that lie the same way: parcels of a few colours with hedges between them, in a square of the world.
+/// A group of parallel fields: parcels of a few colours with hedges, in a square of the world.
 struct FieldGroup {
-    /// The size of the square in world pixels: a power of two, so that no cell of a frame's grid lies in two of them.
+    /// Size of the square in world pixels: a power of two, so that no cell of a frame's grid lies in two squares.
     private static let size = 1024.0
 
     private let left: Double
@@ -11,7 +11,7 @@ struct FieldGroup {
     private let width: Float
     private let height: Float
 
-    /// The group that a point of the world, in world pixels, belongs to.
+    /// Finds the group of a point of the world, in world pixels.
     init(x: Double, y: Double, worldPerPixel: Double, salt: UInt32) {
         let (column, row) = (floor(x / Self.size), floor(y / Self.size))
         bits = Hash.mix(column, row, salt)
@@ -23,7 +23,7 @@ struct FieldGroup {
         height = Float(1024 / (6 + (bits >> 8) % 6))
     }
 
-    /// Draws what of the fields covers a pixel of the level's plane.
+    /// Draws the part of the fields that covers a pixel of the level's plane.
     func paint(_ color: inout Color, x: Int, y: Int) {
         let localX = Float((Double(x) + 0.5) * worldPerPixel - left)
         let localY = Float((Double(y) + 0.5) * worldPerPixel - top)

@@ -1,11 +1,11 @@
-/// A small bitmap font: five columns a letter, seven rows and two more for what hangs below the line.
+/// A small bitmap font: five columns a letter, seven rows and two more for descenders.
 enum GlyphFont {
-    /// The rows of a letter.
+    /// Rows of a letter.
     static let rows = 9
-    /// The columns from one letter to the next.
+    /// Columns from one letter to the next.
     static let advance = 6
 
-    /// The rows of a letter from the top, five bits each, the leftmost the highest; blank for what the font lacks.
+    /// Rows of a letter from the top, five bits each, the leftmost the highest; blank for missing letters.
     static func rows(of letter: UInt8) -> [UInt8] {
         switch letter {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): capitals[Int(letter - UInt8(ascii: "A"))] + [0, 0]
@@ -73,7 +73,7 @@ enum GlyphFont {
     ]
 }
 
-/// Names of places, put together from a few syllables.
+/// Names of places, composed of a few syllables.
 enum PlaceName {
     private static let starts = [
         "Al", "Bren", "Car", "Dor", "El", "Fal", "Gar", "Har", "Is", "Kel", "Lin", "Mar", "Nor", "Ost", "Pel", "Ros",
@@ -85,7 +85,7 @@ enum PlaceName {
         "haven", "mere",
     ]
 
-    /// The name that belongs to some random bits.
+    /// Makes a name from random bits.
     static func make(_ bits: UInt64) -> String {
         starts[Int(bits >> 8 & 0xFFFF) % starts.count] + middles[Int(bits >> 24 & 0xFFFF) % middles.count]
             + ends[Int(bits >> 40 & 0xFFFF) % ends.count]

@@ -1,20 +1,20 @@
-/// Smooth random hills at several sizes, each half as wide and about half as high as the one before.
+/// Smooth random hills in several octaves, each half as wide and about half as high as the one before.
 ///
-/// Gradient noise over a lattice whose number of columns is whole, so that the world closes at its left and right edge.
-/// What is finer than the pixels can show is left out, which keeps the same shapes at all levels.
+/// Gradient noise over a lattice with a whole number of columns, so that the world is continuous at its left and right
+/// edges. Octaves finer than the pixels are left out, which keeps the shapes equal at all levels.
 struct GradientNoise {
-    /// The width of the world in world pixels.
+    /// Width of the world in world pixels.
     let worldWidth: Double
     /// Lattice cells across the world for the widest hills.
     let cellsAcross: Int
-    /// How many sizes of hills.
+    /// Number of octaves.
     let octaves: Int
-    /// The height of hills to the height of hills twice as wide.
+    /// Height of hills relative to that of hills twice as wide.
     let gain: Float
-    /// What makes this noise another one than the next.
+    /// Distinguishes this noise from others of the same world.
     let salt: UInt32
 
-    /// The height at one point, with hills down to a given width.
+    /// Height at a point, with hills down to a given width.
     func value(x: Double, y: Double, finestCell: Double) -> Float {
         var sum: Float = 0
         forEachOctave(finestCell: finestCell) { cell, cells, salt, weight in
@@ -26,7 +26,7 @@ struct GradientNoise {
         return sum
     }
 
-    /// The heights at the field points of a frame, row by row.
+    /// Heights at the field points of a frame, row by row.
     func grid(_ frame: TileFrame) -> [Float] {
         let columns = frame.columns
         var values = [Float](repeating: 0, count: columns * frame.rows)
@@ -70,7 +70,7 @@ struct GradientNoise {
     }
 }
 
-/// A position along one side of a lattice: which cell, how far into it, and that eased.
+/// A position along one side of a lattice: the cell, the fraction of it, and that fraction eased.
 private struct Lattice {
     let index: Int
     let part: Float
@@ -85,7 +85,7 @@ private struct Lattice {
     }
 }
 
-/// The slopes at the four corners of a lattice cell.
+/// Gradients at the four corners of a lattice cell.
 private struct Corners {
     private let a: (Float, Float)
     private let b: (Float, Float)
@@ -135,9 +135,9 @@ private struct Corners {
     }
 }
 
-/// Random bits that belong to a place: the same for the same numbers, on every machine.
+/// Random bits of a place: a function of the numbers alone, on every machine.
 enum Hash {
-    /// Thirty-two random bits that belong to three numbers.
+    /// Thirty-two random bits for three numbers.
     @inline(__always)
     static func mix(_ a: UInt32, _ b: UInt32, _ salt: UInt32) -> UInt32 {
         var bits = (a &* 0x8DA6_B343) ^ (b &* 0xD816_3841) ^ salt
@@ -146,7 +146,7 @@ enum Hash {
         return bits ^ (bits >> 16)
     }
 
-    /// Thirty-two random bits that belong to a cell of a lattice.
+    /// Thirty-two random bits for a cell of a lattice.
     @inline(__always)
     static func mix(_ column: Int32, _ row: Int32, _ salt: UInt32) -> UInt32 {
         mix(UInt32(bitPattern: column), UInt32(bitPattern: row), salt)

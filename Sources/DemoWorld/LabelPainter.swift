@@ -1,12 +1,12 @@
 import TileCache
 
-/// Writes names: each at one place of the level's plane, in the same size at all levels, with a halo around it.
+/// Draws names, each at one place of the level's plane, in the same size at all levels, with a halo.
 struct LabelPainter {
     let settlements: Settlements
 
-    /// The lattice of regions, the widest names of all.
+    /// Lattice of the regions, which have the widest names.
     private static let regionCells = 5
-    /// The farthest that a name reaches from its place, in pixels.
+    /// Maximum distance of a name's pixels from its place, in pixels.
     private static let reach = 130.0
 
     private struct Style {
@@ -29,7 +29,7 @@ struct LabelPainter {
         for rank in 0..<Settlements.cellsAcross.count {
             let cell = settlements.cell(rank: rank)
             guard cell / frame.worldPerPixel >= 100 else { continue }
-            // Wider than a name reaches, so that a tile knows of every name that has precedence over one of its own.
+            // Wider than a name, so that a tile has every name with precedence over one of its own.
             for place in settlements.window(rank: rank, frame: frame, margin: 3 * margin).all {
                 guard !shown.contains(where: { $0.rank < rank && isNear($0, place, frame) }) else { continue }
                 shown.append(place)
@@ -67,12 +67,12 @@ struct LabelPainter {
         }
     }
 
-    /// Whether two names would be written over each other.
+    /// Whether two names would overlap.
     private func isNear(_ a: Settlement, _ b: Settlement, _ frame: TileFrame) -> Bool {
         (a.x - b.x).magnitude < 135 * frame.worldPerPixel && (a.y - b.y).magnitude < 26 * frame.worldPerPixel
     }
 
-    /// Whether the name of a region, the wider one, would be written over that of a settlement.
+    /// Whether the name of a region, the wider one, would overlap that of a settlement.
     private func isWritten(over place: Settlement, _ x: Double, _ y: Double, _ frame: TileFrame) -> Bool {
         (place.x - x).magnitude < 150 * frame.worldPerPixel
             && (place.y - 14 * frame.worldPerPixel - y).magnitude < 24 * frame.worldPerPixel
@@ -100,7 +100,7 @@ struct LabelPainter {
     }
 }
 
-/// A name as coverage: how much of each pixel is ink, and how much lies within the halo around the ink.
+/// Coverage of a name: the ink of each pixel, and the halo around the ink.
 private struct TextMask {
     let width: Int
     let height: Int
@@ -123,7 +123,7 @@ private struct TextMask {
                 let index = Int((position / advance).rounded(.down))
                 guard letters.indices.contains(index), position >= 0 else { continue }
                 let u = position - Float(index) * advance - 0.5
-                // The bitmap, softened between its dots and made sharp again: round strokes instead of stairs.
+                // The bitmap, softened between its dots and sharpened again: round strokes instead of stairs.
                 let soft = Self.soft(letters[index], u, v)
                 ink[y * width + x] = min(max((soft - 0.5) * scale * 0.9 + 0.5, 0), 1)
             }

@@ -1,4 +1,4 @@
-/// Paints terrain as seen from above in the light of a low sun, with the grain that ground has.
+/// Paints terrain seen from above in the light of a low sun, with grain.
 struct ReliefPainter {
     private let frame: TileFrame
     private let elevation: [Float]
@@ -13,7 +13,7 @@ struct ReliefPainter {
     func paint(on canvas: Canvas) {
         let step = TileFrame.step
         let columns = frame.columns
-        // Slopes look alike at all levels: where less land is shown it is drawn steeper.
+        // Slopes look alike at all levels: at finer levels they are drawn steeper.
         let steepness =
             30 / Float(step) * Float(frame.worldPerPixel / 64).squareRoot()
             / Float(frame.worldPerPixel / 64)
@@ -39,14 +39,14 @@ struct ReliefPainter {
         if height < 0 {
             var water = Color(0x8FB8D0)
             water.mix(Color(0x5F8FB4), min(-height * 3, 1))
-            // Water has no grain: large even areas are part of such maps.
+            // Water has no grain: such maps have large even areas.
             return water
         }
         var ground = Color(0xB9C99A)
         ground.mix(Color(0x8FAE7A), min(max(growth * 2, 0), 1))
         ground.mix(Color(0xC9B48C), min(max(height * 2.4 - 0.2, 0), 1))
         ground.mix(Color(0xF2F0EC), min(max(height * 4 - 2.2, 0), 1))
-        // In steps that the eye does not see, as shaded maps with their limited colours have it.
+        // In invisible steps, as in shaded maps with their limited colours.
         ground.shade(Float(Int32(min(max(1 + slope, 0.45), 1.3) * 48)) / 48)
         ground.shade(1 - (grain == 0 ? 0.04 : grain == 1 ? 0.02 : 0))
         return ground

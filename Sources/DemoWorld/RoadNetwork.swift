@@ -8,9 +8,9 @@ struct RoadNetwork {
     private struct Look {
         let fill: Color
         let casing: Color
-        /// Half of the width in world pixels.
+        /// Half the width in world pixels.
         let halfWidth: Double
-        /// Half of the least and of the largest width on screen, in pixels.
+        /// Half the minimum and maximum width on screen, in pixels.
         let onScreen: ClosedRange<Double>
         let pieces: Int
     }
@@ -39,7 +39,7 @@ struct RoadNetwork {
         ),
     ]
 
-    /// Draws the roads that are worth drawing at the frame's level, the important ones on top.
+    /// Draws the roads that are visible at the frame's level, the important ones on top.
     func paint(on canvas: Canvas) {
         let frame = canvas.frame
         for rank in (0..<Self.looks.count).reversed() {
@@ -51,7 +51,7 @@ struct RoadNetwork {
                 look.onScreen.upperBound
             )
             var stroke = StrokeBuffer(frame: frame, reach: halfWidth + 2)
-            // A road leaves its cell by no more than one and a half: both ends have to be in the window.
+            // A road leaves its cell by at most one and a half: both ends must be in the window.
             let window = settlements.window(rank: rank, frame: frame, margin: 1.5 * cell)
             for row in window.rows {
                 for column in window.columns {
@@ -76,7 +76,7 @@ struct RoadNetwork {
     ) {
         guard let end else { return }
         let (dx, dy) = (end.x - start.x, end.y - start.y)
-        // Two control points off the straight line, each to a side of its own.
+        // Two control points off the straight line, each on its own side.
         var random = SplitMix64(seed: start.bits ^ end.bits)
         let (bend, otherBend) = (random.next(from: -0.25, to: 0.25), random.next(from: -0.25, to: 0.25))
         let first = (x: start.x + dx * 0.33 - dy * bend, y: start.y + dy * 0.33 + dx * bend)
@@ -114,7 +114,7 @@ struct RoadNetwork {
             && max(start.y, end.y, first.y, second.y) > top && min(start.y, end.y, first.y, second.y) < top + size
     }
 
-    /// Roads cross a bay, and no ocean.
+    /// Roads cross bays but not oceans.
     private func isOnLand(
         _ start: Settlement,
         _ first: (x: Double, y: Double),

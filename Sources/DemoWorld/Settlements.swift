@@ -4,21 +4,21 @@ import TileCache
 struct Settlement {
     /// 0 for a city, 1 for a town, 2 for a village.
     let rank: Int
-    /// The middle, in world pixels; beyond the edges for the copies of a wrapping world.
+    /// Centre, in world pixels; beyond the edges for the copies of a wrapping world.
     let x: Double
-    /// The middle, in world pixels.
+    /// Centre, in world pixels.
     let y: Double
-    /// How far its houses reach, in world pixels.
+    /// Radius of its houses, in world pixels.
     let radius: Double
     /// The direction of its streets.
     let cosine: Double
     /// The direction of its streets.
     let sine: Double
-    /// Random bits that are its own.
+    /// Random bits of its own.
     let bits: UInt64
 }
 
-/// Places settlements: one in each cell of a lattice, finer for lower ranks, where there is land for it.
+/// Places at most one settlement in each cell of a lattice, on land, with a finer lattice for lower ranks.
 struct Settlements {
     let terrain: Terrain
     let worldWidth: Double
@@ -27,15 +27,15 @@ struct Settlements {
     /// Cells across the world, by rank.
     static let cellsAcross = [8, 32, 128]
 
-    /// The size of a cell in world pixels.
+    /// Size of a cell in world pixels.
     func cell(rank: Int) -> Double { worldWidth / Double(Self.cellsAcross[rank]) }
 
     /// The settlement of a cell, if there is one.
     ///
     /// - Parameters:
     ///   - rank: 0 ... 2.
-    ///   - column: also beyond the edges of the world, for its copies.
-    ///   - row: also beyond the edges of the world, where there is none.
+    ///   - column: May be beyond the edges of the world, for its copies.
+    ///   - row: May be beyond the edges of the world, where there is none.
     func settlement(rank: Int, column: Int, row: Int) -> Settlement? {
         let cells = Self.cellsAcross[rank]
         let wrapped = (column % cells + cells) % cells
@@ -83,7 +83,7 @@ struct SettlementWindow {
         found = rows.flatMap { row in columns.map { find($0, row) } }
     }
 
-    /// All of them, row by row.
+    /// All settlements, row by row.
     var all: [Settlement] { found.compactMap { $0 } }
 
     /// The settlement of a cell; `nil` also outside of the window.

@@ -1,10 +1,10 @@
-/// How far each pixel of a tile is from the nearest of some lines.
+/// Distance of each pixel of a tile from the nearest of some lines.
 ///
-/// Lines that cross or join are one shape that way: no seam of casing runs across a junction, and it does not matter in
-/// which order they were drawn.
+/// Lines that cross or join form one shape: no seam of casing runs across a junction, and the order of drawing does not
+/// matter.
 struct StrokeBuffer {
     private let frame: TileFrame
-    /// The farthest distance that is looked at, in pixels.
+    /// Maximum distance considered, in pixels.
     private let reach: Double
     private var distances: [Float] = []
 
@@ -30,7 +30,7 @@ struct StrokeBuffer {
         distances.withUnsafeMutableBufferPointer { distances in
             for row in firstRow...lastRow {
                 let y = Double(row) + 0.5
-                // The part of the line that this row can be near to bounds the columns.
+                // The part of the line near this row bounds the columns.
                 var (from, to) = (0.0, 1.0)
                 if dy.magnitude > 1e-9 {
                     let (one, two) = ((y - reach - a.y) / dy, (y + reach - a.y) / dy)
@@ -56,9 +56,9 @@ struct StrokeBuffer {
     /// Paints everything within a distance of the lines.
     ///
     /// - Parameters:
-    ///   - color: the colour.
-    ///   - halfWidth: in pixels.
-    ///   - canvas: where to.
+    ///   - color: The colour.
+    ///   - halfWidth: In pixels.
+    ///   - canvas: Receives the pixels.
     func paint(_ color: Color, halfWidth: Float, on canvas: Canvas) {
         guard !distances.isEmpty else { return }
         let farthest = (halfWidth + 0.5) * (halfWidth + 0.5)

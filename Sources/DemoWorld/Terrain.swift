@@ -1,10 +1,10 @@
-/// The slowly changing fields that everything else rests on: how high the land is, what grows, where water runs.
+/// Slowly changing fields that all else depends on: elevation, vegetation, rivers.
 struct Terrain {
-    /// Above 0 is land, below is sea.
+    /// Land above 0, sea below.
     let elevation: GradientNoise
-    /// Forest where it is high.
+    /// Forest at high values.
     let growth: GradientNoise
-    /// Rivers run where it is 0.
+    /// Rivers at 0.
     let rivers: GradientNoise
     private let seaLevel: Float = 0.02
 
@@ -26,12 +26,12 @@ struct Terrain {
         )
     }
 
-    /// The elevation at one point, as coarse as decisions about settlements and roads need it.
+    /// Elevation at a point, as coarse as the placing of settlements and roads needs it.
     func elevation(x: Double, y: Double) -> Float {
         elevation.value(x: x, y: y, finestCell: elevation.worldWidth / 1024) - seaLevel
     }
 
-    /// The elevation at the field points of a frame.
+    /// Elevation at the field points of a frame.
     func elevationGrid(_ frame: TileFrame) -> [Float] {
         elevation.grid(frame).map { $0 - seaLevel }
     }

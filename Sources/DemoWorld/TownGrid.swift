@@ -1,14 +1,14 @@
-/// How built-up the land is at the field points of a frame, and by which settlement.
+/// Density of buildings at the field points of a frame, and their settlement.
 struct TownGrid {
-    /// Above 0 is built-up.
+    /// Built-up above 0.
     private(set) var density: [Float]
     private var owners: [Int16]
     private let settlements: [Settlement]
 
     /// - Parameters:
-    ///   - frame: the frame.
-    ///   - settlements: those that may reach into it.
-    ///   - terrain: whose growth frays the edges of towns.
+    ///   - frame: The frame.
+    ///   - settlements: Settlements that may reach into it.
+    ///   - terrain: Its growth frays the edges of towns.
     init(frame: TileFrame, settlements: [Settlement], terrain: Terrain) {
         let columns = frame.columns
         let rows = frame.rows
@@ -33,7 +33,7 @@ struct TownGrid {
                     let dx = Double(frame.firstColumn + i) * spacing - settlement.x
                     let distance = (dx * dx + dy * dy).squareRoot() / settlement.radius
                     guard distance < 1.5 else { continue }
-                    // Fingers along a few directions, so that a town is no disc.
+                    // Fingers along a few directions, so that a town is not a disc.
                     let fray = Self.fray(dx, dy, settlement)
                     let value = Float(1 - distance) + fray
                     if value > density[j * columns + i] {
@@ -45,11 +45,11 @@ struct TownGrid {
         }
     }
 
-    /// The settlement that built most of a cell; `nil` where nobody did.
+    /// Settlement of most of a cell's buildings; `nil` if there are none.
     ///
     /// - Parameters:
-    ///   - index: the upper left one of the cell's field points.
-    ///   - columns: from one row of field points to the next.
+    ///   - index: The upper left one of the cell's field points.
+    ///   - columns: Distance from one row of field points to the next.
     func owner(_ index: Int, _ columns: Int) -> Settlement? {
         var best = index
         if density[index + 1] > density[best] { best = index + 1 }

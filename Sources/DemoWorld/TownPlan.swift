@@ -1,29 +1,29 @@
-/// What a place looks like from near: streets, blocks and houses in towns, and trees outside of them.
+/// Detail of a place: streets, blocks and houses in towns, and trees outside of them.
 ///
-/// A pure function of the place, in world pixels, so that no line has to be drawn and none can be cut off at a border.
+/// A pure function of the place, in world pixels, so that no line has to be drawn and none is cut at a border.
 struct TownPlan {
     /// World pixels per pixel.
     let worldPerPixel: Float
 
-    /// Streets are drawn at this level.
+    /// Whether streets are drawn at this level.
     var hasStreets: Bool { worldPerPixel <= 4 }
-    /// Houses and trees are drawn at this level.
+    /// Whether houses and trees are drawn at this level.
     var hasHouses: Bool { worldPerPixel <= 2 }
 
-    /// The size of a block between two streets, in world pixels.
+    /// Size of a block between two streets, in world pixels.
     private static let block: (width: Float, height: Float) = (64, 44)
-    /// The size of a lot with one house on it.
+    /// Size of a lot with one house on it, in world pixels.
     private static let lot: (width: Float, height: Float) = (16, 22)
-    /// How far apart trees are.
+    /// Distance between trees, in world pixels.
     private static let treeSpacing = 11.0
 
     /// Draws the part of a town that covers one pixel.
     ///
     /// - Parameters:
-    ///   - color: the ground, which the town is drawn on.
-    ///   - x: the distance from the middle of the settlement, to the right, in world pixels.
-    ///   - y: the same, downwards.
-    ///   - settlement: whose streets these are.
+    ///   - color: Colour of the ground, which the town is drawn on.
+    ///   - x: Distance to the right from the centre of the settlement, in world pixels.
+    ///   - y: The same, downwards.
+    ///   - settlement: The settlement.
     func paintTown(_ color: inout Color, x: Float, y: Float, settlement: Settlement) {
         let (cosine, sine) = (Float(settlement.cosine), Float(settlement.sine))
         let u = x * cosine + y * sine
@@ -50,7 +50,7 @@ struct TownPlan {
         color.mix(Palette.street, min(max(0.5 - pixels, 0), 1))
     }
 
-    /// The distance to the edge of the nearest street along one direction; negative on the street.
+    /// Distance to the edge of the nearest street along one direction; negative on the street.
     private func distance(_ position: Float, _ size: Float, line: Int32, across: Int32, salt: UInt32) -> Float {
         let isNext = position > size / 2
         let index = isNext ? line + 1 : line
@@ -93,7 +93,7 @@ struct TownPlan {
     }
 }
 
-/// The largest whole number that is not above a number: `rounded(.down)` is a call into the C library.
+/// Largest integer not above a number: `rounded(.down)` is a call into the C library.
 @inline(__always)
 func floor(_ value: Float) -> Int32 {
     let whole = Int32(truncatingIfNeeded: Int64(value))

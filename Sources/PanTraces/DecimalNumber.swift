@@ -1,19 +1,19 @@
-/// A decimal number in text, taken apart: `-12.5e-3` is a sign, the digits 125 and the exponent -4.
+/// A parsed decimal number: `-12.5e-3` is a sign, the digits 125 and the exponent -4.
 ///
-/// Traces have tens of millions of numbers, and making a `String` of each costs more than all the rest. Numbers with
-/// up to 15 digits and small exponents, which are nearly all, are exact by one multiplication or division; the others
-/// go to the standard library, so that the result is `Double(_:)`'s to the bit.
+/// Traces have tens of millions of numbers, and a `String` of each costs more than everything else. Numbers with up to
+/// 15 digits and small exponents, which are nearly all, are exact after one multiplication or division. The standard
+/// library converts the others, so that the result equals `Double(_:)` to the bit.
 struct DecimalNumber {
     private let text: UnsafeRawBufferPointer
     private let isNegative: Bool
-    /// The digits as a whole number; without meaning where there are too many.
+    /// The digits as an integer; undefined if there are too many.
     private let digits: UInt64
     private let digitCount: Int
     private let exponent: Int
 
-    /// Takes the text of a number apart; `nil` where it is not one, or is not written in decimals.
+    /// Parses a number; `nil` if the text is not a decimal number.
     ///
-    /// - Parameter text: has to stay valid as long as the number.
+    /// - Parameter text: Must stay valid as long as the number.
     init?(_ text: UnsafeRawBufferPointer) {
         var index = 0
         let end = text.count
@@ -57,7 +57,7 @@ struct DecimalNumber {
         self.exponent = exponent
     }
 
-    /// The nearest `Double`; infinity where the number is too large for one.
+    /// Nearest `Double`; infinity if the number is too large.
     var double: Double {
         guard digitCount <= 15, -22...22 ~= exponent else {
             return Double(String(decoding: text, as: UTF8.self)) ?? .nan
@@ -67,9 +67,9 @@ struct DecimalNumber {
         return isNegative ? -value : value
     }
 
-    /// The number in billionths, rounded to the nearest whole one: nanoseconds of a time in seconds.
+    /// The number in billionths, rounded to the nearest integer: nanoseconds of a time in seconds.
     ///
-    /// Exact where the text has at most nine decimals, however large the time; `nil` where it does not fit.
+    /// Exact if the text has at most nine decimals, however large the time; `nil` if it does not fit.
     var billionths: Int64? {
         guard digits != 0 || digitCount > 0 else { return 0 }
         guard digitCount <= 19 else { return Int64(exactly: (double * 1e9).rounded()) }
@@ -96,7 +96,7 @@ struct DecimalNumber {
         return value < 10 ? UInt64(value) : nil
     }
 
-    /// The exponent after the `e`; held at a million, which is beyond any number, however many digits it has.
+    /// The exponent after the `e`, clamped to a million, which is beyond any number, however many digits it has.
     private static func exponent(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int? {
         var negative = false
         if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {

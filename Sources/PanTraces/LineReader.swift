@@ -8,17 +8,17 @@
 
 /// Reads a file line by line through one buffer of fixed size, whatever the size of the file.
 ///
-/// Takes off line feeds, the carriage returns before them and a byte order mark at the start.
+/// Removes line feeds, carriage returns before them, and a byte order mark at the start.
 package final class LineReader {
-    /// The longest line that is read, in bytes; no line of a trace comes near it.
+    /// Maximum length of a line, in bytes; lines of traces are far shorter.
     static let longestLine = 65_536
     private static let capacity = 4 * longestLine
 
-    /// The name for messages: the path, or `standard input`.
+    /// Name for messages: the path, or `standard input`.
     package let name: String
-    /// The number of the line that was read last, from 1.
+    /// Number of the line that was read last, from 1.
     package private(set) var lineNumber = 0
-    /// Whether not a byte was there.
+    /// Whether there were no bytes.
     var isEmpty: Bool { lineNumber == 0 && hasEnded && start == end }
 
     private let descriptor: Int32?
@@ -27,7 +27,7 @@ package final class LineReader {
     private var end = 0
     private var hasEnded = false
     private var bytesRead = 0
-    /// For reading from memory: what is not in the buffer yet.
+    /// Remaining bytes, if the file is in memory.
     private var bytes: ArraySlice<UInt8> = []
 
     /// Opens a file; `-` is standard input.
@@ -40,8 +40,8 @@ package final class LineReader {
     /// Reads from memory.
     ///
     /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - name: its name for messages.
+    ///   - bytes: The whole file.
+    ///   - name: Name for messages.
     package init(bytes: [UInt8], name: String) {
         self.bytes = bytes[...]
         self.name = name
@@ -94,7 +94,7 @@ package final class LineReader {
         return UnsafeRawBufferPointer(rebasing: buffer[first..<last])
     }
 
-    /// Moves what is left to the front and reads on behind it.
+    /// Moves the rest to the front and reads more behind it.
     private func fill() throws(PanTraceError) {
         if start > 0 {
             memmove(buffer.baseAddress!, buffer.baseAddress! + start, end - start)
@@ -118,7 +118,7 @@ package final class LineReader {
         hasEnded = count == 0
     }
 
-    /// The part of the file whose lines have been handed out, 0 to 1; `nil` if its size is not known.
+    /// Part of the file whose lines have been returned, 0 to 1; `nil` if its size is not known.
     package var partRead: Double? {
         guard let descriptor, descriptor > 0 else { return nil }
         var status = stat()

@@ -1,15 +1,15 @@
 public import TileCache
 
-/// One frame of a replay: its number, its time and what the view looks at.
+/// One frame of a replay: its number, time and viewport.
 public struct PanFrame: Hashable, Sendable {
-    /// The number of the frame, from 0.
+    /// Number of the frame, from 0.
     public var index: Int64
-    /// The time in nanoseconds since the first sample.
+    /// Nanoseconds since the first sample.
     public var time: Int64
-    /// What the view looks at.
+    /// Viewport of the frame.
     public var viewport: TileViewport
 
-    /// Makes a frame.
+    /// Creates a frame.
     public init(index: Int64, time: Int64, viewport: TileViewport) {
         self.index = index
         self.time = time
@@ -17,12 +17,12 @@ public struct PanFrame: Hashable, Sendable {
     }
 }
 
-/// Turns the samples of a trace into frames, one after the other, holding two samples at a time.
+/// Converts the samples of a trace to frames, holding two samples at a time.
 ///
-/// Frame n is at ``PanFrameRate/time(ofFrame:)``. The last frame is at most half a second past the last sample, so that
-/// loads which the last movement asked for can still be drawn.
+/// Frame n is at ``PanFrameRate/time(ofFrame:)``. The last frame is at most half a second after the last sample, so
+/// that loads of the last movement can still be drawn.
 public struct PanFrameCursor<Samples: PanSampleStream> {
-    /// How long frames go on after the last sample, in nanoseconds.
+    /// Time of frames after the last sample, in nanoseconds.
     public static var tail: Int64 { 500_000_000 }
 
     private var samples: Samples
@@ -34,13 +34,13 @@ public struct PanFrameCursor<Samples: PanSampleStream> {
     private var way: PanInterpolation?
     private var index: Int64 = 0
 
-    /// Starts before the first frame; the first samples are read with it.
+    /// Creates a cursor before the first frame and reads the first samples.
     ///
     /// - Parameters:
-    ///   - samples: where the samples come from, none of them read yet.
-    ///   - viewport: the size of the view in screen pixels.
-    ///   - rate: frames a second; 60 unless given.
-    ///   - duration: frames later than this many nanoseconds are left out; `nil` for the whole trace.
+    ///   - samples: The samples, none of them read yet.
+    ///   - viewport: Size of the view in screen pixels.
+    ///   - rate: Frames a second. Default: 60.
+    ///   - duration: Time after which frames are left out, in nanoseconds; `nil` for the whole trace.
     public init(
         _ samples: Samples,
         viewport: PanTraceHeader.Size,
@@ -53,9 +53,9 @@ public struct PanFrameCursor<Samples: PanSampleStream> {
         self.duration = duration ?? .max
     }
 
-    /// The next frame, `nil` after the last one.
+    /// Returns the next frame; `nil` after the last one.
     ///
-    /// - Throws: what the stream throws, no earlier than at the frame that needs the sample.
+    /// - Throws: Errors of the stream, no earlier than at the frame that needs the sample.
     public mutating func next() throws(PanTraceError) -> PanFrame? {
         guard let time = rate.time(ofFrame: index), time <= duration else { return nil }
         if current == nil {
@@ -80,21 +80,21 @@ public struct PanFrameCursor<Samples: PanSampleStream> {
     }
 }
 
-/// The samples of a trace that is in memory, as a stream.
+/// A stream of the samples of a trace in memory.
 public struct PanSampleList: PanSampleStream, Sendable {
     private var rest: ArraySlice<PanTraceSample>
 
-    /// Makes a stream.
+    /// Creates a stream.
     ///
-    /// - Parameter samples: with times that increase strictly from 0; nothing is checked.
+    /// - Parameter samples: Samples with times that increase strictly from 0; not checked.
     public init(_ samples: [PanTraceSample]) {
         rest = samples[...]
     }
 
-    /// The time of the last sample; `nil` if none is left.
+    /// Time of the last sample; `nil` if none is left.
     package var lastTime: Int64? { rest.last?.time }
 
-    /// The next sample, `nil` after the last one; never throws.
+    /// Returns the next sample; `nil` after the last one. Never throws.
     public mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {
         rest.popFirst()
     }

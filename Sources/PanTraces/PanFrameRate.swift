@@ -1,7 +1,7 @@
-/// How many frames a second a replay draws, and so when each of them is.
+/// Frame rate of a replay, which gives the time of each frame.
 ///
-/// Kept in thousandths of a frame a second, so that the times are whole-number arithmetic: frame n of a million is
-/// where it should be, and no two machines differ.
+/// Stored in thousandths of a frame a second, so that times are integer arithmetic: they are exact for any frame and
+/// equal on all machines.
 public struct PanFrameRate: Hashable, Sendable, CustomStringConvertible {
     /// Sixty frames a second, as in the reference replay.
     public static let sixty = PanFrameRate(thousandths: 60_000)
@@ -9,9 +9,9 @@ public struct PanFrameRate: Hashable, Sendable, CustomStringConvertible {
     /// Frames in a thousand seconds.
     public let thousandths: Int64
 
-    /// Makes a rate.
+    /// Creates a rate.
     ///
-    /// - Parameter framesPerSecond: from 0.001 to 1000, rounded to thousandths; anything else gives `nil`.
+    /// - Parameter framesPerSecond: From 0.001 to 1000, rounded to thousandths; `nil` for other values.
     public init?(framesPerSecond: Double) {
         let thousandths = (framesPerSecond * 1000).rounded()
         guard thousandths >= 1, thousandths <= 1_000_000 else { return nil }
@@ -30,12 +30,12 @@ public struct PanFrameRate: Hashable, Sendable, CustomStringConvertible {
         thousandths % 1000 == 0 ? "\(thousandths / 1000)" : "\(framesPerSecond)"
     }
 
-    /// When frame n is, in nanoseconds: n 10^9 / rate, rounded to the nearest whole one, halves up.
+    /// Time of frame n in nanoseconds: n 10^9 / rate, rounded to the nearest integer, halves up.
     ///
     /// - Parameter frame: 0 or more.
-    /// - Returns: `nil` where the time is beyond what 64 bits hold, some 292 years.
+    /// - Returns: `nil` if the time exceeds 64 bits, some 292 years.
     public func time(ofFrame frame: Int64) -> Int64? {
-        // Thousands of seconds first: what is left is small enough to be multiplied.
+        // Thousands of seconds first: the rest is small enough to be multiplied.
         let (thousands, rest) = frame.quotientAndRemainder(dividingBy: thousandths)
         let (whole, overflow) = thousands.multipliedReportingOverflow(by: 1_000_000_000_000)
         let (time, overflow2) = whole.addingReportingOverflow(

@@ -1,24 +1,24 @@
 public import TileCache
 
-/// Where a view is between two samples of a trace.
+/// Interpolates a view between two samples of a trace.
 ///
-/// The centre moves in a straight line and the scale by equal factors in equal times. A step that no hand makes between
-/// two samples is a jump (a link that was followed, a place that was looked up): there the earlier sample holds until
-/// the later one, since the view never was anywhere between.
+/// The centre moves in a straight line and the scale by equal factors in equal times. A step too large for a gesture is
+/// a jump (a link that was followed, a place that was looked up): the earlier sample then holds until the later one,
+/// since the view never was in between.
 public struct PanInterpolation: Sendable {
     private let from: PanTraceSample
     private let to: PanTraceSample
     /// Whether the later sample is too far from the earlier one to have been reached by moving.
     public let isJump: Bool
-    /// The change of scale in octaves, 0 where the scales are equal to the bit.
+    /// Change of scale in octaves; 0 if the scales are equal to the bit.
     private let octaves: Double
 
-    /// Prepares the way from one sample to the next.
+    /// Prepares the interpolation from one sample to the next.
     ///
     /// - Parameters:
-    ///   - from: the earlier sample.
-    ///   - to: the later sample, with a later time.
-    ///   - viewport: the size of the view in screen pixels.
+    ///   - from: The earlier sample.
+    ///   - to: The later sample, with a later time.
+    ///   - viewport: Size of the view in screen pixels.
     public init(from: PanTraceSample, to: PanTraceSample, viewport: PanTraceHeader.Size) {
         self.from = from
         self.to = to
@@ -31,7 +31,7 @@ public struct PanInterpolation: Sendable {
         octaves = isJump || from.scale == to.scale ? 0 : PortableMath.log2(to.scale / from.scale)
     }
 
-    /// Where the view is at a time from the earlier sample's up to, but not including, the later one's.
+    /// Returns the view at a time from the earlier sample's up to, but not including, the later one's.
     public func sample(at time: Int64) -> PanTraceSample {
         var sample = from
         sample.time = time
@@ -40,7 +40,7 @@ public struct PanInterpolation: Sendable {
         sample.center.x += (to.center.x - from.center.x) * part
         sample.center.y += (to.center.y - from.center.y) * part
         sample.rotation += (to.rotation - from.rotation) * part
-        // An equal scale has to stay equal: a power of two that loses its last bit would ask for another level.
+        // An equal scale must stay equal: a power of two without its last bit would select another level.
         if octaves != 0 { sample.scale *= PortableMath.exp2(octaves * part) }
         return sample
     }

@@ -1,36 +1,36 @@
-/// Why a pan trace cannot be replayed: which file, which line, and what was expected there.
+/// Reason why a pan trace cannot be replayed: the file, the line, and what was expected.
 public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of fault, for programs; people read ``PanTraceError/description``.
+    /// Kind of error, for programs; ``PanTraceError/description`` is for display.
     public enum Kind: Hashable, Sendable {
         /// The file cannot be opened or read.
         case unreadable
-        /// There is not a byte in it.
+        /// The file is empty.
         case empty
-        /// The line `# pan-trace: 1` is not there.
+        /// The line `# pan-trace: 1` is missing.
         case missingHeader
-        /// A `#` line that is not `# key: value`, or a known key with a value that makes no sense.
+        /// A `#` line is not `# key: value`, or a known key has an invalid value.
         case badHeader
-        /// A version that this program does not read.
+        /// The version is not supported.
         case unknownVersion
-        /// The line of column names is not there, or names other columns.
+        /// The line of column names is missing, or names other columns.
         case missingColumns
-        /// A line that is longer than any line can be, or a header without end.
+        /// A line exceeds the maximum length, or the header does not end.
         case tooLong
-        /// A line with fewer or more columns than were named: one that was cut off, perhaps.
+        /// A line has fewer or more columns than were named; it may be truncated.
         case wrongColumnCount
-        /// Text where a number should be.
+        /// A field is not a number.
         case notANumber
-        /// NaN or infinity.
+        /// A number is NaN or infinite.
         case notFinite
-        /// A first sample that is not at 0.
+        /// The first sample is not at 0.
         case firstTimeNotZero
-        /// A time that is not later than the one before it.
+        /// A time is not later than the one before.
         case timeNotIncreasing
-        /// A scale of 0 or less.
+        /// A scale is 0 or less.
         case scaleNotPositive
-        /// An empty line with samples after it.
+        /// An empty line has samples after it.
         case blankLine
-        /// A header and nothing else.
+        /// The trace has a header and no samples.
         case noSamples
         /// Neither the header nor a flag gives the size of the viewport.
         case missingViewport
@@ -38,18 +38,18 @@ public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible 
         case missingWorld
     }
 
-    /// The kind of fault.
+    /// Kind of the error.
     public var kind: Kind
-    /// The name of the file as it was given; `standard input` for `-`.
+    /// Name of the file as it was given; `standard input` for `-`.
     public var file: String
-    /// The number of the line, from 1; `nil` where the fault is the file's as a whole.
+    /// Number of the line, from 1; `nil` if the error concerns the whole file.
     public var line: Int?
     /// What was expected.
     public var expected: String
-    /// What stands there instead, shortened; `nil` where there is nothing to show.
+    /// The text found instead, shortened; `nil` if there is nothing to show.
     public var found: String?
 
-    /// Makes an error; see the properties.
+    /// Creates an error.
     public init(kind: Kind, file: String, line: Int?, expected: String, found: String? = nil) {
         self.kind = kind
         self.file = file
@@ -58,12 +58,12 @@ public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible 
         self.found = found
     }
 
-    /// One line for a person: `drag.csv:17: expected a scale larger than 0, found "0"`.
+    /// One line for display: `drag.csv:17: expected a scale larger than 0, found "0"`.
     public var description: String {
         file + (line.map { ":\($0)" } ?? "") + ": expected \(expected)" + (found.map { ", found \($0)" } ?? "")
     }
 
-    /// The beginning of some bytes of a file, in quotes, fit to be printed on any terminal.
+    /// The first of some bytes of a file, in quotes, safe to print on any terminal.
     package static func quoted(_ bytes: some Sequence<UInt8>) -> String {
         var text = "\""
         for (index, byte) in bytes.enumerated() {

@@ -1,8 +1,8 @@
 import TileCache
 
-/// Reads the `# key: value` lines and the line of column names.
+/// Parses the `# key: value` lines and the line of column names.
 struct PanTraceHeaderParser {
-    /// A header without end would be memory without end.
+    /// Bounds the memory for a header that does not end.
     static let mostLines = 1000
 
     private let lines: LineReader
@@ -12,7 +12,7 @@ struct PanTraceHeaderParser {
 
     /// Reads up to the line of column names.
     ///
-    /// - Returns: the header, and whether the samples have the column `rotation`.
+    /// - Returns: The header, and whether the samples have the column `rotation`.
     static func parse(_ lines: LineReader) throws(PanTraceError) -> (PanTraceHeader, hasRotation: Bool) {
         var parser = PanTraceHeaderParser(lines: lines)
         while let line = try lines.next() {
@@ -88,13 +88,13 @@ struct PanTraceHeaderParser {
             header.otherEntries.append(.init(key: key, value: value))
             return
         }
-        // Which of two would count can only be guessed.
+        // The intended one of two values is unknown.
         guard known.insert(key).inserted else {
             throw error(.badHeader, "the key \(key) once", found: "it a second time")
         }
     }
 
-    /// What a line's value was read as; where it could not be, the error says what it should have been.
+    /// Unwraps a parsed value, or throws an error with what was expected.
     private func require<Value>(
         _ value: Value?,
         _ expected: String,

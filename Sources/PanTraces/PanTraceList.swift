@@ -4,22 +4,21 @@
     import Foundation
 #endif
 
-/// The traces that some arguments of a command line mean.
+/// Finds the traces that arguments of a command line name.
 public enum PanTraceList {
-    /// Files as they are, directories as all the `.csv` in them and in directories within, sorted by path.
+    /// Lists files as given, and all `.csv` files in directories and their subdirectories, sorted by path.
     ///
-    /// Hidden files, and directories behind symbolic links, are left out: a link may lead back to where it lies.
+    /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle.
     ///
-    /// - Parameter arguments: paths, or `-` for standard input.
-    /// - Throws: ``PanTraceError`` where a directory cannot be read or holds no trace, or where standard input is named
-    ///   twice.
+    /// - Parameter arguments: Paths, or `-` for standard input.
+    /// - Throws: ``PanTraceError`` if a directory cannot be read or has no trace, or if standard input is named twice.
     public static func paths(_ arguments: [String]) throws(PanTraceError) -> [String] {
         var paths: [String] = []
         for argument in arguments {
             var isDirectory = false
             let exists = FileManager.default.fileExists(atPath: argument, isDirectory: &isDirectory)
             guard argument != "-", exists, isDirectory else {
-                // Whether it can be read shows when it is read.
+                // Files are checked when they are read.
                 if argument == "-", paths.contains("-") {
                     throw error("standard input", "to be named once", "- a second time")
                 }

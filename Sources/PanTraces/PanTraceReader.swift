@@ -1,25 +1,25 @@
 public import TileCache
 
-/// Whatever gives the samples of a trace one after the other: a file, a list, the built-in session.
+/// A stream of the samples of a trace: a file, a list, the built-in session.
 public protocol PanSampleStream {
-    /// The next sample, `nil` after the last one; times increase strictly from 0, all numbers are finite, scales are
-    /// larger than 0.
+    /// Returns the next sample; `nil` after the last one. Times increase strictly from 0, all numbers are finite,
+    /// scales are larger than 0.
     mutating func nextSample() throws(PanTraceError) -> PanTraceSample?
 }
 
-/// Reads a pan trace sample by sample, in constant memory, and refuses what the format does not allow.
+/// Reads a pan trace sample by sample, in constant memory, and rejects invalid input.
 ///
-/// What is forgiven, because editors and systems do it: carriage returns before line feeds, a byte order mark, empty
-/// lines at the end, no line feed at the end. Nothing else is, and nothing is guessed.
+/// Accepted, because editors and systems write them: carriage returns before line feeds, a byte order mark, empty lines
+/// at the end, no line feed at the end. Everything else is an error; nothing is guessed.
 public final class PanTraceReader: PanSampleStream {
-    /// What the trace says about itself.
+    /// Header of the trace.
     public let header: PanTraceHeader
     /// Whether the trace has the column `rotation`.
     public let hasRotation: Bool
     /// The name of the file for messages.
     public var name: String { lines.name }
 
-    /// How much of the file has been read, 0 to 1; `nil` where its size is not known.
+    /// Part of the file that has been read, 0 to 1; `nil` if its size is not known.
     package var partRead: Double? { lines.partRead }
 
     private let lines: LineReader
@@ -28,7 +28,7 @@ public final class PanTraceReader: PanSampleStream {
 
     /// Opens a trace and reads its header.
     ///
-    /// - Parameter path: a file, or `-` for standard input.
+    /// - Parameter path: A file, or `-` for standard input.
     public convenience init(path: String) throws(PanTraceError) {
         try self.init(LineReader(path: path))
     }
@@ -36,8 +36,8 @@ public final class PanTraceReader: PanSampleStream {
     /// Reads a trace from memory.
     ///
     /// - Parameters:
-    ///   - text: the whole trace.
-    ///   - name: its name for messages.
+    ///   - text: The whole trace.
+    ///   - name: Name for messages.
     public convenience init(text: String, name: String = "trace") throws(PanTraceError) {
         try self.init(bytes: Array(text.utf8), name: name)
     }
@@ -45,8 +45,8 @@ public final class PanTraceReader: PanSampleStream {
     /// Reads a trace from memory.
     ///
     /// - Parameters:
-    ///   - bytes: the whole trace.
-    ///   - name: its name for messages.
+    ///   - bytes: The whole trace.
+    ///   - name: Name for messages.
     public convenience init(bytes: [UInt8], name: String = "trace") throws(PanTraceError) {
         try self.init(LineReader(bytes: bytes, name: name))
     }
@@ -57,10 +57,10 @@ public final class PanTraceReader: PanSampleStream {
         columnCount = hasRotation ? 5 : 4
     }
 
-    /// The next sample, `nil` after the last one.
+    /// Returns the next sample; `nil` after the last one.
     ///
-    /// - Throws: ``PanTraceError`` with the number of the line; also where the trace ends without a sample. After an
-    ///   error the trace cannot be read on.
+    /// - Throws: ``PanTraceError`` with the number of the line; also if the trace ends without a sample. Reading cannot
+    ///   continue after an error.
     public func nextSample() throws(PanTraceError) -> PanTraceSample? {
         guard let line = try lines.next(), try !onlyEmptyLinesFollow(line) else {
             guard lastTime != nil else { throw error(.noSamples, "at least one sample after the column names") }
@@ -69,7 +69,7 @@ public final class PanTraceReader: PanSampleStream {
         return try sample(line)
     }
 
-    /// Whether a line is empty and nothing but empty lines come after it.
+    /// Whether this line and all lines after it are empty.
     private func onlyEmptyLinesFollow(_ line: UnsafeRawBufferPointer) throws(PanTraceError) -> Bool {
         guard line.isEmpty else { return false }
         let firstEmpty = lines.lineNumber
@@ -169,18 +169,18 @@ public final class PanTraceReader: PanSampleStream {
     }
 }
 
-/// Takes a line apart at its commas.
+/// Splits a line at its commas.
 private struct FieldSplitter {
     private let line: UnsafeRawBufferPointer
     private var position = 0
-    /// Whether the last field has been given.
+    /// Whether the last field has been returned.
     var isAtEnd: Bool { position > line.count }
 
     init(_ line: UnsafeRawBufferPointer) {
         self.line = line
     }
 
-    /// The next field, `nil` where there are no more.
+    /// Returns the next field; `nil` if there are no more.
     mutating func next() -> UnsafeRawBufferPointer? {
         guard !isAtEnd else { return nil }
         var index = position

@@ -1,17 +1,17 @@
 public import TileCache
 
-/// What flags say about a trace's view and world; what they say counts more than the trace's header.
+/// Flags for a trace's view and world; they override the trace's header.
 public struct PanTraceOverrides: Hashable, Sendable {
-    /// The size of the view in screen pixels, both larger than 0.
+    /// Size of the view in screen pixels, both larger than 0.
     public var viewport: PanTraceHeader.Size?
-    /// The size of the world in world pixels, whole numbers of 1 or more.
+    /// Size of the world in world pixels, integers of 1 or more.
     public var world: PanTraceHeader.Size?
     /// Whether the world wraps horizontally.
     public var wrapsX: Bool?
-    /// The width and the height of a tile in its own pixels, 1 or more.
+    /// Width and height of a tile in its own pixels, 1 or more.
     public var tileSize: Int?
 
-    /// Makes overrides; nothing is overridden unless given.
+    /// Creates overrides. Default: none.
     public init(
         viewport: PanTraceHeader.Size? = nil,
         world: PanTraceHeader.Size? = nil,
@@ -25,26 +25,26 @@ public struct PanTraceOverrides: Hashable, Sendable {
     }
 }
 
-/// The view and the world that a trace is replayed in, with nothing left open.
+/// View and world of a replay, all values set.
 public struct PanTraceScene: Hashable, Sendable {
-    /// The size of the view in screen pixels.
+    /// Size of the view in screen pixels.
     public var viewport: PanTraceHeader.Size
-    /// The width of the world in world pixels.
+    /// Width of the world in world pixels.
     public var worldWidth: Int
-    /// The height of the world in world pixels.
+    /// Height of the world in world pixels.
     public var worldHeight: Int
     /// Whether the world wraps horizontally.
     public var wrapsX: Bool
-    /// The width and the height of a tile in its own pixels.
+    /// Width and height of a tile in its own pixels.
     public var tileSize: Int
 
-    /// Puts a header and flags together.
+    /// Combines a header and flags.
     ///
     /// - Parameters:
-    ///   - header: what the trace says.
-    ///   - overrides: what the flags say, which counts more.
-    ///   - name: the name of the trace for messages.
-    /// - Throws: ``PanTraceError`` where neither gives a viewport or a world that can be one.
+    ///   - header: Header of the trace.
+    ///   - overrides: Flags, which override it.
+    ///   - name: Name of the trace for messages.
+    /// - Throws: ``PanTraceError`` if neither has a valid viewport or world.
     public init(
         _ header: PanTraceHeader,
         overrides: PanTraceOverrides = PanTraceOverrides(),

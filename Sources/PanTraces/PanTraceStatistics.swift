@@ -1,43 +1,43 @@
 import TileCache
 
-/// Strokes, pauses, speeds and zooms of a trace, as they were measured of the recorded ones.
+/// Strokes, pauses, speeds and zooms of a trace, with the definitions used for the recorded traces.
 ///
-/// - A stroke is motion at one scale between pauses of at least 150 ms whose ends lie at least 30 px apart on screen.
-/// - Speeds are those of the centre from one point of a 50 ms grid to the next, where it moved and the scale stayed;
-///   between samples it moves straight.
-/// - A stroke reverses if it turns by more than 120 degrees from the one before, and goes on if by less than 60.
+/// - A stroke is motion at one scale between pauses of at least 150 ms whose ends are at least 30 px apart on screen.
+/// - Speeds are those of the centre between points of a 50 ms grid, if it moved and the scale stayed; it moves straight
+///   between samples.
+/// - A stroke reverses if it turns by more than 120 degrees from the one before, and continues if by less than 60.
 /// - A zoom is a run of samples whose scales differ, without a pause of 150 ms.
 public struct PanTraceStatistics: Sendable {
     /// One stroke, in screen pixels and nanoseconds.
     public struct Stroke: Hashable, Sendable {
-        /// When its first motion began.
+        /// Time of its first motion.
         public var start: Int64
-        /// When its last motion ended.
+        /// Time of its last motion.
         public var end: Int64
-        /// To the right from end to end, in screen pixels.
+        /// Distance to the right from end to end, in screen pixels.
         public var x: Double
-        /// Downwards from end to end, in screen pixels.
+        /// Distance downwards from end to end, in screen pixels.
         public var y: Double
 
-        /// From end to end, in screen pixels.
+        /// Distance from end to end, in screen pixels.
         public var length: Double { (x * x + y * y).squareRoot() }
-        /// In seconds.
+        /// Duration in seconds.
         public var seconds: Double { Double(end - start) / 1e9 }
     }
 
-    /// Pauses shorter than this, in nanoseconds, do not end a stroke.
+    /// A shorter pause, in nanoseconds, does not end a stroke.
     public static let shortestPause: Int64 = 150_000_000
-    /// Strokes shorter than this, in screen pixels, do not count.
+    /// A shorter stroke, in screen pixels, does not count.
     public static let shortestStroke = 30.0
     private static let grid: Int64 = 50_000_000
 
-    /// The strokes that count, in order.
+    /// Counted strokes, in order.
     public private(set) var strokes: [Stroke] = []
     /// Speeds while moving, in screen pixels per second.
     public private(set) var speeds: [Double] = []
-    /// Sizes of zooms in octaves, larger than 0 where they lead in.
+    /// Sizes of zooms in octaves, larger than 0 for zooming in.
     public private(set) var zooms: [Double] = []
-    /// The shares of strokes that reverse, and that go on in the same direction.
+    /// Counts of strokes: reversed, in the same direction, all.
     public private(set) var turns = (reversed: 0, same: 0, all: 0)
     private var cells = 0
     private var nanoseconds: Int64 = 0
@@ -46,12 +46,12 @@ public struct PanTraceStatistics: Sendable {
     private var zoom: (end: Int64, octaves: Double)?
     private var gridPoint: (sample: PanTraceSample, index: Int64)?
 
-    /// Measures nothing yet.
+    /// Creates statistics without samples.
     public init() {}
 
-    /// Measures traces one after the other, as one.
+    /// Adds the figures of a trace.
     ///
-    /// - Throws: what the stream throws.
+    /// - Throws: Errors of the stream.
     public mutating func add(_ stream: inout some PanSampleStream) throws(PanTraceError) {
         var last: PanTraceSample?
         while let sample = try stream.nextSample() {
@@ -121,18 +121,18 @@ public struct PanTraceStatistics: Sendable {
 
     // MARK: Figures
 
-    /// The share of the time in which something moved; `nil` where there was none.
+    /// Fraction of the time with movement; `nil` if there is no time.
     public var movingShare: Double? { cells == 0 ? nil : Double(speeds.count) / Double(cells) }
-    /// The share of strokes that turn back; `nil` where there are fewer than two.
+    /// Fraction of strokes that reverse; `nil` if there are fewer than two.
     public var reversedShare: Double? { turns.all == 0 ? nil : Double(turns.reversed) / Double(turns.all) }
-    /// The share of strokes that go on; `nil` where there are fewer than two.
+    /// Fraction of strokes that continue; `nil` if there are fewer than two.
     public var sameShare: Double? { turns.all == 0 ? nil : Double(turns.same) / Double(turns.all) }
-    /// Zooms in a minute; `nil` where there was no time.
+    /// Zooms per minute; `nil` if there is no time.
     public var zoomsPerMinute: Double? { nanoseconds == 0 ? nil : Double(zooms.count) / (Double(nanoseconds) / 6e10) }
     /// Pauses between strokes, in seconds.
     public var pauses: [Double] { zip(strokes, strokes.dropFirst()).map { Double($1.start - $0.end) / 1e9 } }
 
-    /// The value that a share of some values lies below; `nil` where there are none.
+    /// Value below which a fraction of some values lies; `nil` if there are none.
     public static func percentile(_ share: Double, of values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()

@@ -1,8 +1,9 @@
-/// Reads numbers with units as people write them on a command line.
+/// Parses numbers with units, as on a command line.
 public enum QuantityText {
-    /// `64MiB`, `1.5GB`, `262144`, `4k` is none; `nil` for anything that is no whole number of bytes below 2^62.
+    /// Parses a number of bytes, such as `64MiB`, `1.5GB` or `262144`; `nil` if invalid, as `4k`.
     ///
-    /// KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB of 1000; B or nothing is bytes.
+    /// The result is an integer below 2^62. KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB of 1000; B or nothing
+    /// is bytes.
     public static func bytes(_ text: String) -> Int? {
         let units: [(String, Double)] = [
             ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
@@ -16,8 +17,10 @@ public enum QuantityText {
         return nil
     }
 
-    /// `40ms`, `2s`, `1.5min`, `250us`, `10ns`, `2h` in nanoseconds; `nil` for anything else, for what is negative and
-    /// for more than 2^62 ns. A unit is required, so that nobody mistakes seconds for milliseconds.
+    /// Parses a duration, such as `40ms`, `2s`, `1.5min`, `250us`, `10ns` or `2h`, in nanoseconds; `nil` if invalid.
+    ///
+    /// Negative durations and those above 2^62 ns are invalid. A unit is required, so that seconds are not mistaken for
+    /// milliseconds.
     public static func duration(_ text: String) -> Int64? {
         let units: [(String, Double)] = [
             ("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12),
@@ -31,7 +34,7 @@ public enum QuantityText {
         return nil
     }
 
-    /// The number before a suffix; digits with at most one point, nothing else.
+    /// The number before a suffix: digits with at most one point.
     package static func number(_ text: String, suffix: String) -> Double? {
         guard text.hasSuffix(suffix), text.utf8.count <= 40 else { return nil }
         let digits = text.dropLast(suffix.count)

@@ -1,28 +1,26 @@
-/// What a layer's tiles are like.
+/// Properties of a layer's tiles.
 public struct LayerOptions: Hashable, Sendable {
-    /// How a pixel is laid out; ``TilePixelFormat/rgba8`` unless given.
+    /// Pixel format. Default: ``TilePixelFormat/rgba8``.
     public var format: TilePixelFormat
-    /// What alpha means; premultiplied unless given. The cache hands it on and never changes pixels.
+    /// Meaning of alpha, which the cache reports and never applies. Default: premultiplied.
     public var alpha: TileAlphaMode
-    /// Whether cold tiles may be kept compressed; `true` unless given. Say `false` for contents that are known not to
-    /// become smaller.
+    /// Whether cold tiles may be kept compressed. Default: `true`. Set `false` for incompressible contents.
     ///
-    /// Tiles larger than 2016 MiB, LZ4's largest input, never are.
+    /// Tiles larger than 2016 MiB, LZ4's maximum input, are never compressed.
     public var isCompressible: Bool
-    /// What part of the cache's limit the layer's tiles may take, and what part others leave them; all and none unless
-    /// given.
+    /// Fractions of the cache's limit for this layer. Default: no maximum, nothing guaranteed.
     public var share: LayerShare
-    /// How many of the pyramid's coarsest levels the source does not have, 0 or more: the cache makes them itself, each
-    /// tile by halving the 2 x 2 tiles below it, and asks the source for no tile of them. 0 unless given.
+    /// Number of the pyramid's coarsest levels that the source does not have, 0 or more. Default: 0.
     ///
-    /// The number bounds what one tile may cost: n levels down it is made of 4^n tiles of the source, of which those
-    /// that are resident, at any level between, are not loaded again. Holes stay where a child is absent, or fails for
-    /// good; a tile without any child is absent. See ``TilePyramid/keepingFinestLevels(_:)``.
+    /// The cache makes their tiles by halving the 2 x 2 tiles below and never requests them. The number bounds the cost
+    /// of a tile: n levels above the source it is made of 4^n tiles of the source, less those resident at any level
+    /// between. A child that is absent or fails permanently leaves a hole; a tile without any child is absent. See
+    /// ``TilePyramid/keepingFinestLevels(_:)``.
     public var synthesizedLevels: Int
-    /// How pixels are averaged for those levels; as they are stored unless given.
+    /// How pixels are averaged for those levels. Default: as stored.
     public var downsampling: TileDownsampling
 
-    /// Makes options.
+    /// Creates options.
     public init(
         format: TilePixelFormat = .rgba8,
         alpha: TileAlphaMode = .premultiplied,

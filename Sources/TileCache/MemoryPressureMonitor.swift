@@ -1,24 +1,24 @@
 import Dispatch
 import Synchronization
 
-/// Keeps a cache small while the system is short of memory, for as long as this object lives.
+/// Lowers a cache's limit in force under memory pressure, as long as this object exists.
 ///
-/// On Linux the process's control group (version 2: `memory.max`, `memory.high`, `memory.current`, `memory.pressure`)
-/// and `/proc/pressure/memory` are read once a second; on Apple systems the system tells. A warning halves what the cache
-/// may use, memory that is all but gone quarters it: the coldest tiles go at once, what is held when it is let go. When
-/// the pressure is over, what it may use grows back in steps of a half, five seconds apart; when this object goes, it has
-/// its whole limit back soon. A program that learns of pressure in another way calls
-/// ``TileCache/noteMemoryPressure(_:)`` itself.
+/// On Linux it reads the process's control group (version 2: `memory.max`, `memory.high`, `memory.current`,
+/// `memory.pressure`) and `/proc/pressure/memory` once a second; on Apple systems it receives the system's
+/// notifications. A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at
+/// once, leased ones when they are released. After the pressure the limit grows back by half of its size at a time,
+/// five seconds apart. When this object is released, the whole limit is soon in force again. A program that detects
+/// pressure by other means calls ``TileCache/noteMemoryPressure(_:)``.
 public final class MemoryPressureMonitor: @unchecked Sendable {
-    // Dispatch's sources may be used from any thread, but are not declared so everywhere.
+    // `@unchecked`: Dispatch's sources are thread-safe, but not declared so on every platform.
 
-    /// How short of memory the system is.
+    /// Level of memory pressure.
     public enum Level: Int, Sendable, Hashable, Comparable {
-        /// Not at all.
+        /// No pressure.
         case normal
-        /// Memory should be given back where that is cheap.
+        /// Release memory that is cheap to release.
         case warning
-        /// Soon something will be ended.
+        /// Processes may soon be killed.
         case critical
 
         /// Orders by urgency.
@@ -32,12 +32,12 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
         private let source: any DispatchSourceMemoryPressure
     #endif
 
-    /// Begins to watch the system for a cache, which it does not keep alive.
+    /// Starts to watch the system for a cache, which it does not keep alive.
     public convenience init(of cache: TileCache) {
         self.init(of: cache, every: .seconds(1)) { SystemMemory.readings().level }
     }
 
-    /// - Parameter level: asked at each interval, on Linux.
+    /// - Parameter level: Reads the level at each interval, on Linux.
     init(of cache: TileCache, every interval: DispatchTimeInterval, level: @escaping @Sendable () -> Level) {
         let core = WeakCore(cache.core)
         self.core = core
@@ -55,7 +55,7 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
                 current.withLock { $0 = level }
                 core.value?.notePressure(level)
             }
-            // Steps back take time, and the system tells only once.
+            // The limit returns in steps, but the system notifies only once.
             timer.setEventHandler { core.value?.notePressure(current.withLock { $0 }) }
             self.source = source
             source.activate()
@@ -71,7 +71,7 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
         #if canImport(Darwin)
             source.cancel()
         #endif
-        // After a reading that is under way.
+        // After a reading in progress.
         queue.async { [core] in core.value?.endPressure() }
     }
 
@@ -83,13 +83,14 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
 }
 
 extension TileCache {
-    /// Says how short of memory the system is; ``MemoryPressureMonitor`` does it by itself. To be called again, once in a
-    /// while, for as long as the cache has not come back to its limit.
+    /// Reports memory pressure that the program detected itself, instead of a ``MemoryPressureMonitor``.
+    ///
+    /// Call it again about once a second until the cache is back at its limit.
     public func noteMemoryPressure(_ level: MemoryPressureMonitor.Level) { core.notePressure(level) }
 }
 
 extension CacheCore {
-    /// Gives the whole limit back: nobody looks any more whether the pressure is over.
+    /// Puts the whole limit in force again, since the pressure is no longer watched.
     func endPressure() {
         changeLimit { state in
             guard state.pressure.share < 1 else { return false }

@@ -11,44 +11,44 @@ import Synchronization
 
 /// A cache of decoded and compressed tiles under one hard byte limit, filled ahead of need.
 ///
-/// A renderer makes one cache, adds its layers, makes a view for each viewport, and for each frame says where the
-/// viewport is (``TileView/update(_:at:destination:)``) and draws what ``TileView/frame()`` returns. All methods may be
+/// A renderer creates one cache, adds its layers and creates a view for each viewport. For each frame it updates the
+/// viewport (``TileView/update(_:at:destination:)``) and draws the result of ``TileView/frame()``. All methods may be
 /// called from any thread.
 ///
-/// A child of `fork()` has none of its parent's threads. Once the parent has made a cache, the child can make none and add
-/// no layers, which throw; updates do nothing there and frames are empty. `fork()` with `exec` does no harm.
+/// A child of `fork()` has none of its parent's threads. If the parent had created a cache, creating caches and adding
+/// layers throw in the child, updates do nothing and frames are empty. `fork()` followed by `exec` is safe.
 public final class TileCache: Sendable {
-    /// How a cache is set up.
+    /// Settings of a cache.
     public struct Configuration: Sendable {
-        /// Bytes of everything: decoded and compressed tiles, loads in flight, tables and scratch memory.
-        /// ``ByteCount/automatic`` is for those who choose none.
+        /// Byte limit for everything: decoded and compressed tiles, loads in flight, tables and scratch memory. See
+        /// ``ByteCount/automatic`` for a default.
         public var byteLimit: ByteCount
-        /// The largest ``TileCache/byteLimit`` while the cache runs, `byteLimit` or more. Default: `nil`, four times
-        /// `byteLimit`. Costs addresses, no memory.
+        /// Largest ``TileCache/byteLimit`` that can be set later, `byteLimit` or more. Default: `nil`, four times
+        /// `byteLimit`. Reserves addresses, not memory.
         public var maximumByteLimit: ByteCount?
         /// Concurrent loads, 1...255. Default: 4.
         public var workers: Int
-        /// Workers reserved for demand loads, 0..<`workers`; prefetches never take them. Default: 0.
+        /// Workers reserved for demand loads, 0..<`workers`. Prefetches never use them. Default: 0.
         public var reservedWorkers: Int
         /// Whether cold tiles are compressed before they are evicted. Default: `true`.
         public var usesCompressedTier = true
-        /// Fraction of the limit, 0...1, for the compressed tier when both tiers compete. Default: `nil`, adapts to the
+        /// Fraction of the limit, 0...1, for the compressed tier if both tiers compete. Default: `nil`, adapts to the
         /// traffic.
         public var compressedShare: Double?
-        /// Eagerness of prefetching, from 0 (no prefetches) to 1 (whatever may be of use). Default: 0.5. Less saves
-        /// battery and network, more saves blank screens.
+        /// How much is prefetched, from 0 (nothing) to 1 (every tile that may be used). Default: 0.5. Less saves
+        /// battery and network, more avoids blank screens.
         public var effort = 0.5
-        /// The time of a load until some have been measured, 0 to an hour. Default: 40 ms.
+        /// Expected duration of a load until some have been measured, 0 to an hour. Default: 40 ms.
         public var expectedLoadLatency = Duration.milliseconds(40)
-        /// The first wait before a failed tile is retried, more than 0, at most a day; doubled with each failure.
-        /// Default: 0.5 s.
+        /// Back-off after a tile's first failure, more than 0, at most a day. Doubles with each failure. Default: 0.5
+        /// s.
         public var retryDelay = Duration.milliseconds(500)
-        /// The time after which a load counts as stuck and another worker replaces its worker, 1 ms or more. Default:
-        /// 10 s. The load goes on, and its tile is taken when it comes.
+        /// Duration after which a load counts as stuck, 1 ms or more. Default: 10 s. Another worker then replaces its
+        /// worker. The load continues, and its tile is accepted when it arrives.
         public var stuckLoadTime = Duration.seconds(10)
-        /// The time after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
+        /// Duration after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
         public var slowCallbackTime = Duration.milliseconds(100)
-        /// Whether a view whose needed tiles do not fit the limit draws a coarser level. Default: `true`.
+        /// Whether a view whose needed tiles exceed the limit draws a coarser level. Default: `true`.
         public var fitsLevelToBudget = true
 
         package var usesValues = true
@@ -56,7 +56,7 @@ public final class TileCache: Sendable {
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
         package var executor = Executor()
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int = 0) {
             self.byteLimit = byteLimit
             self.workers = workers
@@ -67,7 +67,7 @@ public final class TileCache: Sendable {
     let core: CacheCore
     private let configuration: Configuration
 
-    /// Makes a cache and its workers; nothing runs until a view is updated.
+    /// Creates a cache and its workers. Nothing is loaded until a view is updated.
     ///
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if a setting is out of its range, or in a child of `fork()`;
     ///   ``TileCacheError/outOfMemory(bytes:)`` if the system denies the addresses.
@@ -76,12 +76,12 @@ public final class TileCache: Sendable {
         core = try CacheCore(configuration: configuration)
     }
 
-    /// Makes a cache with the defaults.
+    /// Creates a cache with the defaults.
     ///
     /// - Parameters:
-    ///   - byteLimit: bytes of everything.
-    ///   - workers: concurrent loads, 1...255. Default: 4.
-    /// - Throws: as ``init(_:)``.
+    ///   - byteLimit: Byte limit for everything.
+    ///   - workers: Concurrent loads, 1...255. Default: 4.
+    /// - Throws: As ``init(_:)``.
     public convenience init(byteLimit: ByteCount, workers: Int = 4) throws(TileCacheError) {
         try self.init(Configuration(byteLimit: byteLimit, workers: workers))
     }
@@ -90,10 +90,10 @@ public final class TileCache: Sendable {
 
     // MARK: - Layers and views
 
-    /// Adds a layer whose source is a blocking function.
+    /// Adds a layer with a blocking source.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if there
-    ///   are 65,536 layers already.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
+    ///   there are 65,536 layers already.
     public func addLayer(
         _ source: any BlockingTileSource,
         pyramid: TilePyramid,
@@ -102,10 +102,10 @@ public final class TileCache: Sendable {
         try core.addLayer(.blocking(source), pyramid: pyramid, options: options)
     }
 
-    /// Adds a layer whose source answers when it can.
+    /// Adds a layer with an asynchronous source.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if there
-    ///   are 65,536 layers already.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
+    ///   there are 65,536 layers already.
     public func addLayer(
         _ source: any TileSource,
         pyramid: TilePyramid,
@@ -114,16 +114,17 @@ public final class TileCache: Sendable {
         try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
     }
 
-    /// Removes a layer: its loads are cancelled, its tiles evicted and its pins undone. Views show it no longer. Tiles that
-    /// frames hold stay valid until they are released; a source that does not return keeps its worker and its tile's
-    /// memory until it does. A layer of another cache, or one that is removed already, is ignored.
+    /// Removes a layer: cancels its loads, evicts its tiles, undoes its pins and takes it out of all views.
+    ///
+    /// Tiles that frames hold stay valid until they are released. A source that does not return keeps its worker and
+    /// its tile's memory until it does. Layers of another cache, or removed already, are ignored.
     public func removeLayer(_ layer: LayerID) { core.removeLayer(layer) }
 
-    /// Makes a view of some layers. It is removed from the cache with its last reference.
+    /// Creates a view of some layers. It is removed from the cache with its last reference.
     ///
     /// - Parameters:
-    ///   - layers: in the order of drawing; those of another cache are ignored, and a layer counts once.
-    ///   - selection: how levels are chosen. Default: 1:1 or finer.
+    ///   - layers: In the order of drawing; those of another cache are ignored, and a layer counts once.
+    ///   - selection: How levels are chosen. Default: 1:1 or finer.
     public func makeView(layers: [LayerID], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
         let memory = core.read { $0.pool.ledger.limit } / 16
         return makeView(layers: layers, selection: selection) { AdaptivePolicy(memory: memory) }
@@ -152,39 +153,42 @@ public final class TileCache: Sendable {
 
     // MARK: - Upkeep
 
-    /// Says that tiles of a layer have changed at their source. Loads that began before never land; the old pixels go on
-    /// being drawn, marked stale, until new ones land.
+    /// Invalidates tiles that have changed at their source.
+    ///
+    /// Pixels of loads that began earlier are discarded. The old pixels are drawn, marked stale, until new ones arrive.
     ///
     /// - Parameters:
-    ///   - layer: whose tiles.
-    ///   - region: in world pixels; all of the layer unless given.
-    ///   - keepsStale: `false` drops the old pixels at once, except where they are held.
+    ///   - layer: The layer.
+    ///   - region: In world pixels. Default: `nil`, all of the layer.
+    ///   - keepsStale: `false` removes the old pixels at once, except those of leased tiles. Default: `true`.
     public func invalidate(_ layer: LayerID, region: PixelRect? = nil, keepsStale: Bool = true) {
         core.invalidate(layer, region: region, keepsStale: keepsStale)
     }
 
-    /// Evicts tiles, coldest first, until no more than `size` is in use, and returns memory to the system. Leased and
-    /// pinned tiles stay.
+    /// Evicts tiles, coldest first, until at most `size` is in use, and returns memory to the system. Leased and pinned
+    /// tiles stay.
     public func trim(to size: ByteCount) { core.trim(toBytes: size.bytes) }
 
-    /// The limit. A lower one takes effect at once for everything that nobody holds; what is held goes when it is let
-    /// go. A higher one is clamped to the configuration's `maximumByteLimit`, and not taken where the system denies the
-    /// memory for its tables. Under memory pressure
-    /// (``noteMemoryPressure(_:)``) a part of it is in force, which ``TileCacheStatistics/MemoryUse/limit`` tells.
+    /// The byte limit. A lower one evicts tiles at once, leased ones when they are released.
+    ///
+    /// A higher one is clamped to the configuration's `maximumByteLimit`, and refused if the system denies memory for
+    /// its tables. Under memory pressure (``noteMemoryPressure(_:)``) only a part of it is in force:
+    /// ``TileCacheStatistics/MemoryUse/limit``.
     public var byteLimit: ByteCount {
         get { .bytes(core.read { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }
     }
 
-    /// What the cache has done so far.
+    /// Statistics of the cache.
     public var statistics: TileCacheStatistics { core.statistics() }
 
-    /// Ends all work: requests are cancelled, no callback begins afterwards, and leased frames stay valid. Within a
-    /// callback, a cancel handler or a source it does not wait, and returns `true`.
+    /// Ends all work: cancels requests and ends callbacks; leased frames stay valid.
     ///
-    /// - Parameter timeout: the longest wait for loads that are under way; 0 or less does not wait. Default: 2 s. A source
-    ///   that blocks for good keeps its worker's thread and the memory that it may write into, nothing else.
-    /// - Returns: whether everything had ended in that time.
+    /// Within a callback, a cancel handler or a source it does not wait, and returns `true`.
+    ///
+    /// - Parameter timeout: Maximum wait for running loads; 0 or less does not wait. Default: 2 s. A source that blocks
+    ///   forever keeps its worker's thread and the memory that it may write to, nothing else.
+    /// - Returns: Whether everything had ended by then.
     @discardableResult
     public func shutdown(timeout: Duration = .seconds(2)) -> Bool { core.shutDown(within: max(timeout.nanoseconds, 0)) }
 }
@@ -244,15 +248,15 @@ extension TileCache.Configuration {
 }
 
 extension TileCache {
-    /// How long loads waited for a worker, for reports.
+    /// Waits of loads for a worker, for reports.
     package var loadWaits: (demand: DurationHistogram, prefetch: DurationHistogram) {
         core.read { ($0.waits.demand, $0.waits.prefetch) }
     }
 
-    /// The pool's own counters, for reports.
+    /// Counters of the pool, for reports.
     package var counters: PoolCounters { core.read { $0.pool.counters } }
 
-    /// How often the lock was taken, and tiles that searches for something to evict have looked at.
+    /// Number of lock acquisitions, and of tiles examined for eviction.
     package var costs: (acquisitions: Int, evictionSteps: Int) {
         core.read { (Int($0.acquisitions), $0.pool.evictionSteps) }
     }

@@ -1,11 +1,11 @@
-/// Names a tile's pixels: the same for as long as the pixels are the same, so that a renderer uploads a texture once.
+/// Identifies a tile's pixels: equal as long as the pixels are the same, so that a texture is uploaded once.
 public struct TileIdentity: Hashable, Sendable {
-    /// Whose tile.
+    /// Layer of the tile.
     public let layer: LayerID
     // Stored here it fits the padding behind the layer: a frame keeps an identity for each tile.
-    /// Raised when an invalidation has brought newer pixels.
+    /// Incremented when an invalidation has brought newer pixels.
     public let generation: UInt32
-    /// Which tile.
+    /// Position of the tile.
     public let tile: TileCoordinate
 
     init(layer: LayerID, tile: TileCoordinate, generation: UInt32) {
@@ -15,22 +15,22 @@ public struct TileIdentity: Hashable, Sendable {
     }
 }
 
-/// A decoded tile that somebody holds: its bytes stay where they are, unchanged, until the last copy of the hold is gone.
+/// A leased decoded tile: its bytes neither move nor change until its last copy is released.
 ///
-/// The tiles of one frame are held together. To keep one of them for long, take a hold of its own with
-/// ``retained()`` and let the frame go.
+/// The tiles of a frame share one lease. To keep one of them for long, lease it alone with ``retained()`` and release
+/// the frame.
 public struct LeasedTile: Sendable {
-    /// Which pixels these are.
+    /// Identity of the pixels.
     public let identity: TileIdentity
     /// Pixels a row, border included.
     public let width: Int
     /// Rows, border included.
     public let height: Int
-    /// How a pixel is laid out.
+    /// Pixel format.
     public let format: TilePixelFormat
-    /// What alpha means; as the layer says.
+    /// Meaning of alpha, as in the layer's options.
     public let alpha: TileAlphaMode
-    /// Whether an invalidation came after these pixels; newer ones are on their way.
+    /// Whether an invalidation came after these pixels; newer ones are being loaded.
     public let isStale: Bool
     let address: UInt
     let byteCount: Int
@@ -40,21 +40,21 @@ public struct LeasedTile: Sendable {
     /// Bytes from one row to the next.
     public var bytesPerRow: Int { format.bytesPerPixel.map { $0 * width } ?? byteCount }
 
-    /// Lends the pixels, rows packed, for the time of the call.
+    /// Calls a closure with the pixels, rows packed.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer<UInt8>(start: UnsafePointer(bitPattern: address), count: byteCount).span)
     }
 
-    /// Lends the pixels as a pointer, for C; it is valid within the closure only.
+    /// Calls a closure with a pointer to the pixels, for C. Valid within the closure only.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount))
     }
 
-    /// A hold on this tile alone.
+    /// Leases this tile alone.
     public func retained() -> LeasedTile {
         LeasedTile(
             identity: identity,
@@ -71,7 +71,7 @@ public struct LeasedTile: Sendable {
     }
 }
 
-/// Holds some tiles until it is let go.
+/// Leases some tiles until it is released.
 final class LeaseHold: Sendable {
     private let core: CacheCore
     private let tokens: [LeaseToken]
@@ -84,60 +84,60 @@ final class LeaseHold: Sendable {
 
     deinit { core.release(tokens) }
 
-    /// A hold on one of the tiles.
+    /// Leases one of the tiles alone.
     func alone(_ token: LeaseToken) -> LeaseHold {
         core.retain(token)
         return LeaseHold(core: core, tokens: [token])
     }
 }
 
-/// One tile, or a part of one, where it is to be drawn.
+/// A tile, or a part of one, and where to draw it.
 public struct TilePlacement: Sendable {
-    /// The tile, held for as long as the frame or this placement lives.
+    /// The tile, leased as long as the frame or this placement exists.
     public let tile: LeasedTile
-    /// What it covers, in world pixels. On a wrapping world it lies in the copy that is on screen.
+    /// World rectangle that it covers, in world pixels, on a wrapping world in the copy that is on screen.
     public let worldRectangle: PixelRect
-    /// The part of the tile to draw, in the tile's own pixels, border included.
+    /// Part of the tile to draw, in the tile's own pixels, border included.
     public let tileRectangle: PixelRect
-    /// Whether this is the very tile that the screen needs; else a stand-in, drawn until that one is there.
+    /// Whether this is the exact tile that the screen needs; otherwise it is a fallback.
     public let isExact: Bool
 }
 
-/// A part of the view that will not become sharp: the source does not have the tile, or cannot deliver it.
+/// A needed tile that will not be loaded: the source does not have it, or cannot deliver it.
 public struct UnavailableTile: Hashable, Sendable {
-    /// Why there are no pixels.
+    /// Reason why there are no pixels.
     public enum Cause: Sendable, Hashable {
-        /// The source says that the tile does not exist.
+        /// The source reported that the tile does not exist.
         case absent
-        /// The tile failed for good; not asked for again until an invalidation.
+        /// The tile failed permanently; it is not requested again until an invalidation.
         case failed
     }
 
-    /// Whose tile.
+    /// Layer of the tile.
     public let layer: LayerID
-    /// Which tile.
+    /// Position of the tile.
     public let tile: TileCoordinate
-    /// What it would cover, in world pixels. On a wrapping world it lies in the copy that is on screen.
+    /// World rectangle that it would cover, in world pixels, on a wrapping world in the copy that is on screen.
     public let worldRectangle: PixelRect
-    /// Why there are no pixels.
+    /// Reason why there are no pixels.
     public let cause: Cause
 }
 
-/// What to draw now, and what came and went since the frame before.
+/// The tiles to draw now, and the changes since the previous frame.
 ///
-/// The tiles are held for as long as the frame or any of its placements lives; let it go when the frame is drawn.
+/// The tiles are leased as long as the frame or any of its placements exists; release it when the frame is drawn.
 public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertible {
     private let contents: FrameContents
     private let hold: LeaseHold?
-    /// Tiles that the frame before did not draw: upload them.
+    /// Tiles that the previous frame did not draw: upload them.
     public internal(set) var appeared: [TileIdentity] = []
-    /// Tiles that the frame before drew and this one does not: their textures may go.
+    /// Tiles that only the previous frame drew: their textures may be freed.
     public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
-    /// Needed tiles that will not come, in the order of the screen; what is drawn in their place are fallbacks, if any.
+    /// Needed tiles that are unavailable, in the order of the screen; fallbacks, if any, are drawn in their place.
     public internal(set) var unavailable: [UnavailableTile] = []
-    /// How much of the viewport can be drawn, in screen pixels; only looked at where something is missing.
+    /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage
 
     init(contents: FrameContents, hold: LeaseHold?, missingTileCount: Int, coverage: Coverage) {
@@ -151,7 +151,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public var startIndex: Int { 0 }
     /// One past the last placement.
     public var endIndex: Int { contents.tiles.count }
-    /// A placement: layers in their order, stand-ins where they stand in.
+    /// The placement at an index: by layer, fallbacks in the place of the tiles they replace.
     public subscript(position: Int) -> TilePlacement {
         guard let hold else { preconditionFailure("an empty frame has no placements") }
         return contents.placement(at: position, hold: hold)

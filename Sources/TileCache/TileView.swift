@@ -1,7 +1,7 @@
 public import Dispatch
 import Synchronization
 
-/// One viewport looking at some layers of a cache.
+/// A viewport over some layers of a cache.
 ///
 /// All methods may be called from any thread; a renderer calls ``update(_:at:destination:)`` and ``frame()`` once for
 /// each frame that it draws, from one thread. Neither waits for a load, a compression or another thread's copy.
@@ -21,13 +21,13 @@ public final class TileView: Sendable {
     /// Updates the viewport.
     ///
     /// - Parameters:
-    ///   - viewport: one that cannot be drawn (``TileViewport/isDrawable``) is ignored and counted.
-    ///   - time: the time of the viewport. Default: now. Times that do not grow are taken as they are.
-    ///   - destination: where the view will be and when, if the renderer knows. Default: `nil`.
+    ///   - viewport: The viewport; ignored and counted if it cannot be drawn (``TileViewport/isDrawable``).
+    ///   - time: Time of the viewport; need not increase. Default: `nil`, now.
+    ///   - destination: Where the view will be and when, if the renderer can tell. Default: `nil`.
     public func update(_ viewport: TileViewport, at time: MonotonicTime? = nil, destination: ViewportDestination? = nil)
     {
         guard !core.isForked else { return }
-        // The renderer's times say how the view moves; all else goes by the cache's own clock.
+        // The renderer's times describe the movement; all else uses the cache's own clock.
         let now = MonotonicTime.bounded(core.clock())
         let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
         recorder?.record(viewport, at: observed)
@@ -46,8 +46,9 @@ public final class TileView: Sendable {
     /// Updates the needed tiles, for renderers that choose tiles themselves (perspective, globes, feedback buffers).
     ///
     /// - Parameters:
-    ///   - tiles: those of other layers than the view's, and those that do not exist, are ignored.
-    ///   - time: now unless given; a list says nothing of how a view moves, so it is not looked at yet.
+    ///   - tiles: The needed tiles; those of layers that the view does not show, and those that do not exist, are
+    ///     ignored.
+    ///   - time: Not used yet: a list does not describe movement. Default: `nil`, now.
     public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
         guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
@@ -59,25 +60,27 @@ public final class TileView: Sendable {
         }
     }
 
-    /// What to draw now for the viewport of the last update.
+    /// Composes the frame for the viewport of the last update.
     public func frame() -> TileFrame { core.frame(ofView: id) }
 
-    /// The layers that the view shows, in the order of drawing. Setting them keeps what was learned of those that stay.
+    /// The layers that the view shows, in the order of drawing. Layers that stay keep what was learned of them.
+    ///
     /// Layers of another cache are ignored, and a layer counts once.
     public var layers: [LayerID] {
         get { core.read { $0.views[id]?.model.layers.map(\.id) } ?? [] }
         set { core.setLayers(newValue, ofView: id, makePolicy) }
     }
 
-    /// Called on ``callbackQueue`` when tiles that would improve the last frame are ready, fallbacks on a blank view
-    /// included. Coalesced, never re-entrant, never after shutdown.
+    /// Handler called on ``callbackQueue`` when tiles that would improve the last frame are ready.
+    ///
+    /// Fallbacks on a blank view count too. Coalesced, never re-entrant, never called after shutdown.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.read { $0.views[id]?.callback } }
-        // What was set before may own frames and views, whose ends take the lock: it must go outside of it.
+        // The old handler may own frames and views, whose ends take the lock: release it outside of the lock.
         set { core.exchange(newValue, ofView: id, at: \.callback) }
     }
 
-    /// The queue that ``onTilesReady`` is called on, a serial one. Default: the main queue.
+    /// Serial queue of ``onTilesReady``. Default: the main queue.
     public var callbackQueue: DispatchQueue {
         get { core.read { $0.views[id]?.callbackQueue } ?? .main }
         set { core.perform { $0.views[id]?.callbackQueue = newValue } }
@@ -89,17 +92,16 @@ public final class TileView: Sendable {
         set { core.exchange(newValue, ofView: id, at: \.recorder) }
     }
 
-    /// How much each ``frame()`` may spend on decompression.
+    /// Decompression budget of each ``frame()``.
     public var promotionBudget: PromotionBudget {
         get { core.read { $0.views[id]?.promotionBudget } ?? PromotionBudget() }
         set { core.perform { $0.views[id]?.promotionBudget = newValue } }
     }
 
-    /// The size of the needed tiles if the limit is too small for them; 0 if they fit. Until they do, coarser tiles are
-    /// drawn.
+    /// Size of the needed tiles if they exceed the limit, in which case coarser ones are drawn; 0 if they fit.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
-    /// The waits, in nanoseconds, of tiles that were no hits and have become drawable since the last call.
+    /// Waits, in nanoseconds, of tiles that were missed and have become drawable since the last call.
     package func takeWaits() -> [Int64] {
         core.perform { state in
             defer { state.views[id]?.waits.removeAll() }
@@ -107,11 +109,11 @@ public final class TileView: Sendable {
         }
     }
 
-    /// The tiles that the last update needs, of all layers.
+    /// Number of tiles that the last update needs, of all layers.
     package var neededTileCount: Int {
         core.read { $0.views[id]?.model.layers.reduce(0) { $0 + $1.needs.tiles.count } } ?? 0
     }
 
-    /// Whether the last update changed what is seen.
+    /// Whether the last update changed the visible area.
     package var hasMoved: Bool { core.read { $0.views[id]?.model.hasMoved } ?? false }
 }

@@ -1,91 +1,91 @@
-/// What a cache knows and intends around one view, for overlays and logs; see ``TileView/diagnostics(margin:maximumPlannedTiles:)``.
+/// State of the cache around one view, for overlays and logs.
 ///
-/// A copy of one moment: nothing in it keeps a tile where it is.
+/// A copy of one moment, which leases no tile; see ``TileView/diagnostics(margin:maximumPlannedTiles:)``.
 public struct TileViewDiagnostics: Hashable, Sendable {
-    /// Where a tile's pixels are.
+    /// Residency of a tile, for display.
     public enum TileState: Hashable, Sendable, CaseIterable {
-        /// Nowhere, and nobody is fetching them.
+        /// Not resident and not being loaded.
         case missing
-        /// On their way from the source for the first time.
+        /// Being loaded for the first time.
         case loading
-        /// In the cache, compressed.
+        /// Resident, compressed.
         case compressed
-        /// In the cache, ready to draw.
+        /// Resident, decoded.
         case decoded
-        /// In the cache, but an invalidation came after them.
+        /// Resident, but outdated by an invalidation.
         case stale
-        /// The source says that there is no such tile.
+        /// The source reported that the tile does not exist.
         case absent
-        /// The last load failed; it is tried again later, or never.
+        /// The last load failed; it is retried later, or never.
         case failed
     }
 
     /// A tile at the level that a layer is drawn at.
     public struct Tile: Hashable, Sendable {
-        /// Whose tile.
+        /// Layer of the tile.
         public let layer: LayerID
-        /// Which tile.
+        /// Position of the tile.
         public let tile: TileCoordinate
-        /// What it covers, in world pixels; on a wrapping world in the copy next to the view.
+        /// World rectangle that it covers, in world pixels, on a wrapping world in the copy next to the view.
         public let worldRectangle: PixelRect
-        /// Where its pixels are.
+        /// Residency of the tile.
         public let state: TileState
         /// Whether this view needs it now.
         public let isNeeded: Bool
     }
 
-    /// Why a tile is in the plan.
+    /// Reason for a plan entry.
     public enum Reason: Hashable, Sendable, CaseIterable {
         /// A view needs it now.
         case demand
-        /// It stands in for needed tiles where there would be nothing to draw.
+        /// Fallback for needed tiles that have none.
         case cover
-        /// A floor pins it.
+        /// The tile is pinned.
         case floor
         /// It may be needed soon.
         case prefetch
     }
 
-    /// A wish of the plan for one of the view's layers.
+    /// A plan entry for one of the view's layers.
     public struct PlannedTile: Hashable, Sendable {
-        /// Whose tile.
+        /// Layer of the tile.
         public let layer: LayerID
-        /// Which tile; of any level.
+        /// Position of the tile, at any level.
         public let tile: TileCoordinate
-        /// What it covers, in world pixels; on a wrapping world in the copy next to the view.
+        /// World rectangle that it covers, in world pixels, on a wrapping world in the copy next to the view.
         public let worldRectangle: PixelRect
-        /// Why.
+        /// Reason for the entry.
         public let reason: Reason
-        /// Where its pixels are now, which may be later than the plan.
+        /// Present residency of the tile, which may be newer than the plan.
         public let state: TileState
-        /// What having the tile is worth to the policy, larger is sooner; infinite for what is needed or pinned.
+        /// Worth of the tile to the policy, larger is sooner; infinite for needed and pinned tiles.
         public let worth: Float
     }
 
-    /// What the view was told last; `nil` before its first update, or where it names its tiles itself.
+    /// Last viewport; `nil` before the first update, or if the renderer lists needed tiles itself.
     public internal(set) var viewport: TileViewport?
-    /// What the view is expected to show by the time its movement has died away, or at the destination that it was given;
-    /// world pixels. `nil` before the first plan that was made since diagnostics were first asked for.
+    /// World rectangle in which the view is expected to come to rest, or its destination; in world pixels. `nil` before
+    /// the first plan made after diagnostics were first requested.
     public internal(set) var expectedRectangle: PixelRect?
-    /// The tiles of the drawn levels under the viewport and its margin, layer by layer, row by row; at most 4096.
+    /// Tiles of the drawn levels under the viewport and its margin, layer by layer, row by row; at most 4096.
     public internal(set) var tiles: [Tile] = []
-    /// The newest plan's wishes for the view's layers that are not fulfilled, the next one first, each tile
-    /// once. Those of other views of the same layers are among them: a cache has one plan.
+    /// Pending entries of the newest plan for the view's layers, the next one first, each tile once. Includes entries
+    /// of other views of the same layers: a cache has one plan.
     public internal(set) var plan: [PlannedTile] = []
-    /// When that plan was made; `nil` where there has been none.
+    /// Time of that plan; `nil` if there is none.
     public internal(set) var planTime: MonotonicTime?
 }
 
 extension TileView {
-    /// What the cache knows and intends around this view.
+    /// State of the cache around this view.
     ///
-    /// For overlays, logs and tests, not for drawing: it takes the cache's lock for as long as it looks some hundred tiles
-    /// up. A view that nobody asks costs nothing; for one that is asked, each plan of the following second notes in
-    /// addition where it expects the view to go.
+    /// For overlays, logs and tests, not for drawing: it holds the cache's lock while it looks up some hundred tiles.
+    /// The first call, and each call after that, makes the plans of the following second record the view's expected
+    /// position; a view without calls costs nothing.
     ///
     /// - Parameters:
-    ///   - margin: how far around the viewport to look, in viewports, 0 to 4; 0.5 unless given.
-    ///   - maximumPlannedTiles: wishes of the plan to tell, 0 or more; 256 unless given.
+    ///   - margin: Margin around the viewport, in viewports, 0 to 4. Default: 0.5.
+    ///   - maximumPlannedTiles: Maximum number of plan entries, 0 or more. Default: 256.
     public func diagnostics(margin: Double = 0.5, maximumPlannedTiles: Int = 256) -> TileViewDiagnostics {
         core.diagnostics(
             ofView: id,

@@ -2,25 +2,25 @@ public import CTileCache
 internal import Synchronization
 package import TileCache
 
-/// What handles of one cache share: its layers by number, and whether it has been shut down.
+/// State shared by the handles of one cache: layers by number, and whether it was shut down.
 package final class CacheRecord: Sendable {
     private struct State {
         var layers: [tilecache_layer: LayerID] = [:]
         var sources: [tilecache_layer: any Sendable] = [:]
-        /// Layers, and those that are being added.
+        /// Layers, and those being added.
         var reservedLayers = 0
         var isShutDown = false
     }
 
     private let state = Lock(State())
 
-    /// The most layers of a cache: a tile's key has 16 bits for its layer.
+    /// Maximum number of layers of a cache: a tile's key has 16 bits for its layer.
     package static let maximumLayerCount = 65_536
 
-    /// Adds a layer and keeps it under its number.
+    /// Adds a layer and stores it by its number.
     ///
     /// - Parameters:
-    ///   - source: The library's own source of the layer, for functions that ask it. Default: nil.
+    ///   - source: The library's own source of the layer, for functions that query it. Default: nil.
     ///   - add: Adds the layer to the cache. Not called if the cache has ``maximumLayerCount`` layers.
     /// - Returns: The number.
     package func addLayer(
@@ -47,7 +47,7 @@ package final class CacheRecord: Sendable {
         }
     }
 
-    /// The source that was kept with a layer.
+    /// The source stored with a layer.
     package func source(of layer: tilecache_layer) -> (any Sendable)? { state.withLock { $0.sources[layer] } }
 
     package func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
@@ -56,10 +56,10 @@ package final class CacheRecord: Sendable {
         return layer
     }
 
-    /// Takes a layer out.
+    /// Removes a layer.
     func removeLayer(_ number: tilecache_layer) throws(Failure) -> LayerID {
         let layer = try layer(number)
-        // The source goes outside of the lock: its end is the caller's code.
+        // Released outside of the lock: its deinit calls the caller's code.
         let source = state.withLock { state -> (any Sendable)? in
             guard state.layers.removeValue(forKey: number) != nil else { return nil }
             state.reservedLayers -= 1
@@ -78,7 +78,7 @@ package final class CacheRecord: Sendable {
     }
 }
 
-/// What `tilecache_cache` stands for.
+/// Object behind `tilecache_cache`.
 package final class CacheHandle: Sendable {
     package let cache: TileCache
     package let record = CacheRecord()
@@ -86,9 +86,9 @@ package final class CacheHandle: Sendable {
 
     init(_ cache: TileCache) { self.cache = cache }
 
-    /// Begins or ends to watch the system's memory.
+    /// Starts or stops watching memory pressure.
     func watchPressure(_ watches: Bool) {
-        // The old one goes outside of the lock: its end is told to the cache.
+        // The old monitor is released outside of the lock: its end notifies the cache.
         let old = pressure.withLock { current -> MemoryPressureMonitor? in
             guard watches != (current != nil) else { return nil }
             defer { current = watches ? MemoryPressureMonitor(of: cache) : nil }
@@ -153,7 +153,7 @@ extension Failure {
     fileprivate static func configuration(_ message: String) -> Failure { Failure(.invalidConfiguration(message)) }
 }
 
-/// See `tilecache.h`, as for all functions of this module.
+/// See `tilecache.h`.
 @c(tilecache_configuration_init)
 public func tileCacheConfigurationInit(
     _ configuration: UnsafeMutablePointer<tilecache_configuration>?,

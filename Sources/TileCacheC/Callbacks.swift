@@ -1,10 +1,10 @@
 internal import CTileCache
 internal import Synchronization
 
-/// A caller's context pointer and the function that ends it: called once, when the last user of this object is gone.
+/// A caller's context pointer and its destroy function, called once when the last reference is released.
 ///
-/// `@unchecked Sendable`: nothing here reads through the pointer, and the interface says that callbacks come from any
-/// thread.
+/// `@unchecked Sendable`: the pointer is never dereferenced here, and the interface documents that callbacks come from
+/// any thread.
 final class CallbackContext: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer?
     private let destroy: tilecache_function?
@@ -19,7 +19,7 @@ final class CallbackContext: @unchecked Sendable {
         if isArmed.load(ordering: .relaxed) { destroy?(pointer) }
     }
 
-    /// Leaves the context with the caller: the call that took it has failed.
+    /// Leaves the context to the caller: the call that took it has failed.
     func disarm() { isArmed.store(false, ordering: .relaxed) }
 }
 

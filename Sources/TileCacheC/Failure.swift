@@ -1,7 +1,7 @@
 package import CTileCache
 package import TileCache
 
-/// What a call ends with where it cannot do what it says: a status and a sentence for `tilecache_last_error`.
+/// Error of a call: a status and the text of `tilecache_last_error`.
 package struct Failure: Error {
     package let status: tilecache_status
     let message: String
@@ -40,7 +40,7 @@ package struct Failure: Error {
     }
 }
 
-/// Runs the body of a call, keeps its error's sentence for this thread and returns its status.
+/// Runs the body of a call, stores its error text for this thread and returns its status.
 package func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
     do throws(Failure) {
         try body()
@@ -54,12 +54,12 @@ package func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
     }
 }
 
-/// Runs a call of the library and says its error in the words of this interface.
+/// Runs a call of the library and translates its error to this interface.
 package func library<Result>(_ body: () throws(TileCacheError) -> Result) throws(Failure) -> Result {
     do throws(TileCacheError) { return try body() } catch { throw Failure(error) }
 }
 
-/// The object behind a handle.
+/// Returns the object behind a handle.
 func object<Object: AnyObject>(
     _ handle: OpaquePointer?,
     as type: Object.Type,
@@ -67,7 +67,7 @@ func object<Object: AnyObject>(
 ) throws(Failure) -> Object {
     guard let handle else { throw .isNull(name) }
     #if !canImport(ObjectiveC)
-        // An object begins with its class. One of another copy of this library has another.
+        // An object begins with its class; an object of another copy of this library has another class.
         guard UnsafeRawPointer(handle).load(as: ObjectIdentifier.self) == ObjectIdentifier(type) else {
             throw .argument("\(name) is a handle of another kind, or of another library with the same functions")
         }

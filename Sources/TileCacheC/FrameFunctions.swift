@@ -6,13 +6,13 @@ extension tilecache_frame_info: VersionedStructure {
     package static var defaults: tilecache_frame_info { tilecache_frame_info() }
 }
 
-/// What `tilecache_frame` stands for: a frame, and the arrays that were asked of it.
+/// Object behind `tilecache_frame`: a frame and the arrays read from it.
 final class FrameHandle: Sendable {
     let frame: TileFrame
-    /// Made when they are asked for; several where programs of several versions ask.
+    /// Created on demand; several if programs of several versions read the frame.
     private let arrays = Lock<[Array: UInt]>([:])
 
-    /// Which array, and how long its elements are.
+    /// An array and the size of its elements.
     private struct Array: Hashable {
         var content: Content
         var elementBytes: Int
@@ -74,14 +74,14 @@ final class FrameHandle: Sendable {
     }
 }
 
-/// What `tilecache_lease` stands for.
+/// Object behind `tilecache_lease`.
 final class LeaseHandle: Sendable {
     let tile: LeasedTile
 
     init(_ tile: LeasedTile) { self.tile = tile }
 }
 
-/// Elements hold pointers and doubles: each must begin where those may lie.
+/// Checks the size of elements, which keeps their pointers and doubles aligned.
 private func checkElementSize<Element>(_ bytes: Int, of _: Element.Type, _ rule: String) throws(Failure) {
     guard (MemoryLayout<Element>.size...4096).contains(bytes), bytes % 8 == 0 else {
         throw .argument("\(rule), not \(UInt(bitPattern: bytes))")
@@ -114,7 +114,7 @@ public func tileCacheFrameGetInfo(
     }
 }
 
-/// Hands out an array of a frame and its length.
+/// Returns an array of a frame and its length.
 private func hand<Element>(
     of frame: OpaquePointer?,
     to array: UnsafeMutablePointer<UnsafePointer<Element>?>?,

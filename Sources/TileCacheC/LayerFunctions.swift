@@ -25,7 +25,7 @@ extension tilecache_pyramid: VersionedStructure {
         var made: [PyramidLevel] = []
         for (index, level) in table.enumerated() {
             let sides = [level.width, level.height, level.tile_width, level.tile_height]
-            // Beyond this nothing that the library computes of them could overflow, or be a level.
+            // Below these bounds nothing that the library computes overflows.
             guard sides.allSatisfy({ (1...1 << 60).contains($0) }), level.tile_width <= 1 << 30,
                 level.tile_height <= 1 << 30, (0...1 << 20).contains(level.border)
             else {
@@ -282,7 +282,7 @@ private func withTiles(
         let handle = try cacheHandle(cache)
         let id = try handle.record.layer(layer)
         guard let tiles else { throw .isNull("tiles") }
-        // More than a cache of the highest limit holds cannot be right: checked before any of them is read.
+        // More tiles than the highest limit can hold is an error: checked before any of them is read.
         guard count > 0, count <= 1 << 34 else {
             throw .argument("tile_count must be 1 to \(1 << 34), not \(UInt(bitPattern: count))")
         }

@@ -10,7 +10,7 @@ internal import TileCache
     internal import Darwin
 #endif
 
-/// What `tilecache_recorder` stands for.
+/// Object behind `tilecache_recorder`.
 final class RecorderHandle: Sendable {
     let recorder: PanTraceRecorder
     let output: TraceOutput?
@@ -21,16 +21,16 @@ final class RecorderHandle: Sendable {
     }
 }
 
-/// Where a trace goes that is written as it is recorded.
+/// Destination of a trace that is written as it is recorded.
 ///
-/// `@unchecked Sendable`: nothing changes but the error, which is atomic; the recorder calls one at a time.
+/// `@unchecked Sendable`: only the error changes, which is atomic; the recorder makes one call at a time.
 final class TraceOutput: @unchecked Sendable {
     private let function: tilecache_text_function?
     private let context: CallbackContext
     private let fileDescriptor: Int32
     private let error = Atomic<Int32>(0)
 
-    /// `errno` of the first write that failed; 0 for none.
+    /// `errno` of the first failed write; 0 for none.
     var writeError: Int32 { error.load(ordering: .relaxed) }
 
     init(function: tilecache_text_function?, _ context: CallbackContext, fileDescriptor: Int32) {

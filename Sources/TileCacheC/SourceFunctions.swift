@@ -10,7 +10,7 @@ extension tilecache_request_info: VersionedStructure {
     package static var defaults: tilecache_request_info { tilecache_request_info() }
 }
 
-/// The number of a layer, known only when its source has been added: a blocking source is not told whose tile it loads.
+/// Number of a layer, set once its source has been added, since a blocking source is not passed the layer.
 final class LayerNumber: Sendable {
     private let number = Atomic<Int32>(0)
 
@@ -21,7 +21,7 @@ final class LayerNumber: Sendable {
 
 /// A source that is a blocking C function.
 ///
-/// `@unchecked Sendable`: the pointers do not change, and the interface says that the function is called from any
+/// `@unchecked Sendable`: the pointers do not change, and the interface documents that the function is called on any
 /// thread.
 struct BlockingSource: BlockingTileSource, @unchecked Sendable {
     let load: tilecache_write_function
@@ -35,7 +35,7 @@ struct BlockingSource: BlockingTileSource, @unchecked Sendable {
     }
 }
 
-/// A source that is a C function which answers later; as `BlockingSource`.
+/// A source that is an asynchronous C function; otherwise as `BlockingSource`.
 struct RequestSource: TileSource, @unchecked Sendable {
     let request: tilecache_request_function
     let context: CallbackContext
@@ -47,7 +47,7 @@ struct RequestSource: TileSource, @unchecked Sendable {
     }
 }
 
-/// A blocking source whose own encoded bytes may stand for its tiles.
+/// A blocking source that also decodes its own encoded bytes.
 struct DecodingBlockingSource: BlockingTileSource, TileDecoder, @unchecked Sendable {
     let source: BlockingSource
     let decoder: tilecache_decode_function
@@ -65,7 +65,7 @@ struct DecodingBlockingSource: BlockingTileSource, TileDecoder, @unchecked Senda
     }
 }
 
-/// As `DecodingBlockingSource`, for a source that answers later.
+/// As `DecodingBlockingSource`, for an asynchronous source.
 struct DecodingRequestSource: TileSource, TileDecoder, @unchecked Sendable {
     let source: RequestSource
     let decoder: tilecache_decode_function
@@ -98,7 +98,7 @@ private func callDecoder(
     guard outcome == .pixels else { throw .permanent }
 }
 
-/// Lets a C function write a tile.
+/// Calls a C function that writes a tile.
 func callWriter(
     layer: tilecache_layer,
     _ tile: TileCoordinate,
@@ -116,7 +116,7 @@ func callWriter(
     fields.height = Int32(clamping: pixels.height)
     fields.alpha = tilecache_alpha(pixels.alpha)
     fields.memory = pixels.withUnsafeMutableBytes { $0.baseAddress }
-    // The memory stays where it is for as long as the source may write, which is until `write` returns.
+    // The memory does not move before `write` returns.
     let outcome = withUnsafeMutablePointer(to: &pixels) { pointer in
         fields.internal = UnsafeMutableRawPointer(pointer)
         return withUnsafeMutablePointer(to: &fields, write)
@@ -129,10 +129,10 @@ func callWriter(
     }
 }
 
-/// What `tilecache_request` stands for.
+/// Object behind `tilecache_request`.
 ///
-/// It keeps the source's context alive, so that a source which answers after a shutdown still has what it answers with,
-/// and it keeps the cancel function, so that the function can be replaced and taken back.
+/// Keeps the source's context alive, so that a source can complete the request after a shutdown. Keeps the cancel
+/// function, so that it can be replaced or removed.
 final class RequestHandle: Sendable {
     let request: TileRequest
     private let source: CallbackContext
@@ -144,10 +144,10 @@ final class RequestHandle: Sendable {
         self.source = source
     }
 
-    /// Makes the caller the one who answers, or counts a second answer.
+    /// Makes the caller the one that completes the request, or counts a second answer.
     func claim() throws(Failure) {
         guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else {
-            // The first one may still be on its way to the request.
+            // The first completion may not have reached the request yet.
             request.noteSecondAnswer()
             throw .alreadyCompleted
         }
@@ -155,18 +155,18 @@ final class RequestHandle: Sendable {
 
     var isOver: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// Lets the cancel function go when the request is over.
+    /// Releases the cancel function when the request is over.
     func endCancellation() { _ = exchangeCallback(nil) }
 
     func onCancel(_ callback: Callback?) {
         _ = exchangeCallback(callback)
         guard callback != nil else { return }
-        // Weak: the request must not own what owns it.
+        // Weak: the request must not own its owner.
         request.onCancel { [weak self] in self?.exchangeCallback(nil)?.call() }
         if isOver { endCancellation() }
     }
 
-    /// Replaces the function; the old one goes outside of the lock.
+    /// Replaces the function; the old one is released outside of the lock.
     private func exchangeCallback(_ callback: Callback?) -> Callback? {
         cancelCallback.withLock { current in
             let old = current
@@ -180,7 +180,7 @@ private func requestHandle(_ handle: OpaquePointer?) throws(Failure) -> RequestH
     try object(handle, as: RequestHandle.self, "request")
 }
 
-/// Answers a request once.
+/// Completes a request once.
 private func answer(
     _ request: OpaquePointer?,
     _ body: (RequestHandle) throws(Failure) -> Void

@@ -2,13 +2,13 @@ package import CTileCache
 
 /// A structure of the header that begins with `struct_size` and may grow at its end.
 package protocol VersionedStructure {
-    /// What the _init function fills in, and what fields are that an older program does not have.
+    /// Values of the _init function, and of fields that an older program does not have.
     static var defaults: Self { get }
 }
 
-/// The largest `struct_size` that is believed: one that was never set is found out in most cases.
+/// Largest accepted `struct_size`; detects most uninitialized ones.
 private let largestStructureBytes = 4096
-/// The most elements of an array that is read, 2^20: a count that was never set is found out in most cases.
+/// Maximum number of elements of an array, 2^20; detects most uninitialized counts.
 private let mostElements = 1 << 20
 private let sizeBytes = MemoryLayout<Int>.size
 
@@ -18,7 +18,7 @@ private func checkSize(_ bytes: Int, of name: String) throws(Failure) {
     }
 }
 
-/// Reads a structure that is as long as its program knows it.
+/// Reads a structure of the size that the program declares.
 package func read<Structure: VersionedStructure>(
     _ pointer: UnsafePointer<Structure>?,
     _ name: String
@@ -38,7 +38,7 @@ package func readOrDefaults<Structure: VersionedStructure>(
     pointer == nil ? .defaults : try read(pointer, name)
 }
 
-/// Copies the bytes that are there over a value; bytes that this version has no field for must be 0.
+/// Copies the given bytes over a value; bytes beyond this version's fields must be 0.
 func readElement<Value>(
     _ bytes: UnsafeRawPointer,
     byteCount: Int,
@@ -54,7 +54,7 @@ func readElement<Value>(
     return value
 }
 
-/// Reads an array whose elements are as long as its program knows them.
+/// Reads an array of elements of the size that the program declares.
 func readArray<Value>(
     _ pointer: UnsafePointer<Value>?,
     count: Int,
@@ -79,7 +79,7 @@ func readArray<Value>(
     return values
 }
 
-/// Fills a structure up to the size that its program gave it, which stays as it is.
+/// Writes a structure up to its `struct_size`, which is kept.
 package func write<Structure: VersionedStructure>(
     _ value: Structure,
     to pointer: UnsafeMutablePointer<Structure>?,
@@ -91,7 +91,7 @@ package func write<Structure: VersionedStructure>(
     writeElement(value, to: UnsafeMutableRawPointer(pointer), byteCount: size, from: sizeBytes)
 }
 
-/// Copies what fits of a value, from some offset on, and clears what is beyond it.
+/// Copies a value from an offset on, as far as it fits, and clears the bytes beyond it.
 func writeElement<Value>(_ value: Value, to bytes: UnsafeMutableRawPointer, byteCount: Int, from start: Int = 0) {
     let known = min(byteCount, MemoryLayout<Value>.size)
     withUnsafeBytes(of: value) { source in
@@ -101,7 +101,7 @@ func writeElement<Value>(_ value: Value, to bytes: UnsafeMutableRawPointer, byte
     (bytes + known).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount - known)
 }
 
-/// What the _init functions do.
+/// Implements the _init functions.
 package func initialize<Structure: VersionedStructure>(
     _ pointer: UnsafeMutablePointer<Structure>?,
     size: Int,
@@ -115,7 +115,7 @@ package func initialize<Structure: VersionedStructure>(
     }
 }
 
-/// Writes text with a NUL at its end, cut to what fits, and its whole length.
+/// Writes text ended by a NUL, truncated to fit, and its whole length.
 package func write(
     _ text: String,
     to buffer: UnsafeMutablePointer<CChar>?,

@@ -119,7 +119,7 @@ extension tilecache_cause {
     }
 }
 
-/// A region of the world; `nil` for NULL.
+/// Reads a region of the world; `nil` for NULL.
 func region(_ pointer: UnsafePointer<tilecache_rectangle>?) throws(Failure) -> PixelRect? {
     guard let rectangle = pointer?.pointee else { return nil }
     let edges = [rectangle.min_x, rectangle.min_y, rectangle.max_x, rectangle.max_y]
@@ -149,7 +149,7 @@ func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String)
     return viewport
 }
 
-/// A viewport that can be drawn.
+/// Reads a viewport that can be drawn.
 func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> TileViewport {
     let viewport = try readViewport(pointer, name)
     guard viewport.isDrawable else {
@@ -158,7 +158,7 @@ func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String)
     return viewport
 }
 
-/// A moment; `nil` for `TILECACHE_TIME_NOW`. Kept to where differences of times cannot overflow.
+/// Reads a time; `nil` for `TILECACHE_TIME_NOW`. Clamped so that differences of times cannot overflow.
 func moment(_ nanoseconds: Int64) -> MonotonicTime? {
     nanoseconds == .min ? nil : MonotonicTime(nanoseconds: min(max(nanoseconds, -(1 << 61)), 1 << 61))
 }

@@ -2,7 +2,7 @@ public import CTileCache
 internal import Dispatch
 internal import TileCache
 
-/// What `tilecache_view` stands for.
+/// Object behind `tilecache_view`.
 final class ViewHandle: Sendable {
     let view: TileView
     let record: CacheRecord
@@ -10,7 +10,7 @@ final class ViewHandle: Sendable {
     init(_ view: TileView, of record: CacheRecord) {
         self.view = view
         self.record = record
-        // The main queue, which is the default, runs in no C program.
+        // The main queue, which is the default, does not run in a C program.
         view.callbackQueue = DispatchQueue(label: "TileCache.view")
     }
 }
@@ -19,7 +19,7 @@ private func viewHandle(_ handle: OpaquePointer?) throws(Failure) -> ViewHandle 
     try object(handle, as: ViewHandle.self, "view")
 }
 
-/// Refuses what a trace's write function must not do: it runs under the recorder's lock.
+/// Throws within a trace's write function, which runs under the recorder's lock.
 func checkIsNotWritingTrace() throws(Failure) {
     guard ctilecache_is_writing_trace() == 0 else {
         throw .argument("a recorder's write function must not call recorders or update views")
@@ -112,14 +112,14 @@ public func tileCacheViewCreate(
     }
 }
 
-/// Layers that a caller names, each once.
+/// Reads a caller's layers, each once.
 private func layerIDs(
     _ layers: UnsafePointer<tilecache_layer>,
     _ count: Int,
     atLeast least: Int,
     _ record: CacheRecord
 ) throws(Failure) -> [LayerID] {
-    // More than the cache has cannot be right: checked before any of them is read.
+    // More layers than the cache has is an error: checked before any of them is read.
     guard count >= least, count <= record.layerCount else {
         throw .argument("\(least) to \(record.layerCount) layers are expected, not \(UInt(bitPattern: count))")
     }

@@ -7,22 +7,22 @@ public protocol AsyncTileSource: Sendable {
 
     /// Fetches a tile. The task is cancelled when the tile is no longer wanted.
     ///
-    /// - Parameter tile: a tile of the layer's pyramid.
-    /// - Returns: a function that writes the pixels, called at once if the cache has room for them. It decodes what was
-    ///   fetched, or returns ``TileCache/TileOutcome/absent`` if the tile does not exist.
-    /// - Throws: ``TileCache/TileFailure`` says whether and when to try again. All other errors count as transient, except
-    ///   those of a cancelled task.
+    /// - Parameter tile: A tile of the layer's pyramid.
+    /// - Returns: A function that writes the pixels, called at once if the cache has room for them. It decodes the
+    ///   fetched bytes, or returns ``TileCache/TileOutcome/absent`` if the tile does not exist.
+    /// - Throws: ``TileCache/TileFailure`` to control whether and when to retry. All other errors count as transient,
+    ///   except those of a cancelled task.
     func load(_ tile: TileCoordinate) async throws -> Writer
 }
 
 extension TileCache {
-    /// Adds a layer whose source is `async`. Each load is a task of its own; at most `workers` run at a time.
+    /// Adds a layer with an `async` source. Each load is a task; at most `workers` run at a time.
     ///
     /// - Parameters:
-    ///   - source: kept until the layer is removed or the cache ends.
-    ///   - pyramid: the levels and the world.
+    ///   - source: Kept until the layer is removed or the cache ends.
+    ///   - pyramid: The levels and the world.
     ///   - options: Default: ``TileCache/LayerOptions/init()``.
-    /// - Throws: as for other sources.
+    /// - Throws: As for other sources.
     public func addLayer(
         _ source: any AsyncTileSource,
         pyramid: TilePyramid,
@@ -47,7 +47,7 @@ private struct TaskSource: TileSource {
                 if Task.isCancelled { request.cancel() } else { request.fail() }
             }
         }
-        // The request drops the handler when it is completed, and the task with it.
+        // The request releases the handler, and with it the task, when it is completed.
         request.onCancel { task.cancel() }
     }
 }

@@ -2,11 +2,11 @@ import Dispatch
 public import TileCache
 
 extension TileView {
-    /// Calls a handler on the main actor when tiles that would improve the last frame are ready, as
-    /// `TileView.onTilesReady` does. Replaces ``TileCache/TileView/onTilesReady`` and sets the callback queue to the main
-    /// queue.
+    /// Sets a main-actor handler called when tiles that would improve the last frame are ready.
     ///
-    /// - Parameter handler: Default: nil, which ends the calls.
+    /// Replaces ``TileCache/TileView/onTilesReady`` and sets the callback queue to the main queue.
+    ///
+    /// - Parameter handler: The handler. Default: `nil`, which ends the calls.
     @MainActor
     public func setTilesReadyHandler(_ handler: (@MainActor () -> Void)?) {
         callbackQueue = .main
@@ -17,8 +17,10 @@ extension TileView {
         onTilesReady = { MainActor.assumeIsolated { handler() } }
     }
 
-    /// A stream with an element when tiles that would improve the last frame are ready. Elements that were not taken
-    /// are one. Ends with the view, and when the handler is replaced; `for await` does not keep the view.
+    /// Creates a stream with an element when tiles that would improve the last frame are ready.
+    ///
+    /// Elements that were not taken are merged into one. The stream ends with the view, and when the handler is
+    /// replaced; `for await` does not keep the view alive.
     ///
     /// Replaces ``TileCache/TileView/onTilesReady``: a view has one handler or one stream.
     public func tilesReady() -> AsyncStream<Void> {
@@ -29,7 +31,7 @@ extension TileView {
     }
 }
 
-/// Ends a stream with the last reference, which the view's handler has.
+/// Ends a stream when its last reference, held by the view's handler, is released.
 private final class StreamEnd: Sendable {
     let continuation: AsyncStream<Void>.Continuation
 

@@ -1,50 +1,50 @@
 import TileCache
 
-/// What content does that is pulled beyond its edge: it follows the finger less and less, never by a whole view.
+/// Resistance of content pulled beyond its edge: less and less per pixel, never a whole view.
 enum RubberBand {
-    /// How much of a short pull is seen.
+    /// Visible fraction of a short pull.
     static let stiffness = 0.55
 
-    /// How far content is shown beyond its edge.
+    /// Distance at which content is shown beyond its edge.
     ///
     /// - Parameters:
-    ///   - pull: how far the finger has pulled it, 0 or more.
-    ///   - dimension: what it never reaches: the size of the view.
+    ///   - pull: Distance that the finger has pulled it, 0 or more.
+    ///   - dimension: Size of the view, which is never reached.
     static func shown(_ pull: Double, _ dimension: Double) -> Double {
         guard pull < .infinity else { return dimension }
         return (1 - 1 / (pull * stiffness / dimension + 1)) * dimension
     }
 
-    /// How far a finger must pull for content to be shown so far beyond its edge; the inverse of ``shown(_:_:)``.
+    /// Distance that a finger must pull for content to be shown at this distance; the inverse of ``shown(_:_:)``.
     static func pulled(_ shown: Double, _ dimension: Double) -> Double {
-        // Beyond a whole view, which a thrown view may reach and a finger may not, one is as good as another.
+        // A throw may go beyond a whole view, and a finger may not: any large value will do.
         let share = min(shown / dimension, 0.999)
         return (1 / (1 - share) - 1) * dimension / stiffness
     }
 }
 
-/// What content does that is let go beyond its edge: it comes back as fast as can be without swinging.
+/// Critically damped return of content released beyond its edge.
 struct Spring: Hashable, Sendable {
-    /// The angular frequency of the critically damped spring, per second.
+    /// Angular frequency of the spring, per second.
     static let frequency = 10.0
-    /// Content that stays closer to its edge than this, in screen pixels, is there.
+    /// Content closer to its edge than this, in screen pixels, is at rest.
     static let restDistance = 0.1
 
     let target: Double
     private let displacement: Double
     private let push: Double
-    /// How long it lasts, in seconds.
+    /// Duration in seconds.
     let duration: Double
 
     /// - Parameters:
-    ///   - start: where the content is, in screen pixels.
-    ///   - target: where it is to be.
-    ///   - velocity: in screen pixels per second.
+    ///   - start: Position of the content, in screen pixels.
+    ///   - target: Final position, in screen pixels.
+    ///   - velocity: In screen pixels per second.
     init(from start: Double, to target: Double, velocity: Double) {
         self.target = target
         displacement = start - target
         push = velocity + Self.frequency * displacement
-        // x = (d + p t) e^(-f t). Both parts are below half of the rest distance from these times on.
+        // x = (d + p t) e^(-f t). Both terms are below half of the rest distance after these times.
         let first = 2 * displacement.magnitude / Self.restDistance
         let second = 4 * push.magnitude / (2.718281828459045 * Self.frequency * Self.restDistance)
         let ln2 = 0.6931471805599453

@@ -1,24 +1,23 @@
 public import TileCache
 
-/// A large plane that is panned with four tiles of the view's size, whatever its own size: the fewest with which no
-/// part of a view can be bare.
+/// Pans a large plane with four tiles of the view's size, the fewest that always cover a view.
 ///
-/// The tile under the view's upper left corner and its neighbours to the right and below are shown; at the plane's far
-/// edges the last two columns and rows. A tile that is still one of them stays where it is, the others are retasked.
+/// Shown are the tile under the view's upper left corner and its neighbours to the right and below; at the plane's far
+/// edges the last two columns and rows. A tile that remains one of them keeps its slot, the others are retasked.
 public struct FixedTileScroll: ScrollModel {
-    /// The plane that the design was made for, in screen pixels.
+    /// Plane size of the original design, in screen pixels.
     public static let usualPlane = ScrollSize(width: 16_000, height: 11_500)
 
     private var core: ScrollCore
     private var tiles: [ScrollTile] = []
     private var isResized = false
 
-    /// Makes a view of the upper left corner of a plane.
+    /// Creates a view at the upper left corner of a plane.
     ///
     /// - Parameters:
-    ///   - plane: in screen pixels, from a millionth to 2^52; 16000 x 11500 unless given.
-    ///   - view: in screen pixels, from a millionth to 2^52.
-    /// - Throws: `ScrollError` for other sizes, and where the plane is more than 2^52 views wide or high.
+    ///   - plane: In screen pixels, from a millionth to 2^52. Default: 16000 x 11500.
+    ///   - view: In screen pixels, from a millionth to 2^52.
+    /// - Throws: `ScrollError` for other sizes, and if the plane is more than 2^52 views wide or high.
     public init(plane: ScrollSize = FixedTileScroll.usualPlane, view: ScrollSize) throws(ScrollError) {
         try ScrollError.check(plane, "plane")
         try ScrollError.check(view, "view")
@@ -35,12 +34,12 @@ public struct FixedTileScroll: ScrollModel {
         core.bouncesZoom = false
     }
 
-    /// How many tiles lie beside each other in the plane.
+    /// Number of columns of tiles in the plane.
     public var columns: Int { Int((core.limits.content.width / core.limits.view.width).rounded(.up)) }
-    /// How many tiles lie below each other in the plane.
+    /// Number of rows of tiles in the plane.
     public var rows: Int { Int((core.limits.content.height / core.limits.view.height).rounded(.up)) }
 
-    /// Takes what a person or the program does; scales are left alone, and there is nothing to report.
+    /// Handles an event; scales are ignored, and there are no reports.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         advance(to: time)
@@ -61,23 +60,23 @@ public struct FixedTileScroll: ScrollModel {
         return []
     }
 
-    /// Lets time pass; there is nothing to report.
+    /// Advances to a time; there are no reports.
     @discardableResult
     public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
         core.advance(to: MonotonicTime.bounded(time.nanoseconds))
         return []
     }
 
-    /// Where the view is if nothing happens until then.
+    /// State at a time, if no event comes before.
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
-    /// Where the view will come to rest, and when.
+    /// Place and time of rest of the current movement.
     public var destination: ViewportDestination? { core.destination }
 
-    /// Shows the four tiles for a moment; once for each frame.
+    /// Lays out the four tiles for a moment; call it once for each frame.
     ///
-    /// - Returns: what became of the four slots, numbered from 0. Tiles may lie outside of a plane that is smaller than
-    ///   two views. After the view was resized no tile is what it was.
+    /// - Returns: Changes of the four slots, numbered from 0. Tiles may lie outside of a plane smaller than two views.
+    ///   After a resize every slot is retasked.
     public mutating func layoutTiles(at time: MonotonicTime) -> ScrollTileChanges {
         let wanted = wantedTiles(core.state(at: time).offset)
         var changes = ScrollTileChanges()
@@ -99,8 +98,7 @@ public struct FixedTileScroll: ScrollModel {
         return changes
     }
 
-    /// The part of the plane that a tile shows, in screen pixels: tiles at the right and bottom edges are cut, and one
-    /// that lies outside is empty.
+    /// Area of the plane that a tile shows, in screen pixels; cut at the right and bottom edges, empty outside.
     public func rectangle(of tile: ScrollTile) -> PixelRect {
         let (view, plane) = (core.limits.view, core.limits.content)
         return PixelRect(

@@ -1,38 +1,38 @@
 public import TileCache
 
-/// A tiled scroll view that zooms without an end.
+/// A tiled scroll view with unbounded zoom.
 ///
-/// While two fingers pinch, what is drawn is scaled, by 0.5 to 2. When they let go, the zoom is transferred: the scale
-/// that was seen becomes the scale that tiles are drawn at, the content gets the size that it had on screen, the offset
-/// stays what it was, and every tile is drawn anew. The next pinch begins at 1 again, so that only floating point
-/// bounds how far one can go: the content's longer side stays between 2^-52 and 2^52 screen pixels.
+/// While two fingers pinch, the drawing is scaled, by 0.5 to 2. When they are lifted, the zoom is transferred: the
+/// visible scale becomes the scale at which tiles are drawn, the content gets its visible size, the offset stays the
+/// same, and every tile is drawn again. The next pinch begins at 1 again. Only floating point bounds the zoom: the
+/// content's longer side stays between 2^-52 and 2^52 screen pixels.
 ///
-/// Half a view around the content belongs to it, so that each of its corners can be brought to the middle.
+/// A margin of half a view belongs to the content, so that each of its corners can be moved to the middle.
 public struct InfiniteZoomScroll: ScrollModel {
-    /// How much of the view the world fills at first.
+    /// Initial size of the world as a fraction of the view.
     public static let firstShare = 0.9
-    /// Where the view's corner is at first, as a share of the view: outside of the world.
+    /// Initial position of the view's corner as a fraction of the view: outside of the world.
     public static let firstOffset = -0.05
-    /// What one pinch may multiply the scale by.
+    /// Factors by which one pinch may change the scale.
     public static let pinchBounds = 0.5...2.0
 
     /// The size of the world in world units.
     public let world: ScrollSize
-    /// The width and the height of a tile in screen pixels of the transferred scale.
+    /// Width and height of a tile in screen pixels of the transferred scale.
     public let tileSize: Double
-    /// Screen pixels per world unit that tiles are drawn at: what has been transferred.
+    /// Screen pixels per world unit at which tiles are drawn: the transferred scale.
     public private(set) var drawnScale: Double
 
     private var core: ScrollCore
     private var recycler = TileRecycler()
     private var isTransferred = false
 
-    /// Makes a view of a world, which fills 0.9 of the view's tighter direction.
+    /// Creates a view of a world, which fills 0.9 of the view's tighter direction.
     ///
     /// - Parameters:
-    ///   - world: in world units, from a millionth to 2^52.
-    ///   - view: in screen pixels, from a millionth to 2^52.
-    ///   - tileSize: in screen pixels, 1 or more, 256 unless given; a view may take a million tiles.
+    ///   - world: In world units, from a millionth to 2^52.
+    ///   - view: In screen pixels, from a millionth to 2^52.
+    ///   - tileSize: In screen pixels, 1 or more; less than a million tiles cover the view. Default: 256.
     /// - Throws: `ScrollError` for other sizes.
     public init(world: ScrollSize, view: ScrollSize, tileSize: Double = 256) throws(ScrollError) {
         try ScrollError.check(world, "world")
@@ -54,13 +54,12 @@ public struct InfiniteZoomScroll: ScrollModel {
         isTransferred = false
     }
 
-    /// What a renderer scales the tiles by: 1 but for the time of a pinch.
+    /// Factor by which a renderer scales the tiles: 1 except during a pinch.
     public var relativeScale: Double { core.scale / drawnScale }
 
     // MARK: Events
 
-    /// Takes what a person or the program does; there is nothing to report. A resize to a view that would take a million
-    /// tiles is ignored.
+    /// Handles an event; there are no reports. A resize to a view of a million tiles is ignored.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         advance(to: time)
@@ -77,21 +76,20 @@ public struct InfiniteZoomScroll: ScrollModel {
         return []
     }
 
-    /// Lets time pass; there is nothing to report.
+    /// Advances to a time; there are no reports.
     @discardableResult
     public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
         core.advance(to: MonotonicTime.bounded(time.nanoseconds))
         return []
     }
 
-    /// Where the view is if nothing happens until then.
+    /// State at a time, if no event comes before.
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
-    /// Where the view will come to rest, and when.
+    /// Place and time of rest of the current movement.
     public var destination: ViewportDestination? { core.destination }
 
-    /// The scale that was seen is the one that is drawn from now on. The offset is in screen pixels of the content as
-    /// it was seen, and so it is the same before and after.
+    /// Makes the visible scale the drawn one. The offset, in screen pixels of the visible content, stays the same.
     private mutating func transfer() {
         drawnScale = core.scale
         let side = max(world.width, world.height)
@@ -101,7 +99,7 @@ public struct InfiniteZoomScroll: ScrollModel {
         isTransferred = true
     }
 
-    /// Whether less than a million tiles cover a view.
+    /// Whether fewer than a million tiles cover a view.
     private static func isCovered(_ view: ScrollSize, tileSize: Double) -> Bool {
         (view.width / tileSize + 2) * (view.height / tileSize + 2) < 1e6
     }
@@ -117,12 +115,12 @@ public struct InfiniteZoomScroll: ScrollModel {
 
     // MARK: Tiles
 
-    /// Shows the tiles under the view; once for each frame.
+    /// Lays out the tiles under the view; call it once for each frame.
     ///
-    /// The tiles are the view as it lies over the drawn content, clipped to the content, in tiles, rounded outwards.
+    /// They are the view's area of the drawn content, clipped to the content, in tiles, rounded outwards.
     ///
-    /// - Parameter time: of the frame.
-    /// - Returns: what became of the slots. After a transfer every tile is recycled, and shown again anew.
+    /// - Parameter time: Time of the frame.
+    /// - Returns: Changes of the slots. A transfer recycles every tile and shows it again.
     public mutating func layoutTiles(at time: MonotonicTime) -> ScrollTileChanges {
         let seen = seenContent(at: time)
         defer { isTransferred = false }
@@ -133,8 +131,7 @@ public struct InfiniteZoomScroll: ScrollModel {
         )
     }
 
-    /// The part of the content that a tile shows, in screen pixels of the drawn scale: tiles at the right and bottom
-    /// edges are cut.
+    /// Area of the content that a tile shows, in screen pixels of the drawn scale, cut at the right and bottom edges.
     public func rectangle(of tile: ScrollTile) -> PixelRect {
         PixelRect(
             minX: Double(tile.column) * tileSize,
@@ -144,7 +141,7 @@ public struct InfiniteZoomScroll: ScrollModel {
         )
     }
 
-    /// The part of the content that is in view, in screen pixels of the drawn scale; empty where there is none.
+    /// Visible area of the content, in screen pixels of the drawn scale; empty if there is none.
     private func seenContent(at time: MonotonicTime) -> PixelRect {
         let state = core.state(at: time)
         let corner = state.offset * (drawnScale / state.scale)

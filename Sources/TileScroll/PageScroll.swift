@@ -2,34 +2,34 @@ public import TileCache
 
 /// A row of pages, each of which can be zoomed from 1 to 2.
 ///
-/// At scale 1 the row is paged; as soon as two fingers are down, the current page moves and zooms for itself and the
-/// row stands still. It is paged again only when the page is back at scale 1 (to within 1e-5) and its bounce is over:
-/// 0.2 s after the end of the zoom and 0.1 s after the last scroll event, unless another zoom begins before.
+/// At scale 1 the row is paged. As soon as two fingers are down, the current page moves and zooms by itself and the row
+/// stands still. Paging resumes when the page is back at scale 1 (to within 1e-5) and its bounce is over: 0.2 s after
+/// the end of the zoom and 0.1 s after the last scroll event, unless another zoom begins before.
 ///
-/// Pages are world pixels side by side: page n begins at n times the view's width. Only the current page has a state of
-/// its own, so that far pages cost nothing, however many there are.
+/// Pages are side by side in world pixels: page n begins at n times the view's width. Only the current page has state,
+/// so that other pages cost nothing, however many there are.
 public struct PageScroll: ScrollModel {
-    /// The scales of a page.
+    /// Scales of a page.
     public static let pageScales = 1.0...2.0
-    /// How long after the end of a zoom the row is paged again at the earliest, in nanoseconds.
+    /// Minimum time from the end of a zoom until paging resumes, in nanoseconds.
     static let resumeDelay: Int64 = 200_000_000
 
-    /// How many pages there are.
+    /// Number of pages.
     public let count: Int
-    /// The page whose place is nearest to the view's; changes only while the row is paged.
+    /// Page nearest to the view; changes only while the row is paged.
     public private(set) var currentPage = 0
-    /// Whether the row moves, and not the page.
+    /// Whether the row moves instead of the page.
     public private(set) var isPaging = true
 
     private var row: ScrollCore
     private var page: ScrollCore
     private var lastTouch = Int64.min
 
-    /// Makes a row that shows its first page.
+    /// Creates a row at its first page.
     ///
     /// - Parameters:
-    ///   - count: of pages, 1 or more; all of them may be 2^52 screen pixels wide.
-    ///   - view: in screen pixels, from a millionth to 2^52; a page is as large.
+    ///   - count: Number of pages, 1 or more; all of them together may be 2^52 screen pixels wide.
+    ///   - view: In screen pixels, from a millionth to 2^52; a page has the same size.
     /// - Throws: `ScrollError` for other sizes and counts.
     public init(count: Int, view: ScrollSize) throws(ScrollError) {
         guard (1...1 << 52).contains(count) else { throw ScrollError("\(count) pages; 1 to 2^52 were expected") }
@@ -56,14 +56,14 @@ public struct PageScroll: ScrollModel {
         page.limits.content = view
     }
 
-    /// The pages beside the current one: those to have ready.
+    /// Pages beside the current one, to be kept ready.
     public var neighbours: [Int] { [currentPage - 1, currentPage + 1].filter { (0..<count).contains($0) } }
 
     // MARK: Events
 
-    /// Takes what a person or the program does.
+    /// Handles an event.
     ///
-    /// - Returns: pages that have become the current one, and when the row began and stopped to be paged.
+    /// - Returns: Changes of the current page, and starts and stops of paging.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         var reports = advance(to: time)
@@ -86,9 +86,9 @@ public struct PageScroll: ScrollModel {
         return reports + updatedPage(at: now)
     }
 
-    /// Lets time pass.
+    /// Advances to a time.
     ///
-    /// - Returns: as ``handle(_:at:)``.
+    /// - Returns: As ``handle(_:at:)``.
     @discardableResult
     public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
         let now = row.advance(to: page.advance(to: MonotonicTime.bounded(time.nanoseconds)))
@@ -102,7 +102,7 @@ public struct PageScroll: ScrollModel {
     }
 
     private mutating func stopPaging(at now: Int64) -> [ScrollReport] {
-        // The page that is nearest stays the current one while the row comes to rest on it.
+        // The nearest page remains the current one while the row comes to rest on it.
         for finger in row.fingers { row.handle(.touchCancelled(id: finger.id)) }
         row.settle(onPage: currentPage)
         isPaging = false
@@ -110,7 +110,7 @@ public struct PageScroll: ScrollModel {
         return [ScrollReport(.pagingStopped, at: now)]
     }
 
-    /// When the row can be paged again; `nil` while that cannot be said.
+    /// Time at which paging resumes; `nil` if it is not known yet.
     private var resumeTime: Int64? {
         guard let zoomOver = page.zoomOver, page.fingers.isEmpty, page.motion.end == nil, row.motion.end == nil,
             (page.scale - 1).magnitude < page.scaleTolerance
@@ -147,7 +147,7 @@ public struct PageScroll: ScrollModel {
 
     // MARK: What is seen
 
-    /// Where the view is if nothing happens until then.
+    /// State at a time, if no event comes before.
     public func state(at time: MonotonicTime) -> ScrollState {
         let pageState = page.state(at: time)
         let rowState = row.state(at: time)
@@ -161,7 +161,7 @@ public struct PageScroll: ScrollModel {
         )
     }
 
-    /// Where the view will come to rest, and when.
+    /// Place and time of rest of the current movement.
     public var destination: ViewportDestination? {
         guard let end = [row.end?.time, page.end?.time].compactMap({ $0 }).max() else { return nil }
         return ViewportDestination(

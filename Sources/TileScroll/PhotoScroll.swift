@@ -1,18 +1,17 @@
 public import TileCache
 
-/// A viewer of photos: each starts whole and in the middle, and is zoomed up to a scale that depends on how much of it
-/// fits.
+/// A viewer of photos, which start whole and centred and zoom up to a scale that depends on their size.
 public struct PhotoScroll: ScrollModel {
-    /// The number of the photo that is shown, as the host counts them; `nil` after it was left.
+    /// The host's number of the photo; `nil` after it was left.
     public private(set) var item: Int?
     private var core: ScrollCore
 
     /// Shows a photo as large as fits.
     ///
     /// - Parameters:
-    ///   - photo: in photo pixels, from a millionth to 2^52.
-    ///   - view: in screen pixels, from a millionth to 2^52.
-    ///   - item: the number of the photo, as the host counts them; 0 unless given.
+    ///   - photo: In photo pixels, from a millionth to 2^52.
+    ///   - view: In screen pixels, from a millionth to 2^52.
+    ///   - item: The host's number of the photo. Default: 0.
     /// - Throws: `ScrollError` for other sizes.
     public init(photo: ScrollSize, view: ScrollSize, item: Int = 0) throws(ScrollError) {
         try ScrollError.check(photo, "photo")
@@ -25,26 +24,26 @@ public struct PhotoScroll: ScrollModel {
         core.offset = limits.clamped(.zero, at: bounds.lowerBound)
     }
 
-    /// The scales from the whole photo to its pixels or near to them, in screen pixels per photo pixel.
+    /// Scales from the whole photo to about its own pixels, in screen pixels per photo pixel.
     ///
-    /// A photo that fits at less than 0.1 is zoomed to 0.3, at less than 0.5 to 0.7, any other to 1 or, where it is
-    /// smaller than the view, to where it fits.
+    /// The maximum is 0.3 for a photo that fits at less than 0.1, 0.7 at less than 0.5, otherwise 1, or the scale at
+    /// which it fits if it is smaller than the view.
     public static func scaleBounds(photo: ScrollSize, view: ScrollSize) -> ClosedRange<Double> {
         let fit = min(view.width / photo.width, view.height / photo.height)
         return fit...(fit < 0.1 ? 0.3 : fit < 0.5 ? 0.7 : max(1, fit))
     }
 
-    /// The scales of this photo in this view.
+    /// Scales of this photo in this view.
     public var scaleBounds: ClosedRange<Double> { core.scaleBounds }
 
     /// Shows another photo, as large as fits.
     ///
     /// - Parameters:
-    ///   - photo: in photo pixels.
-    ///   - item: the number of the photo.
-    ///   - time: when.
-    /// - Returns: that the pixels of the one before are to go, at once.
-    /// - Throws: `ScrollError` for sizes that cannot be shown; the photo before stays then.
+    ///   - photo: In photo pixels.
+    ///   - item: The host's number of the photo.
+    ///   - time: Time of the change.
+    /// - Returns: A report that the previous photo's pixels are to be released at once.
+    /// - Throws: `ScrollError` for sizes that cannot be shown; the previous photo then stays.
     public mutating func show(
         _ photo: ScrollSize,
         item: Int,
@@ -60,9 +59,9 @@ public struct PhotoScroll: ScrollModel {
         return reports
     }
 
-    /// Leaves the photo: nothing moves any more.
+    /// Leaves the photo and ends all movement.
     ///
-    /// - Returns: that its decoded pixels are to go, at once; nothing where it was left before.
+    /// - Returns: A report that its decoded pixels are to be released at once; none if it was left before.
     @discardableResult
     public mutating func leave(at time: MonotonicTime) -> [ScrollReport] {
         let now = core.advance(to: MonotonicTime.bounded(time.nanoseconds))
@@ -75,8 +74,9 @@ public struct PhotoScroll: ScrollModel {
 
     // MARK: Events
 
-    /// Takes what a person or the program does; nothing after the photo was left. A double tap zooms to the largest
-    /// scale, to the rectangle of the view's size about the tap.
+    /// Handles an event; ignored after the photo was left.
+    ///
+    /// A double tap zooms to the largest scale, to the rectangle of the view's size about the tap.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         advance(to: time)
@@ -92,7 +92,7 @@ public struct PhotoScroll: ScrollModel {
         return []
     }
 
-    /// Keeps the point in the middle and the scale; a photo that was shown whole is shown whole.
+    /// Keeps the centre and the scale; a photo that was shown whole is shown whole.
     private mutating func resize(_ view: ScrollSize) {
         core.interrupt()
         let least = core.scaleBounds.lowerBound
@@ -104,16 +104,16 @@ public struct PhotoScroll: ScrollModel {
         core.show(core.limits.clamped(middle * scale - view.middle, at: scale), scale)
     }
 
-    /// Lets time pass; there is nothing to report.
+    /// Advances to a time; there are no reports.
     @discardableResult
     public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
         core.advance(to: MonotonicTime.bounded(time.nanoseconds))
         return []
     }
 
-    /// Where the view is if nothing happens until then.
+    /// State at a time, if no event comes before.
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
-    /// Where the view will come to rest, and when.
+    /// Place and time of rest of the current movement.
     public var destination: ViewportDestination? { core.destination }
 }

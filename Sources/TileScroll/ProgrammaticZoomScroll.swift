@@ -1,34 +1,34 @@
 public import TileCache
 
-/// A scroll view whose zoom the program can set as well as fingers can.
+/// A scroll view zoomed by the program as well as by fingers.
 ///
-/// The bounds are those of the true scale, whatever a host has drawn anew meanwhile: ``relativeScale`` is what is left
-/// for it to stretch, and ``transferZoom()`` makes that 1.
+/// The bounds are those of the true scale, whatever a host has redrawn meanwhile: ``relativeScale`` is the remaining
+/// factor for it to stretch by, and ``transferZoom()`` makes that 1.
 public struct ProgrammaticZoomScroll: ScrollModel {
-    /// The scales that are allowed, in screen pixels per content unit; closer than 1e-5 to a bound is the bound.
+    /// Allowed scales, in screen pixels per content unit; a scale closer than 1e-5 to a bound is the bound.
     public let scaleBounds: ClosedRange<Double>
-    /// Whether a double tap zooms in to the largest scale, about the tap; on unless set.
+    /// Whether a double tap zooms in to the largest scale, about the tap. Default: `true`.
     public var zoomsInOnDoubleTap = true
-    /// Whether a double tap zooms out to the least scale, about the view's middle: at the largest scale, or at any
-    /// where ``zoomsInOnDoubleTap`` is off. On unless set.
+    /// Whether a double tap zooms out to the smallest scale, about the view's middle. Default: `true`. It does at the
+    /// largest scale, or at any scale if ``zoomsInOnDoubleTap`` is off.
     public var zoomsOutOnDoubleTap = true
-    /// Asked about each touch and tap first; one that it says `true` to is the host's, and not seen here. A finger
-    /// whose end the host takes lets go without a throw. Nothing unless set.
+    /// Filter for touches and taps; events for which it returns `true` are ignored here. Default: `nil`. If it consumes
+    /// the end of a touch, the content is released without a throw.
     public var hostConsumes: (@Sendable (ScrollEvent) -> Bool)?
-    /// The scale that the host has drawn the content at; see ``transferZoom()``.
+    /// Scale at which the host has drawn the content; see ``transferZoom()``.
     public private(set) var drawnScale: Double
 
     private var core: ScrollCore
 
-    /// Makes a view of the upper left corner of some content.
+    /// Creates a view at the upper left corner of some content.
     ///
     /// - Parameters:
-    ///   - content: in content units, from a millionth to 2^52.
-    ///   - view: in screen pixels, from a millionth to 2^52.
-    ///   - scaleBounds: screen pixels per content unit, larger than 0.
-    ///   - scale: at first; moved to the nearest that is allowed.
-    ///   - centersSmallContent: whether content smaller than the view lies in its middle; else, as unless given, in its
-    ///     upper left corner.
+    ///   - content: In content units, from a millionth to 2^52.
+    ///   - view: In screen pixels, from a millionth to 2^52.
+    ///   - scaleBounds: Screen pixels per content unit, larger than 0.
+    ///   - scale: Initial scale, clamped to the bounds.
+    ///   - centersSmallContent: Whether content smaller than the view is centred; otherwise it is in the upper left
+    ///     corner. Default: `false`.
     /// - Throws: `ScrollError` for other sizes and bounds.
     public init(
         content: ScrollSize,
@@ -56,23 +56,23 @@ public struct ProgrammaticZoomScroll: ScrollModel {
 
     // MARK: Zooming
 
-    /// What the host stretches its drawing by.
+    /// Factor by which the host stretches its drawing.
     public var relativeScale: Double { core.scale / drawnScale }
 
-    /// What the host's stretching is bounded by, so that the true scale stays within its own bounds.
+    /// Bounds of the host's factor, so that the true scale stays within its own bounds.
     public var relativeBounds: ClosedRange<Double> {
         (scaleBounds.lowerBound / drawnScale)...(scaleBounds.upperBound / drawnScale)
     }
 
-    /// Says that the host has drawn the content anew at the present scale, which it need not stretch any more.
+    /// Reports that the host has redrawn the content at the present scale, without stretching.
     public mutating func transferZoom() { drawnScale = core.scale }
 
-    /// Another view of the same place is zoomed from now on; it takes the present scale.
+    /// Zooms another view of the same place from now on, at the present scale.
     ///
     /// - Parameters:
-    ///   - content: its size in content units.
-    ///   - time: when.
-    /// - Returns: whether it could: not while a zoom is under way, and not for sizes that cannot be shown.
+    ///   - content: Its size in content units.
+    ///   - time: Time of the change.
+    /// - Returns: `false` during a zoom and for sizes that cannot be shown.
     public mutating func zoomInstead(_ content: ScrollSize, at time: MonotonicTime) -> Bool {
         core.advance(to: MonotonicTime.bounded(time.nanoseconds))
         guard !core.isZooming, (content * scaleBounds.lowerBound).isUsable, (content * scaleBounds.upperBound).isUsable
@@ -93,9 +93,9 @@ public struct ProgrammaticZoomScroll: ScrollModel {
 
     // MARK: Events
 
-    /// Takes what a person or the program does.
+    /// Handles an event.
     ///
-    /// - Returns: the end of a zoom, where it was to be reported by now: once, 0.1 s after the last scroll event.
+    /// - Returns: The end of a zoom, reported once, 0.1 s after the last scroll event.
     @discardableResult
     public mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport] {
         let reports = advance(to: time)
@@ -116,18 +116,18 @@ public struct ProgrammaticZoomScroll: ScrollModel {
         return reports
     }
 
-    /// Lets time pass.
+    /// Advances to a time.
     ///
-    /// - Returns: as ``handle(_:at:)``.
+    /// - Returns: As ``handle(_:at:)``.
     @discardableResult
     public mutating func advance(to time: MonotonicTime) -> [ScrollReport] {
         core.advance(to: MonotonicTime.bounded(time.nanoseconds))
         return core.takeZoomReport().map { [$0] } ?? []
     }
 
-    /// Where the view is if nothing happens until then.
+    /// State at a time, if no event comes before.
     public func state(at time: MonotonicTime) -> ScrollState { core.state(at: time) }
 
-    /// Where the view will come to rest, and when.
+    /// Place and time of rest of the current movement.
     public var destination: ViewportDestination? { core.destination }
 }

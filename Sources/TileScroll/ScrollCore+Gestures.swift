@@ -1,7 +1,7 @@
 import TileCache
 
 extension ScrollCore {
-    /// Takes what is the same in all scroll views: fingers and wheels. The rest is the designs' own.
+    /// Handles the events common to all scroll views: fingers and wheels. Each design handles the others.
     mutating func handle(_ event: ScrollEvent) {
         switch event {
         case .touchBegan(let id, let place): begin(id, place)
@@ -9,7 +9,7 @@ extension ScrollCore {
         case .touchEnded(let id): end(id, keepsMoving: true)
         case .touchCancelled(let id): end(id, keepsMoving: false)
         case .scroll(let way):
-            // A zoom that was begun comes to its end: its scale could be none that is allowed to last.
+            // A started zoom continues to its end: its present scale may be out of bounds.
             if isZooming { return }
             interrupt()
             show(limits.clamped(offset + way, at: scale), scale)
@@ -25,7 +25,7 @@ extension ScrollCore {
         }
     }
 
-    /// Lets go of everything: no finger counts any more, nothing moves.
+    /// Stops all movement and ignores the fingers that are down.
     mutating func interrupt() {
         if case .pinch = gesture { zoomOver = clock }
         fingers.removeAll()
@@ -33,7 +33,7 @@ extension ScrollCore {
         freeze()
     }
 
-    /// Changes scale and offset at once or in 0.2 s.
+    /// Changes scale and offset at once, or animated in 0.2 s.
     mutating func zoom(to target: ScrollVector, scale wanted: Double, animated: Bool) {
         interrupt()
         let scale = snapped(wanted)
@@ -55,7 +55,7 @@ extension ScrollCore {
         zoomOver = animation.end
     }
 
-    /// What lies under a place of the view comes to its middle.
+    /// Moves a place of the view to its middle at a scale.
     mutating func zoom(about place: ScrollVector, to wanted: Double, animated: Bool) {
         interrupt()
         let target = snapped(wanted)
@@ -69,7 +69,7 @@ extension ScrollCore {
     // MARK: Fingers
 
     private mutating func begin(_ id: Int, _ place: ScrollVector) {
-        // As with wheels: a zoom that was begun comes to its end.
+        // As with wheels, a started zoom continues to its end.
         if case .zoom = motion { return }
         guard fingers.count < 2, !fingers.contains(where: { $0.id == id }) else { return }
         freeze()
@@ -98,7 +98,7 @@ extension ScrollCore {
         fingers.reduce(ScrollVector.zero) { $0 + $1.place } * (1 / Double(max(1, fingers.count)))
     }
 
-    /// Never less than a pixel: two fingers in one place would make the scale jump.
+    /// At least a pixel: two fingers in one place would make the scale jump.
     private var distanceOfFingers: Double {
         guard fingers.count == 2 else { return 1 }
         return max(1, (fingers[0].place - fingers[1].place).length)
@@ -118,7 +118,7 @@ extension ScrollCore {
         }
     }
 
-    /// The scale that is shown where the fingers ask for another: beyond a bound it resists, by up to an octave.
+    /// Scale shown for the fingers' scale, which resists beyond a bound, by up to an octave.
     private func resisted(_ asked: Double) -> Double {
         let legal = asked.clamped(to: scaleBounds)
         guard bouncesZoom, asked != legal, asked > 0, asked.isFinite else { return legal }
@@ -146,17 +146,17 @@ extension ScrollCore {
     private mutating func endPinch(anchor: ScrollVector, middle: ScrollVector) {
         let legal = snapped(scale)
         if scale == legal || (scale - legal).magnitude < scaleTolerance {
-            // Next to a bound, or between them.
+            // At a bound, or between the bounds.
             if scale != legal { show(limits.stretched(anchor * legal - middle, at: legal), legal) }
             if let finger = fingers.first { beginDrag(finger.place) } else { release(.zero) }
         } else {
-            // The scale comes back about the fingers; one that is still down has no more say.
+            // The scale returns about the fingers; a remaining finger has no effect.
             fingers.removeAll()
             zoom(to: anchor * legal - middle, scale: legal, animated: true)
         }
     }
 
-    /// Lets go at a velocity of the offset.
+    /// Releases the content at a velocity of the offset.
     private mutating func release(_ velocity: ScrollVector) {
         if let pageWidth {
             settle(onPagesOf: pageWidth, velocity)
@@ -172,7 +172,7 @@ extension ScrollCore {
         }
     }
 
-    /// To the page nearest to where a throw would end, at most one from where the finger went down.
+    /// Settles on the page nearest to the end of a throw, at most one from the page of the touch.
     private mutating func settle(onPagesOf width: Double, _ velocity: ScrollVector) {
         let range = limits.horizontal(at: scale)
         let natural = ScrollDeceleration(from: offset, velocity: velocity, rate: .fast).end.x
@@ -181,7 +181,7 @@ extension ScrollCore {
         spring(toHorizontal: (page * width).clamped(to: range), velocity: velocity.x)
     }
 
-    /// To the place of a page that has been chosen.
+    /// Settles on a chosen page.
     mutating func settle(onPage page: Int) {
         freeze()
         spring(toHorizontal: Double(page) * (pageWidth ?? 0), velocity: 0)

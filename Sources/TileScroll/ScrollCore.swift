@@ -1,11 +1,11 @@
 import TileCache
 
-/// What all scroll views have in common: fingers, throws, bounces, zooms, and the bounds of all of them.
+/// State common to all scroll views: fingers, throws, bounces, zooms, and their bounds.
 ///
-/// The scale is always the true one, from content units to screen pixels, whatever a host has transferred to its own
-/// drawing meanwhile.
+/// The scale is always the true one, from content units to screen pixels, whatever a host has transferred to its
+/// drawing.
 struct ScrollCore: Sendable {
-    /// Something that goes on by itself.
+    /// A movement without fingers.
     enum Motion: Sendable {
         case none
         case scroll(ScrollMotion)
@@ -20,31 +20,31 @@ struct ScrollCore: Sendable {
         }
     }
 
-    /// What the fingers do.
+    /// Gesture of the fingers.
     enum Gesture: Sendable {
         case none
-        /// The offset asked for is the origin less the finger's place.
+        /// The requested offset is the origin minus the finger's position.
         case drag(origin: ScrollVector)
         /// The content unit between the fingers stays between them.
         case pinch(anchor: ScrollVector, distance: Double, scale: Double)
     }
 
-    /// How long after the last scroll event the end of zooming is reported, in nanoseconds.
+    /// Delay from the last scroll event to the report of the end of zooming, in nanoseconds.
     static let reportDelay: Int64 = 100_000_000
 
     var limits: ScrollLimits
-    /// The least and the largest scale.
+    /// Smallest and largest scale.
     var scaleBounds: ClosedRange<Double>
-    /// Scales closer than this to a bound are the bound.
+    /// A scale closer than this to a bound is the bound.
     var scaleTolerance = 0.0
-    /// Whether fingers can pull the scale a little beyond its bounds.
+    /// Whether fingers can pull the scale beyond its bounds, with resistance.
     var bouncesZoom = true
-    /// How what was thrown slows down; `nil` where nothing can be thrown.
+    /// Deceleration of a throw; `nil` if content cannot be thrown.
     var rate: ScrollDeceleration.Rate? = .normal
-    /// The width of a page where the content comes to rest on pages only, in screen pixels.
+    /// Width of a page in screen pixels, if the content comes to rest on pages only.
     var pageWidth: Double?
 
-    /// As it is shown; while something moves by itself, as it was when that began.
+    /// Visible offset; during a movement, the one at its start.
     var offset: ScrollVector
     var scale: Double
     var motion = Motion.none
@@ -52,11 +52,11 @@ struct ScrollCore: Sendable {
     var fingers: [(id: Int, place: ScrollVector)] = []
     var tracker = VelocityTracker()
     var dragStart = ScrollVector.zero
-    /// The latest time that was heard of, in nanoseconds.
+    /// Latest time of any event, in nanoseconds.
     private(set) var clock = Int64.min
-    /// When the offset or the scale last changed, in nanoseconds, so far.
+    /// Time of the last change of offset or scale so far, in nanoseconds.
     var lastChange = Int64.min
-    /// When the zoom that was not reported yet ended or will end.
+    /// End of the zoom that has not been reported yet.
     var zoomOver: Int64?
 
     init(limits: ScrollLimits, scaleBounds: ClosedRange<Double>, offset: ScrollVector, scale: Double) {
@@ -66,7 +66,7 @@ struct ScrollCore: Sendable {
         self.scale = scale
     }
 
-    /// What is shown at a time.
+    /// Visible offset and scale at a time.
     func shown(at time: Int64) -> (offset: ScrollVector, scale: Double) {
         switch motion {
         case .none: (offset, scale)
@@ -85,14 +85,14 @@ struct ScrollCore: Sendable {
         }
     }
 
-    /// Whether the scale is in somebody's hand or on its way.
+    /// Whether the scale is being changed by fingers or an animation.
     var isZooming: Bool {
         if case .pinch = gesture { return true }
         if case .zoom = motion { return true }
         return false
     }
 
-    /// Lets time pass: what has ended by then is over. Gives the time that counts.
+    /// Ends movements that are over by a time. Returns the effective time.
     @discardableResult
     mutating func advance(to time: Int64) -> Int64 {
         clock = max(clock, time)
@@ -104,7 +104,7 @@ struct ScrollCore: Sendable {
         return clock
     }
 
-    /// Holds whatever moves, as it is shown now.
+    /// Stops all movement at the visible place.
     mutating func freeze() {
         guard motion.end != nil else { return }
         (offset, scale) = shown(at: clock)
@@ -118,21 +118,21 @@ struct ScrollCore: Sendable {
         (self.offset, self.scale) = (offset, scale)
     }
 
-    /// When the end of a zoom is to be reported; `nil` where there is none, or its end is not known.
+    /// Time to report the end of a zoom; `nil` if there is none, or its end is not known.
     var zoomReportTime: Int64? {
         guard let zoomOver else { return nil }
         if case .pinch = gesture { return nil }
         return max(zoomOver, lastChange, motion.end ?? zoomOver) + Self.reportDelay
     }
 
-    /// The end of a zoom if it is to be reported by now; once.
+    /// Takes the end of a zoom if it is due; once.
     mutating func takeZoomReport() -> ScrollReport? {
         guard let due = zoomReportTime, due <= clock else { return nil }
         zoomOver = nil
         return ScrollReport(.zoomEnded(scale: scale), at: due)
     }
 
-    /// Where it will come to rest, and when.
+    /// Place and time of rest.
     var end: (offset: ScrollVector, scale: Double, time: Int64)? {
         switch motion {
         case .none: nil
@@ -141,7 +141,7 @@ struct ScrollCore: Sendable {
         }
     }
 
-    /// The nearest scale that is allowed; what is next to a bound is the bound.
+    /// Nearest allowed scale; a scale next to a bound is the bound.
     func snapped(_ scale: Double) -> Double {
         let (low, high) = (scaleBounds.lowerBound, scaleBounds.upperBound)
         if (scale - low).magnitude < scaleTolerance { return low }

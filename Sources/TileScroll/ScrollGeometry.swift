@@ -1,66 +1,65 @@
-/// A place or a way, in screen pixels: of the view, of the content as it is shown, or between the two.
+/// A point or a difference of points, in screen pixels of the view or of the visible content.
 public struct ScrollVector: Hashable, Sendable {
     /// To the right, in screen pixels.
     public var x: Double
     /// Downwards, in screen pixels.
     public var y: Double
 
-    /// No way at all.
+    /// The zero vector.
     public static let zero = ScrollVector(x: 0, y: 0)
 
-    /// Makes a vector of its two parts in screen pixels.
+    /// Creates a vector of two parts in screen pixels.
     @inlinable
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
-    /// Its length in screen pixels.
+    /// Length in screen pixels.
     public var length: Double { (x * x + y * y).squareRoot() }
-    /// Whether both parts are numbers.
+    /// Whether both parts are finite.
     public var isFinite: Bool { x.isFinite && y.isFinite }
-    /// Whether it can be a place: far enough from infinity that nothing that is reckoned from it overflows.
+    /// Whether it can be a place: at most 2^52, so that no computation overflows.
     var isPlace: Bool { max(x.magnitude, y.magnitude) <= 0x1p52 }
 
     enum Part: Sendable { case horizontal, vertical }
 
     subscript(_ part: Part) -> Double { part == .horizontal ? x : y }
 
-    /// The sum of two ways.
+    /// The sum of two vectors.
     public static func + (a: ScrollVector, b: ScrollVector) -> ScrollVector { .init(x: a.x + b.x, y: a.y + b.y) }
-    /// The way from the second place to the first.
+    /// The vector from the second place to the first.
     public static func - (a: ScrollVector, b: ScrollVector) -> ScrollVector { .init(x: a.x - b.x, y: a.y - b.y) }
-    /// A way so many times as long.
+    /// A vector scaled by a factor.
     public static func * (a: ScrollVector, b: Double) -> ScrollVector { .init(x: a.x * b, y: a.y * b) }
 }
 
-/// A width and a height: of a view in screen pixels, of content in its own units.
+/// A size: of a view in screen pixels, of content in its own units.
 public struct ScrollSize: Hashable, Sendable {
     /// The width.
     public var width: Double
     /// The height.
     public var height: Double
 
-    /// Makes a size; the models say which sizes they take.
+    /// Creates a size; each model documents the sizes it accepts.
     @inlinable
     public init(width: Double, height: Double) {
         self.width = width
         self.height = height
     }
 
-    /// Whether something of this size can be shown: from a millionth to 2^52, beyond which neighbouring pixels are the
-    /// same number.
+    /// Whether it is from a millionth to 2^52, beyond which neighbouring pixels are the same number.
     var isUsable: Bool { width >= 1e-6 && height >= 1e-6 && width <= 0x1p52 && height <= 0x1p52 }
 
-    /// The place in the middle.
+    /// The point in the middle.
     var middle: ScrollVector { ScrollVector(x: width / 2, y: height / 2) }
 
     static func * (a: ScrollSize, b: Double) -> ScrollSize { .init(width: a.width * b, height: a.height * b) }
 }
 
-/// Why a scroll model could not be made.
+/// Reason why a scroll model cannot be created.
 public struct ScrollError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A full sentence: what is wrong, and what was expected.
+    /// A full sentence: the problem, and what was expected.
     public var description: String
 
     init(_ description: String) { self.description = description }
@@ -74,19 +73,19 @@ public struct ScrollError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where content may come to rest in a view: which offsets are legal at which scale.
+/// Legal offsets of content in a view, at each scale.
 ///
-/// An offset is the place of the content, as it is shown, that lies in the view's upper left corner.
+/// An offset is the place of the visible content in the view's upper left corner.
 struct ScrollLimits: Hashable, Sendable {
-    /// In screen pixels.
+    /// View size in screen pixels.
     var view: ScrollSize
-    /// In content units, of which one is as many screen pixels as the scale says.
+    /// Content size in content units; the scale converts them to screen pixels.
     var content: ScrollSize
-    /// Room that belongs to the content on its left and right, and at its top and bottom, in screen pixels.
+    /// Margins that belong to the content, left and right and at top and bottom, in screen pixels.
     var inset = ScrollVector.zero
-    /// Whether content smaller than the view lies in its middle; else in its upper left corner.
+    /// Whether content smaller than the view is centred; otherwise it is in the upper left corner.
     var centersSmallContent = false
-    /// Whether content that has nowhere to go can still be pulled, and springs back.
+    /// Whether content that fits can still be pulled, and springs back.
     var alwaysBounces = false
 
     func horizontal(at scale: Double) -> ClosedRange<Double> {
@@ -105,17 +104,17 @@ struct ScrollLimits: Hashable, Sendable {
         return only...only
     }
 
-    /// The legal offset next to another.
+    /// Legal offset nearest to another.
     func clamped(_ offset: ScrollVector, at scale: Double) -> ScrollVector {
         ScrollVector(x: offset.x.clamped(to: horizontal(at: scale)), y: offset.y.clamped(to: vertical(at: scale)))
     }
 
     func allows(_ offset: ScrollVector, at scale: Double) -> Bool { clamped(offset, at: scale) == offset }
 
-    /// Whether a direction in which these offsets are legal can be pulled at all.
+    /// Whether a direction with these legal offsets can be pulled.
     func moves(_ range: ClosedRange<Double>) -> Bool { alwaysBounces || range.lowerBound < range.upperBound }
 
-    /// The offset that is shown where the fingers ask for another: what is beyond the edge resists.
+    /// Offset shown for the fingers' offset, with resistance beyond the edge.
     func stretched(_ asked: ScrollVector, at scale: Double) -> ScrollVector {
         ScrollVector(
             x: stretched(asked.x, horizontal(at: scale), view.width, RubberBand.shown),
@@ -123,7 +122,7 @@ struct ScrollLimits: Hashable, Sendable {
         )
     }
 
-    /// The offset that the fingers must ask for to see another.
+    /// The fingers' offset for a visible one; the inverse of `stretched`.
     func asked(_ shown: ScrollVector, at scale: Double) -> ScrollVector {
         ScrollVector(
             x: stretched(shown.x, horizontal(at: scale), view.width, RubberBand.pulled),

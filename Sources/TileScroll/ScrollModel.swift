@@ -1,29 +1,31 @@
 public import TileCache
 
-/// What a person, or the program, does to a scroll view. Places are in the view, in screen pixels from its upper left
-/// corner.
+/// An action of a person or the program on a scroll view.
+///
+/// Places are in the view, in screen pixels from its upper left corner.
 public enum ScrollEvent: Hashable, Sendable {
     /// A finger, or a mouse button, goes down. Two fingers pinch; any further ones are ignored.
     case touchBegan(id: Int, at: ScrollVector)
     /// A finger moves.
     case touchMoved(id: Int, to: ScrollVector)
-    /// A finger is lifted; what it moved goes on by itself.
+    /// A finger is lifted; the content moves on by itself.
     case touchEnded(id: Int)
-    /// A finger is taken away by the system; what it moved stays where it is.
+    /// The system cancels a finger; the content stays in place.
     case touchCancelled(id: Int)
     /// Two taps in one place.
     case doubleTap(at: ScrollVector)
-    /// A wheel or a trackpad moves the offset, in screen pixels, never beyond the edges.
+    /// A wheel or a trackpad moves the offset, in screen pixels, not beyond the edges.
     case scroll(by: ScrollVector)
-    /// A wheel multiplies the scale; the place stays where it is on screen.
+    /// A wheel multiplies the scale; the place stays fixed on screen.
     case magnify(by: Double, about: ScrollVector)
-    /// The program sets the scale; what lies under the place comes to the middle of the view.
+    /// The program sets the scale; the place moves to the middle of the view.
     case zoom(to: Double, about: ScrollVector, animated: Bool)
-    /// The view has another size, in screen pixels.
+    /// The view's size changes, in screen pixels.
     case resize(ScrollSize)
 
-    /// Whether its numbers can be reckoned with; a model ignores events where they cannot: places and ways beyond 2^52
-    /// screen pixels, scales and factors that are not larger than 0.
+    /// Whether its numbers are valid; a model ignores other events.
+    ///
+    /// Invalid are places and distances beyond 2^52 screen pixels, and scales and factors that are not larger than 0.
     var isUsable: Bool {
         switch self {
         case .touchBegan(_, let place), .touchMoved(_, let place), .doubleTap(let place), .scroll(let place):
@@ -37,7 +39,7 @@ public enum ScrollEvent: Hashable, Sendable {
 }
 
 extension ScrollEvent {
-    /// Whether it comes from fingers, and not from wheels or the program.
+    /// Whether it comes from fingers, not from wheels or the program.
     var isTouch: Bool {
         switch self {
         case .touchBegan, .touchMoved, .touchEnded, .touchCancelled, .doubleTap: true
@@ -46,49 +48,49 @@ extension ScrollEvent {
     }
 }
 
-/// What a scroll view does at a moment.
+/// Movement of a scroll view at a moment.
 public enum ScrollPhase: Hashable, Sendable {
     /// Nothing moves.
     case rest
     /// One finger holds the content.
     case dragging
-    /// Two fingers hold the content, or its scale is on its way to another.
+    /// Two fingers hold the content, or its scale is animated.
     case zooming
-    /// The content goes on by itself, or springs back.
+    /// The content moves by itself, or springs back.
     case decelerating
 }
 
-/// Where a scroll view is at a moment.
+/// State of a scroll view at a moment.
 public struct ScrollState: Hashable, Sendable {
-    /// The place of the content, as it is shown, in the view's upper left corner, in screen pixels.
+    /// Place of the visible content in the view's upper left corner, in screen pixels.
     public var offset: ScrollVector
     /// Screen pixels per content unit.
     public var scale: Double
-    /// What it does.
+    /// The movement.
     public var phase: ScrollPhase
-    /// What a cache is told: content units are world pixels.
+    /// Viewport for a cache; content units are world pixels.
     public var viewport: TileViewport
 }
 
-/// Something that a host wants to know once.
+/// An event for the host.
 public struct ScrollReport: Hashable, Sendable {
-    /// What there is to know.
+    /// Kinds of reports.
     public enum Kind: Hashable, Sendable {
-        /// Zooming is over, its bounce too; the scale is final.
+        /// Zooming and its bounce have ended; the scale is final.
         case zoomEnded(scale: Double)
-        /// Another page is the current one.
+        /// The current page has changed.
         case pageChanged(to: Int)
-        /// The row of pages stands still, and its current page moves and zooms for itself.
+        /// The row of pages stands still, and its current page moves and zooms by itself.
         case pagingStopped
         /// The row of pages moves again.
         case pagingResumed
-        /// A photo was left, and its decoded pixels are to go now.
+        /// A photo was left; its decoded pixels are to be released now.
         case pixelsReleased(item: Int)
     }
 
-    /// When it happened, which may be before the call that reports it.
+    /// Time of the event, which may be before the call that reports it.
     public var time: MonotonicTime
-    /// What there is to know.
+    /// Kind of the report.
     public var kind: Kind
 
     init(_ kind: Kind, at time: Int64) {
@@ -99,26 +101,26 @@ public struct ScrollReport: Hashable, Sendable {
 
 /// A scroll view without a screen: events with their times go in, offsets and viewports come out.
 ///
-/// Time is a parameter and never looked up. Between two events all movement is known in closed form: how often
-/// ``state(at:)`` is asked changes nothing. Times that go back count as the latest one.
+/// Time is a parameter and never looked up. Movement between two events is known in closed form: calls of
+/// ``state(at:)`` change nothing. A time that goes back counts as the latest one.
 public protocol ScrollModel: Sendable {
-    /// Takes what a person or the program does.
+    /// Handles an event.
     ///
-    /// - Returns: what has come to pass until then, in order.
+    /// - Returns: Reports up to the event's time, in order.
     @discardableResult
     mutating func handle(_ event: ScrollEvent, at time: MonotonicTime) -> [ScrollReport]
 
-    /// Lets time pass; once for each frame is enough.
+    /// Advances to a time; once for each frame is enough.
     ///
-    /// - Returns: what has come to pass until then, in order.
+    /// - Returns: Reports up to that time, in order.
     @discardableResult
     mutating func advance(to time: MonotonicTime) -> [ScrollReport]
 
-    /// Where the view is if nothing happens until then; times before the last event count as that.
+    /// State at a time, if no event comes before; earlier times count as that of the last event.
     func state(at time: MonotonicTime) -> ScrollState
 
-    /// Where the view will come to rest and when, while it moves by itself; `nil` where it rests or is held.
+    /// Place and time of rest of the current movement; `nil` at rest or while fingers hold the content.
     ///
-    /// This is what `TileView.update` takes as its destination, so that tiles are fetched for the end of a fling.
+    /// Pass it to `TileView.update` as the destination, so that tiles are prefetched for the end of a fling.
     var destination: ViewportDestination? { get }
 }

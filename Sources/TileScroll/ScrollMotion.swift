@@ -1,24 +1,25 @@
-/// How content moves that nobody touches: it is thrown, springs back from an edge, or both, in each direction on its
-/// own. All of it is known when it begins.
+/// Movement of content without fingers: a throw, a spring from an edge, or both, in each direction by itself.
+///
+/// It is known entirely at its start.
 struct ScrollMotion: Sendable {
     private let start: Int64
     private let horizontal: Axis
     private let vertical: Axis
 
-    /// Where it ends.
+    /// Offset at the end.
     var endOffset: ScrollVector { ScrollVector(x: horizontal.target, y: vertical.target) }
-    /// When it ends, in nanoseconds.
+    /// Time of the end, in nanoseconds.
     var end: Int64 { start + Int64((max(horizontal.duration, vertical.duration) * 1e9).rounded(.up)) }
 
-    /// Lets content go; `nil` where it stays where it is.
+    /// Releases content; `nil` if it stays in place.
     ///
     /// - Parameters:
-    ///   - offset: as it is shown, in screen pixels.
-    ///   - velocity: of the offset, in screen pixels per second.
-    ///   - limits: where it may come to rest.
-    ///   - scale: in screen pixels per content unit.
-    ///   - rate: `nil` where content does not go on when it is let go.
-    ///   - time: in nanoseconds.
+    ///   - offset: Visible offset, in screen pixels.
+    ///   - velocity: Velocity of the offset, in screen pixels per second.
+    ///   - limits: Legal offsets at rest.
+    ///   - scale: In screen pixels per content unit.
+    ///   - rate: `nil` if content stops when it is released.
+    ///   - time: In nanoseconds.
     init?(
         from offset: ScrollVector,
         velocity: ScrollVector,
@@ -39,7 +40,7 @@ struct ScrollMotion: Sendable {
         if max(horizontal.duration, vertical.duration) <= 0, endOffset == offset { return nil }
     }
 
-    /// Brings content to a place by springs.
+    /// Moves content to a place by springs.
     init?(from offset: ScrollVector, to target: ScrollVector, velocity: ScrollVector, at time: Int64) {
         if offset == target, velocity.length < 1 { return nil }
         start = time

@@ -1,11 +1,11 @@
-/// A tile of a tiled scroll view: its place in a grid that begins at the content's upper left corner.
+/// Position of a tile in a grid from the content's upper left corner.
 public struct ScrollTile: Hashable, Sendable {
     /// The column, 0 at the left edge of the content.
     public var column: Int
     /// The row, 0 at the top edge of the content.
     public var row: Int
 
-    /// Makes a tile of its place.
+    /// Creates a tile from its position.
     @inlinable
     public init(column: Int, row: Int) {
         self.column = column
@@ -13,40 +13,40 @@ public struct ScrollTile: Hashable, Sendable {
     }
 }
 
-/// What a layout did to the things that show tiles (sprites, textures, views), each known by a number from 0.
+/// Changes that a layout made to slots, the objects that show tiles (sprites, textures, views).
 public struct ScrollTileChanges: Hashable, Sendable {
-    /// Something that shows a tile.
+    /// An object that shows a tile.
     public struct Slot: Hashable, Sendable {
-        /// Its number, from 0; numbers of recycled slots are used again first.
+        /// Number, from 0; numbers of recycled slots are reused first.
         public var number: Int
         /// The tile that it shows, or showed before it was recycled.
         public var tile: ScrollTile
     }
 
-    /// Those that show what they showed.
+    /// Slots that show the same tile as before.
     public var kept: [Slot] = []
-    /// Those whose tile has left the view.
+    /// Slots whose tile has left the view.
     public var recycled: [Slot] = []
-    /// Recycled ones, and ones in place, that show another tile now.
+    /// Slots, recycled or not, that show another tile now.
     public var retasked: [Slot] = []
-    /// New ones, because no recycled one was left.
+    /// New slots, made because no recycled one was left.
     public var made: [Slot] = []
 
-    /// All that show a tile now.
+    /// All slots that show a tile now.
     public var shown: [Slot] { kept + retasked + made }
-    /// Whether everything is as it was.
+    /// Whether nothing has changed.
     public var isEmpty: Bool { recycled.isEmpty && retasked.isEmpty && made.isEmpty }
 }
 
-/// The slots of a tiled scroll view: whatever leaves is recycled at once, whatever enters takes recycled ones first.
+/// Slots of a tiled scroll view: a tile that leaves frees its slot, a tile that enters reuses one first.
 struct TileRecycler: Sendable {
     private var shown: [ScrollTile: Int] = [:]
     private var free: [Int] = []
     private var count = 0
 
-    /// Shows a box of tiles and nothing else.
+    /// Shows exactly a box of tiles.
     ///
-    /// - Parameter keepsTiles: whether a tile that was shown before is the same tile; not after a zoom was transferred.
+    /// - Parameter keepsTiles: Whether shown tiles remain the same; `false` after a zoom was transferred.
     mutating func show(columns: Range<Int>, rows: Range<Int>, keepsTiles: Bool) -> ScrollTileChanges {
         var changes = ScrollTileChanges()
         for (tile, slot) in shown.sorted(by: { $0.value < $1.value }) {

@@ -1,10 +1,10 @@
-/// How fast a finger was when it let go, from the places it was at.
+/// Velocity of a finger at its release, from its recent places.
 ///
-/// The slope of the line that fits the last 100 ms best; nothing where the finger rested before it was lifted.
+/// The slope of the best-fit line over the last 100 ms; zero if the finger rested before it was lifted.
 struct VelocityTracker: Hashable, Sendable {
-    /// Older places say nothing about how fast a finger is now, in nanoseconds.
+    /// Older places are ignored, in nanoseconds.
     static let window: Int64 = 100_000_000
-    /// A finger of which nothing was heard for longer than this has stopped, in nanoseconds.
+    /// Time without events after which a finger has stopped, in nanoseconds.
     static let restTime: Int64 = 40_000_000
     private static let capacity = 32
 
@@ -21,7 +21,7 @@ struct VelocityTracker: Hashable, Sendable {
         places.append(Place(time: time, point: point))
     }
 
-    /// In screen pixels per second, at the moment of letting go.
+    /// Velocity at the release, in screen pixels per second.
     func velocity(at time: Int64) -> ScrollVector {
         guard let last = places.last, time - last.time <= Self.restTime else { return .zero }
         let recent = places.drop { last.time - $0.time > Self.window }

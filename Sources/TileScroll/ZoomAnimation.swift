@@ -1,19 +1,19 @@
-/// A zoom that takes its time: what is seen of the content changes from one rectangle to another.
+/// An animated zoom: the visible content changes from one rectangle to another.
 ///
-/// The edges of the rectangle go straight from where they were to where they will be, so that nothing comes into view
-/// that neither the beginning nor the end shows.
+/// The edges of the rectangle move in straight lines, so that nothing is visible that is not visible at the start or
+/// the end.
 struct ZoomAnimation: Sendable {
-    /// How long it takes, in nanoseconds.
+    /// Duration in nanoseconds.
     static let duration: Int64 = 200_000_000
 
     private let start: Int64
     private let limits: ScrollLimits
     private let from: (offset: ScrollVector, scale: Double)
-    /// How far the beginning was beyond the edge, which wears off.
+    /// Distance beyond the edge at the start, which decreases to 0.
     private let excess: ScrollVector
     let endOffset: ScrollVector
     let endScale: Double
-    /// When it ends, in nanoseconds.
+    /// Time of the end, in nanoseconds.
     var end: Int64 { start + Self.duration }
 
     init(
@@ -46,12 +46,12 @@ struct ZoomAnimation: Sendable {
         return (limits.clamped(corner * scale, at: scale) + beyond, scale)
     }
 
-    /// Never more than the content could be moved: what cannot be moved is where it belongs at every moment.
+    /// At most the content's room to move: content that cannot be moved is always in its place.
     private func remaining(_ excess: Double, _ part: Double, _ range: ClosedRange<Double>) -> Double {
         let room = limits.alwaysBounces ? .infinity : range.upperBound - range.lowerBound
         return (excess * (1 - part)).clamped(to: -room...room)
     }
 
-    /// Starts and ends softly; from 0 to 1.
+    /// Smoothstep from 0 to 1.
     static func eased(_ part: Double) -> Double { part * part * (3 - 2 * part) }
 }

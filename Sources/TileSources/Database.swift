@@ -10,7 +10,7 @@ import TileCache
     import Darwin
 #endif
 
-/// What a row of a query holds in one column.
+/// Value of one column of a row.
 enum SQLValue {
     case null
     case integer(Int)
@@ -18,7 +18,7 @@ enum SQLValue {
     case blob(Int)
     case real(Double)
 
-    /// The type's name, for messages.
+    /// Name of the type, for messages.
     var typeName: String {
         switch self {
         case .null: "NULL"
@@ -30,7 +30,7 @@ enum SQLValue {
     }
 }
 
-/// One connection to an SQLite file that anybody may have made: read only, with limits on time and memory.
+/// A read-only connection to an untrusted SQLite file, with limits on time and memory.
 final class Database {
     private let handle: OpaquePointer
     private let limits: DatabaseLimits
@@ -39,10 +39,10 @@ final class Database {
     private var refused: String?
 
     private static let stepsPerCall: Int32 = 100
-    /// No value is larger than the file, but for short ones that are computed.
+    /// Maximum size of a value, that of the file; short computed values may be larger.
     private let largestValue: Int
 
-    /// Opens a file; it has to exist.
+    /// Opens an existing file.
     init(path: String, limits: DatabaseLimits = DatabaseLimits()) throws(TileSourceError) {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
@@ -94,7 +94,7 @@ final class Database {
         return Query(statement: statement, database: self)
     }
 
-    /// Begins the time of one tile, after that of opening.
+    /// Starts the time limit of one tile, after that of opening.
     func beginTile() { deadline = limits.now() + limits.tile }
 
     /// Reads two columns within the limits of short text.
@@ -115,10 +115,10 @@ final class Database {
         return false
     }
 
-    /// What SQLite said last, or the limit that was exceeded.
+    /// SQLite's last error, or the limit that was exceeded.
     var message: String { refusal ?? String(cString: sqlite3_errmsg(handle)) }
 
-    /// What the database asked for that a tile set does not need, or the limit that ended the last query.
+    /// The operation refused because a tile set does not need it, or the limit that ended the last query.
     var refusal: String? { refused ?? budget.excess?.rawValue }
 
     fileprivate var excess: QueryBudget.Excess? { budget.excess }
@@ -155,7 +155,7 @@ final class Database {
 
 /// A prepared statement.
 final class Query {
-    /// What a step came to.
+    /// Result of a step.
     enum Step {
         case row
         case done
@@ -163,7 +163,7 @@ final class Query {
     }
 
     private let statement: OpaquePointer
-    /// Has to live as long as its statements.
+    /// Must outlive its statements.
     private let database: Database
 
     fileprivate init(statement: OpaquePointer, database: Database) {
@@ -173,7 +173,7 @@ final class Query {
 
     deinit { sqlite3_finalize(statement) }
 
-    /// Begins anew with these values.
+    /// Resets the statement and binds these values.
     func bind(_ values: Int...) {
         sqlite3_reset(statement)
         database.refill()
@@ -195,10 +195,10 @@ final class Query {
     /// Whether the last step found no further row.
     var isDone: Bool { sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_DONE }
 
-    /// Bytes of a column of the row, as it is stored; of text and blobs.
+    /// Bytes of a column as it is stored, for text and blobs.
     func byteCount(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
 
-    /// Releases what the last row held.
+    /// Releases the last row's values.
     func reset() { sqlite3_reset(statement) }
 
     subscript(column: Int32) -> SQLValue {
@@ -211,7 +211,7 @@ final class Query {
         }
     }
 
-    /// The bytes of a blob, good until the next step or ``reset()``.
+    /// The bytes of a blob, valid until the next step or ``reset()``.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(statement, column)
         return UnsafeRawBufferPointer(

@@ -1,16 +1,16 @@
 /// The tables and views of an untrusted database, checked before SQLite compiles a query of them.
 ///
-/// SQLite copies a view's text for each reference to it: twenty views that name each other twice take all memory, before
-/// any step is counted. Generated columns call functions that no authorizer sees.
+/// SQLite copies a view's text for each reference to it: twenty views that reference each other twice exhaust memory
+/// before any step is counted. No authorizer is called for the functions of generated columns.
 struct DatabaseSchema {
     private struct Statement {
         var isView: Bool
-        /// The words after the name, in lower case; of a table none that counts.
+        /// The words after the name, in lower case; none for a table.
         var words: [String]
         var isUnsafe: Bool
     }
 
-    /// The largest number of words of a query with all of its views in place of their names.
+    /// Maximum number of words of a query, with its views expanded.
     static let largestExpansion = 10_000
 
     private var statements: [String: Statement] = [:]
@@ -31,7 +31,7 @@ struct DatabaseSchema {
         let words = Self.words(rest)
         // Common table expressions expand like views; `AS (` begins the expression of a generated column.
         let isUnsafe = words.contains { isView ? $0.text == "with" : $0.text == "as" && $0.opens }
-        // Names of several words that begin with the same one count together.
+        // Names of several words that share the first one count together.
         let other = statements[key]
         statements[key] = Statement(
             isView: isView || other?.isView == true,
@@ -45,7 +45,7 @@ struct DatabaseSchema {
     func refusal(of root: String) -> String? {
         var sizes: [String: Int] = [:]
         var isUnsafe = false
-        /// The words of a statement, those of views in it included; those being counted name themselves in a circle.
+        /// Counts the words of a statement with its views expanded; a view being counted is part of a cycle.
         func size(_ name: String) -> Int {
             if let known = sizes[name] { return known }
             guard let statement = statements[name] else { return 0 }
@@ -72,7 +72,7 @@ struct DatabaseSchema {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// The words of a text in lower case, and whether a parenthesis or a comment follows each.
+    /// Splits a text into words in lower case, with whether a parenthesis or a comment follows each.
     private static func words(_ text: Substring.UTF8View) -> [(text: String, opens: Bool)] {
         var words: [(text: String, opens: Bool)] = []
         var rest = text

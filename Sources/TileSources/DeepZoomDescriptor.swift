@@ -1,6 +1,6 @@
 import CTileExpat
 
-/// What a `.dzi` file says: an XML element `Image` with `TileSize`, `Overlap` and `Format`, and `Size` within it.
+/// Contents of a `.dzi` file: an XML element `Image` with `TileSize`, `Overlap` and `Format`, and `Size` within it.
 struct DeepZoomDescriptor: Equatable {
     var width: Int
     var height: Int
@@ -8,10 +8,10 @@ struct DeepZoomDescriptor: Equatable {
     var overlap: Int
     var fileExtension: String
 
-    /// A description takes some 200 bytes.
+    /// Maximum size of a descriptor; a usual one takes 200 bytes.
     static let largestFile = 1 << 20
 
-    /// Reads a description.
+    /// Parses a descriptor.
     init(_ bytes: [UInt8], path: String) throws(TileSourceError) {
         let elements = try Self.elements(bytes, path: path)
         guard let image = elements.first(where: { $0.name == "Image" }) else {

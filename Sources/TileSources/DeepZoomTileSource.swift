@@ -2,31 +2,30 @@ public import TileCache
 
 /// A Deep Zoom image: `NAME.dzi` and the files `NAME_files/level/column_row.jpg` beside it.
 ///
-/// Tiles may overlap: what they share with their neighbours is cut away, so that the layer's tiles have no border. Levels
-/// that are smaller than a tile and have a finer level that fits in one, too, are left out: the coarsest that is not
-/// is level 0. A file that is not there is a tile that does not exist.
+/// Overlaps of neighbouring tiles are cut away, so that the layer's tiles have no border. Levels below the finest one
+/// that fits in a tile are left out, and that one is level 0. A tile without a file is absent.
 public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The descriptor's path.
     public let name: String
-    /// The image at full resolution is the world.
+    /// The levels; the image at full resolution is the world.
     public let pyramid: TilePyramid
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// Pixels that neighbouring tiles share on each side; they are never seen.
+    /// Pixels that neighbouring tiles share on each side; they are never drawn.
     public var overlap: Int { descriptor.overlap }
 
     private let folder: String
     private let descriptor: DeepZoomDescriptor
-    /// The folder's name of level 0.
+    /// Folder name of level 0.
     private let firstLevel: Int
     private let delivery: TileDelivery
 
     /// Opens a descriptor.
     ///
     /// - Parameters:
-    ///   - path: of the `.dzi` file.
-    ///   - options: of the pixels; the tile size is the descriptor's.
-    /// - Throws: ``TileSourceError`` where the file is no descriptor, or there is no folder of tiles beside it.
+    ///   - path: Path of the `.dzi` file.
+    ///   - options: Options of the pixels; the tile size is the descriptor's.
+    /// - Throws: ``TileSourceError`` if the file is not a descriptor, or there is no folder of tiles beside it.
     public init(path: String, options: TileSourceOptions = TileSourceOptions()) throws(TileSourceError) {
         try options.check(path)
         let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
@@ -36,8 +35,8 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         guard let names = Files.names(in: folder) else {
             throw TileSourceError(path, "a folder \(folder) with its tiles was expected")
         }
-        // The full resolution is level ceil(log2(longer side)) by the format; sets whose coarsest level is a whole tile
-        // count from there.
+        // In the format, the full resolution is level ceil(log2(longer side)). Sets whose coarsest level is a whole
+        // tile count from there.
         let usual = max(descriptor.width, descriptor.height).ceilingLog2
         let found = names.compactMap { Int($0) }.filter { $0 >= 0 && $0 <= usual }.max()
         guard let last = names.contains("\(usual)") ? usual : found else {
@@ -74,7 +73,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         delivery = TileDelivery(options)
     }
 
-    /// What has been loaded and what has failed so far.
+    /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
     /// Reads and decodes a tile.
@@ -83,7 +82,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         return try delivery.deliver(Files.read(path), placement(of: tile), of: path, into: &pixels)
     }
 
-    /// Decodes a tile anew from the file's bytes.
+    /// Decodes a tile from the file's bytes.
     public func decode(
         _ encoded: UnsafeRawBufferPointer,
         of tile: TileCoordinate,
@@ -96,7 +95,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         "\(folder)/\(firstLevel + tile.level)/\(tile.column)_\(tile.row).\(descriptor.fileExtension)"
     }
 
-    /// The image has the overlap on all sides on which it has a neighbour, and ends where the level does.
+    /// Places the image in the tile, without the overlap at sides that have a neighbour.
     private func placement(of tile: TileCoordinate) -> ImagePlacement {
         let level = pyramid.levels[tile.level]
         let (size, overlap) = (descriptor.tileSize, descriptor.overlap)
@@ -119,6 +118,6 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
 }
 
 extension Int {
-    /// The least power of two that is not smaller, as its exponent; of 1 or more.
+    /// Exponent of the smallest power of two that is not smaller, for 1 or more.
     var ceilingLog2: Int { self <= 1 ? 0 : Int.bitWidth - (self - 1).leadingZeroBitCount }
 }

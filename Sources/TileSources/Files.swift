@@ -6,14 +6,14 @@
     import Darwin
 #endif
 
-/// What reading a file came to.
+/// Result of reading a file.
 enum FileContents {
     case bytes([UInt8])
-    /// There is no such file.
+    /// The file does not exist.
     case missing
     case failed(TileLoadFailure)
 
-    /// The bytes of a file that has to exist.
+    /// Reads a file that must exist.
     func required(_ path: String, _ expected: String) throws(TileSourceError) -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
@@ -23,12 +23,12 @@ enum FileContents {
     }
 }
 
-/// The few things that sources ask of files.
+/// File operations of sources.
 enum Files {
-    /// More than any image of a tile has; what is larger is not read.
+    /// Maximum size of an image of a tile; larger files are not read.
     static let largestTile = 64 << 20
 
-    /// All of a regular file that has no more than `limit` bytes.
+    /// Reads a regular file of at most `limit` bytes.
     static func read(_ path: String, limit: Int = largestTile) -> FileContents {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return missingOrFailed() }
@@ -40,7 +40,7 @@ enum Files {
             return .failed(TileLoadFailure(.tooLarge, "\(status.st_size) bytes, and at most \(limit) were expected"))
         }
         let size = Int(status.st_size)
-        // An array without room is one that all share, and filling it would write its count.
+        // The empty array's storage is shared by all: filling it would write its count.
         guard size > 0 else { return .bytes([]) }
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -56,7 +56,7 @@ enum Files {
         return failed ? missingOrFailed() : .bytes(bytes)
     }
 
-    /// The names in a folder; `nil` where it cannot be read. Looks at no more than `limit`.
+    /// Lists at most `limit` names in a folder; `nil` if it cannot be read.
     static func names(in folder: String, limit: Int = 100_000) -> [String]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
@@ -70,7 +70,7 @@ enum Files {
         return names
     }
 
-    /// Bytes of a file; 0 if it does not exist.
+    /// Size of a file in bytes; 0 if it does not exist.
     static func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
@@ -81,7 +81,7 @@ enum Files {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// What the system said last, as a sentence.
+    /// Text of `errno`.
     static var lastError: String { String(cString: strerror(errno)) }
 
     private static func missingOrFailed() -> FileContents {

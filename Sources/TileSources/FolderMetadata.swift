@@ -1,13 +1,13 @@
-/// What metadata beside the tiles of a folder says about them.
+/// Metadata beside the tiles of a folder.
 enum FolderMetadata {
     private static let jsonFiles = ["metadata.json", "tilejson.json", "tiles.json"]
     private static let largestFile = 1 << 20
 
-    /// The order of rows that a folder's metadata states, and the file that states it.
+    /// Reads the order of rows that a folder's metadata states, and the file that states it.
     ///
-    /// - Parameter names: of what lies in the folder.
+    /// - Parameter names: Names of the folder's files.
     static func rowOrder(of folder: String, names: [String]) -> (order: TileRowOrder, file: String)? {
-        // Only sets whose rows are counted from the bottom have one; `gdal2tiles --xyz` writes none.
+        // Only sets whose rows are counted from the bottom have this file; `gdal2tiles --xyz` writes none.
         if names.contains("tilemapresource.xml") { return (.fromBottom, "tilemapresource.xml") }
         for file in jsonFiles where names.contains(file) {
             guard case .bytes(let bytes) = Files.read("\(folder)/\(file)", limit: largestFile) else { continue }
@@ -18,7 +18,7 @@ enum FolderMetadata {
         return nil
     }
 
-    /// A sentence if the metadata states another order of rows than the one that is read; else `nil`.
+    /// Describes a difference between the metadata's order of rows and the layout; `nil` if there is none.
     static func warning(_ folder: String, names: [String], layout: TileFolderLayout) -> String? {
         let isRead: TileRowOrder = layout.order == .tms ? .fromBottom : .fromTop
         guard let (order, file) = rowOrder(of: folder, names: names), order != isRead else { return nil }

@@ -1,22 +1,22 @@
 public import TileCache
 
-/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or as another ``TileFolderLayout`` says.
+/// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or in another ``TileFolderLayout``.
 ///
-/// A file that is not there is a tile that does not exist. One that cannot be decoded or has another size than the
-/// others fails for good, one that cannot be read fails for now; ``statistics`` says which and why.
+/// A tile without a file is absent. A file that cannot be decoded or has another size than the others fails
+/// permanently; a file that cannot be read fails temporarily. ``statistics`` has the cause.
 public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The folder.
     public let name: String
     /// One level for each zoom from the first folder with a number for a name to the last.
     public let pyramid: TilePyramid
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
-    /// What the tiles of the first zoom cover; all of the world where they are too many to look through.
+    /// Area that the tiles of the first zoom cover; all of the world if they are too many to list.
     public let contents: PixelRect
 
-    /// A sentence if the folder's metadata states another order of rows than the one that is read.
+    /// A warning if the folder's metadata states another order of rows than the layout; otherwise `nil`.
     public let warning: String?
 
     private let layout: TileFolderLayout
@@ -24,13 +24,13 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     private let fileExtension: String
     private let delivery: TileDelivery
 
-    /// Opens a folder: looks for its zooms and at the header of one tile.
+    /// Opens a folder: lists its zooms and reads the header of one tile.
     ///
     /// - Parameters:
-    ///   - path: the folder.
-    ///   - layout: How the files are named. Default: `z/x/y`, row 0 at the top.
-    ///   - options: of the pixels.
-    /// - Throws: ``TileSourceError`` where there is no such folder, or no tile in it.
+    ///   - path: Path of the folder.
+    ///   - layout: Names of the files. Default: `z/x/y`, row 0 at the top.
+    ///   - options: Options of the pixels.
+    /// - Throws: ``TileSourceError`` if the folder does not exist, or has no tile.
     public init(
         path: String,
         layout: TileFolderLayout = TileFolderLayout(.xyz),
@@ -69,7 +69,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
     }
 
-    /// What the tiles of a zoom cover; `nil` where there are none, or very many.
+    /// Area that the tiles of a zoom cover; `nil` if there are none, or very many.
     private static func contents(
         of folder: String,
         zoom: Int,
@@ -102,7 +102,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         return covered
     }
 
-    /// What has been loaded and what has failed so far.
+    /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
     /// Reads and decodes a tile.
@@ -111,7 +111,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         return try delivery.deliver(Files.read(path), placement, of: path, into: &pixels)
     }
 
-    /// Decodes a tile anew from the file's bytes.
+    /// Decodes a tile from the file's bytes.
     public func decode(
         _ encoded: UnsafeRawBufferPointer,
         of tile: TileCoordinate,
@@ -127,7 +127,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         return "\(name)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(fileExtension)"
     }
 
-    /// Some tile of a zoom.
+    /// Finds any tile of a zoom.
     private static func sample(in zoom: String, _ layout: TileFolderLayout) -> (path: String, fileExtension: String)? {
         let numbers = 0...1 << 30
         for folder in Files.names(in: zoom, limit: 1000) ?? [] {
@@ -145,7 +145,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     }
 }
 
-/// The size of tiles, where only a tile itself says it.
+/// Tile size of containers that do not declare one.
 enum TileSize {
     static func of(_ encoded: [UInt8], _ subject: String) throws(TileSourceError) -> Int {
         switch encoded.withUnsafeBytes({ TileImages.size(of: $0) }) {

@@ -1,13 +1,13 @@
 import CTileCurl
 
-/// An http or https address, taken apart by libcurl's own rules.
+/// An http or https address, parsed by libcurl.
 struct HTTPAddress {
-    /// Scheme, host and port: secrets that were meant for one are not sent to another.
+    /// Scheme, host and port: secrets of one origin are not sent to another.
     let origin: [String]
     let user: String?
     let password: String?
 
-    /// Reads an address; `nil` if it is not one of http or https.
+    /// Parses an address; `nil` if it is not http or https.
     init?(_ text: String) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }

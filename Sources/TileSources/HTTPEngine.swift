@@ -3,11 +3,11 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// The loop that fetches tiles: one thread, libcurl's multi interface, and as many transfers as there may be connections.
+/// Event loop that fetches tiles: one thread, libcurl's multi interface, and a transfer for each connection.
 ///
-/// Unchecked: `mail` has a lock; all else below it belongs to the loop.
+/// Unchecked: `mail` has a lock; the rest below it belongs to the loop.
 final class HTTPEngine: @unchecked Sendable {
-    /// What other threads tell the loop.
+    /// Messages of other threads to the loop.
     private struct Mail {
         var requests: [TileRequest] = []
         var unwanted: [ObjectIdentifier] = []
@@ -22,14 +22,14 @@ final class HTTPEngine: @unchecked Sendable {
     private let counter: SourceCounter
     private let rule: RetryRule
 
-    /// Fetches that wait for a connection or for their time, in the order in which they came.
+    /// Fetches waiting for a connection or for their time, in order of arrival.
     private var waiting: [HTTPFetch] = []
     private var active: [UnsafeMutableRawPointer: HTTPFetch] = [:]
 
-    /// Done once, before the first engine; libcurl may then be used from any thread.
+    /// Run once, before the first engine; libcurl may then be used from any thread.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// `nil` where libcurl cannot begin.
+    /// Creates an engine; `nil` if libcurl cannot start.
     init?(
         _ options: HTTPTileOptions,
         delivery: HTTPDelivery,
@@ -44,11 +44,11 @@ final class HTTPEngine: @unchecked Sendable {
         self.address = address
         rule = RetryRule(retries: options.retries, backOff: Int(options.backOff / .milliseconds(1)))
         tile_curl_limit_connections(multi, options.connections)
-        // The loop blocks in poll, so it has a thread of its own.
+        // Runs on its own thread, since it blocks in poll.
         DispatchQueue(label: "TileSources.http").async { self.run() }
     }
 
-    /// Takes a request on; from any thread.
+    /// Accepts a request, from any thread.
     func add(_ request: TileRequest) {
         let isStopped = mail.withLock { mail -> Bool in
             if !mail.isStopped { mail.requests.append(request) }
@@ -64,7 +64,7 @@ final class HTTPEngine: @unchecked Sendable {
         curl_multi_wakeup(multi)
     }
 
-    /// Ends the loop and whatever it is fetching; returns at once.
+    /// Ends the loop and its transfers without waiting.
     func stop() {
         mail.withLock { $0.isStopped = true }
         curl_multi_wakeup(multi)
@@ -79,14 +79,14 @@ final class HTTPEngine: @unchecked Sendable {
             curl_multi_perform(multi, &running)
             finishTransfers()
             begin()
-            // Whoever has mail wakes it; libcurl knows its own timers.
+            // New mail wakes it; libcurl has its own timers.
             curl_multi_poll(multi, nil, 0, Int32(clamping: pause()), nil)
         }
         for fetch in waiting + active.values { giveUp(fetch) }
         (waiting, active) = ([], [:])
     }
 
-    /// Whether the loop goes on.
+    /// Reads the mail; returns whether the loop continues.
     private func takeMail() -> Bool {
         let news = mail.withLock { mail -> Mail in
             defer { (mail.requests, mail.unwanted) = ([], []) }
@@ -107,7 +107,7 @@ final class HTTPEngine: @unchecked Sendable {
         return !news.isStopped
     }
 
-    /// Starts as many of those whose time has come as there are connections for, those that a view needs first.
+    /// Starts due fetches as far as connections are free, those that a view needs first.
     private func begin() {
         let now = Self.now
         while active.count < options.connections {
@@ -187,12 +187,12 @@ final class HTTPEngine: @unchecked Sendable {
         fetch.request.cancel()
     }
 
-    /// Milliseconds until the next fetch may begin, if nothing else happens.
+    /// Milliseconds until the next fetch may start, if nothing else happens.
     private func pause() -> Int64 {
         guard active.count < options.connections, let next = waiting.map(\.earliest).min() else { return 60_000 }
         return max(next - Self.now, 0)
     }
 
-    /// Milliseconds.
+    /// The current time in milliseconds.
     private static var now: Int64 { MonotonicTime.now.nanoseconds / 1_000_000 }
 }

@@ -1,24 +1,24 @@
 import CTileCurl
 import TileCache
 
-/// One tile on its way: its request, its attempts, and the transfer of the attempt that is under way.
+/// One tile being fetched: its request, its attempts, and the current attempt's transfer.
 ///
-/// Only the loop of ``HTTPEngine`` touches it.
+/// Used only by the loop of ``HTTPEngine``.
 final class HTTPFetch {
     let request: TileRequest
     let address: String
     let kept: KeptAnswer?
     private(set) var body: [UInt8] = []
     private(set) var attempts = 0
-    /// The address that the transfer asks: the tile's, or one that a redirection named.
+    /// Address of the transfer: the tile's, or the target of a redirection.
     private(set) var current = ""
     private var redirections = 0
-    /// Milliseconds at which the attempt ends.
+    /// Milliseconds at which the attempt times out.
     private var deadline: Int64 = 0
     private var isConditional = false
-    /// Bytes of headers, and of bodies that are not a tile's.
+    /// Bytes of headers, and of bodies other than a tile's.
     private var otherBytes = 0
-    /// Milliseconds at which the next attempt may begin.
+    /// Milliseconds at which the next attempt may start.
     var earliest: Int64 = 0
     private(set) var transfer: OpaqueCurl?
     private(set) var entityTag: String?
@@ -27,7 +27,7 @@ final class HTTPFetch {
     private let limit: Int
     /// Bytes that the cache counts for this request.
     private var held = 0
-    /// Why a transfer was broken off on this side.
+    /// Reason why the transfer was aborted on this side.
     private var refusal: FetchEnd?
 
     typealias OpaqueCurl = UnsafeMutableRawPointer
@@ -41,7 +41,7 @@ final class HTTPFetch {
 
     deinit { endTransfer() }
 
-    /// Makes the transfer of the next attempt.
+    /// Creates the transfer of the next attempt.
     func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         attempts += 1
         redirections = 0
@@ -49,7 +49,7 @@ final class HTTPFetch {
         return request(address, options, now)
     }
 
-    /// Makes the transfer of the same attempt at the address that a redirection named.
+    /// Creates a transfer of the same attempt for the target of a redirection.
     func follow(_ target: String, _ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         redirections += 1
         return request(target, options, now)
@@ -92,7 +92,7 @@ final class HTTPFetch {
         return easy
     }
 
-    /// Whether the target has the tile's own scheme, host and port; then it gets the user and password, too.
+    /// Returns whether the target has the tile's scheme, host and port; if so, adds user and password.
     private func authorize(_ easy: OpaqueCurl) -> Bool {
         guard current != address else { return true }
         guard let own = HTTPAddress(address), let target = HTTPAddress(current), own.origin == target.origin else {
@@ -105,21 +105,21 @@ final class HTTPFetch {
         return true
     }
 
-    /// Lets the attempt's transfer go; its connection stays with the engine.
+    /// Releases the attempt's transfer; its connection stays with the engine.
     func endTransfer() {
         if let transfer { curl_easy_cleanup(transfer) }
         curl_slist_free_all(headers)
         (transfer, headers) = (nil, nil)
     }
 
-    /// What the attempt came to.
+    /// Determines how the attempt ended.
     func end(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
         if let refusal { return refusal }
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
         let reason = String(cString: curl_easy_strerror(result))
         switch result {
-        // What was not read of an answer that is no tile does not matter.
+        // Unread parts of an answer that is not a tile do not matter.
         case CURLE_OK, CURLE_WRITE_ERROR:
             let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
             if let target, [301, 302, 303, 307, 308].contains(status), !options.absentStatuses.contains(status) {
@@ -136,14 +136,14 @@ final class HTTPFetch {
             return .failed(.connection, message: reason, mayPass: false)
         case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
         case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
-        // The connection ended between two chunks, or while a byte was expected: in the middle, if there was any.
+        // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte.
         case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2_STREAM:
             return .failed(body.isEmpty ? .connection : .truncated, message: reason, mayPass: true)
         default: return .failed(.connection, message: reason, mayPass: true)
         }
     }
 
-    /// Lets go of the bytes that have come.
+    /// Drops the received bytes.
     func dropBody() {
         body = []
         hold(0)
@@ -155,7 +155,7 @@ final class HTTPFetch {
     }
 
     private func take(_ data: UnsafeRawBufferPointer) -> Bool {
-        // What an error says is for people; a short one is read so that the connection can be used again.
+        // The body of an error is not used; a short one is read so that the connection can be reused.
         guard let transfer, tile_curl_status(transfer) == 200 else { return takeOther(data.count) }
         let needed = body.count + data.count
         guard needed <= limit else {
@@ -163,7 +163,7 @@ final class HTTPFetch {
             return false
         }
         if needed > held {
-            // In steps, because each asks the cache.
+            // In steps, because each step asks the cache.
             hold(max(needed, min(held * 2, limit), 16_384))
             guard held >= needed else {
                 refusal = .failed(.noRoom, message: "the cache has no room for \(needed) encoded bytes", mayPass: false)
@@ -174,7 +174,7 @@ final class HTTPFetch {
         return true
     }
 
-    /// More bytes of headers, or of a body that is not a tile's, than any server needs.
+    /// Limit for headers and for bodies other than a tile's.
     private static let otherLimit = 65_536
 
     private func takeOther(_ count: Int) -> Bool {
@@ -187,7 +187,7 @@ final class HTTPFetch {
             refusal = .failed(.tooLarge, message: "more than \(Self.otherLimit) bytes of headers came", mayPass: false)
             return false
         }
-        // A new status line: after an interim answer the headers begin anew.
+        // A new status line: headers restart after an interim answer.
         if line.starts(with: "HTTP/".utf8) { (entityTag, lastModified) = (nil, nil) }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()

@@ -1,38 +1,37 @@
 public import TileCache
 
-/// How an ``HTTPTileSource`` asks its server.
+/// Options of the requests of an ``HTTPTileSource``.
 public struct HTTPTileOptions: Hashable, Sendable {
-    /// The zooms that the server has; `zooms.lowerBound` is level 0. Default: 0...9, a world of 131,072 pixels with tiles
-    /// of 256.
+    /// Zooms of the server; `zooms.lowerBound` is level 0. Default: 0...9, a world of 131,072 pixels with tiles of 256.
     public var zooms: ClosedRange<Int>
-    /// Concurrent connections, 1...64. Default: 6. Further requests wait, those that a view needs first.
+    /// Concurrent connections, 1...64. Default: 6. Further requests wait; those that a view needs start first.
     public var connections: Int
-    /// The longest time to connect, 1 ms to an hour. Default: 5 s.
+    /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
     public var connectTimeout: Duration
-    /// The longest time of one attempt, from its start to its last byte, 1 ms to an hour. Default: 15 s.
+    /// Maximum time of one attempt, from its start to its last byte, 1 ms to an hour. Default: 15 s.
     public var timeout: Duration
-    /// Retries of a failed request, 0...20. Default: 3. Only transient failures are retried: time-outs, broken
-    /// connections, truncated answers, and the statuses 408, 425, 429 and 500 and above.
+    /// Maximum number of retries of a request, 0...20. Default: 3. Only transient failures are retried: time-outs,
+    /// broken connections, truncated answers, and the statuses 408, 425, 429 and 500 and above.
     public var retries: Int
-    /// The wait before the first retry, 0 to an hour, doubled before each further one, up to 30 s. Default: 0.2 s.
-    /// Each wait is drawn from half of that to all of it, so that tiles that failed together do not come back together.
-    /// A longer `Retry-After` of the server counts instead, up to 30 s.
+    /// Back-off before the first retry, 0 to an hour, doubled for each further one, up to 30 s. Default: 0.2 s. Each
+    /// wait is random, from half of that to all of it, so that tiles that failed together are not retried together. A
+    /// longer `Retry-After` of the server replaces it, up to 30 s.
     public var backOff: Duration
-    /// The largest answer, 1 byte to 1 GiB. Default: 16 MiB.
+    /// Maximum size of an answer, 1 byte to 1 GiB. Default: 16 MiB.
     public var largestTile: ByteCount
-    /// Memory for answers that have an `ETag` or `Last-Modified`, so that a tile that is requested again need not be sent
-    /// again; 0 to 1 TiB. Default: 4 MiB. It does not count against the cache's limit.
+    /// Memory for answers with an `ETag` or `Last-Modified`, which allow conditional requests; 0 to 1 TiB. Default: 4
+    /// MiB. It does not count against the cache's limit.
     public var keptAnswers: ByteCount
-    /// Statuses that mean that there is no such tile. Default: 204, 404 and 410.
+    /// Statuses that mean that a tile does not exist. Default: 204, 404 and 410.
     public var absentStatuses: Set<Int>
     /// Header lines of requests, `Name: value`, such as a key. Default: none.
     ///
-    /// They are sent to the template's scheme, host and port, and to no other that a redirection names.
+    /// Sent to the template's scheme, host and port only, not to other targets of redirections.
     public var headers: [String]
-    /// Whether ``headers`` are also sent to other schemes, hosts and ports that redirections name. Default: `false`.
+    /// Whether ``headers`` are also sent to other schemes, hosts and ports of redirections. Default: `false`.
     public var sendsHeadersToOtherOrigins: Bool
 
-    /// Makes options.
+    /// Creates options.
     public init(
         zooms: ClosedRange<Int> = 0...9,
         connections: Int = 6,

@@ -4,16 +4,16 @@ public import TileCache
 
 /// Tiles from a server, by an address with places for zoom, column and row.
 ///
-/// One thread fetches, on a bounded number of connections that are used again; others decode. What nobody wants any
-/// more is broken off. Failures that may pass are tried again after a while, a bounded number of times; then the cache
-/// asks again with its own back-off. Tiles whose answers had an `ETag` or `Last-Modified` are asked for under that
-/// condition when they are needed again. While they are fetched, encoded bytes count against the cache's limit.
+/// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
+/// Retries transient failures with back-off, a bounded number of times; after that the cache retries with its own
+/// back-off. If a tile is needed again, its answer's `ETag` or `Last-Modified` makes the request conditional. Encoded
+/// bytes of tiles being fetched count against the cache's limit.
 public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// The address with its places.
     public let name: String
     /// One level for each of the options' zooms, of a square world.
     public let pyramid: TilePyramid
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
 
     private let zooms: ClosedRange<Int>
@@ -22,13 +22,13 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     private let delivery: HTTPDelivery
     private let engine: HTTPEngine
 
-    /// Makes a source; nothing is asked of the server yet.
+    /// Creates a source. Sends nothing to the server yet.
     ///
     /// - Parameters:
     ///   - template: `https://server/{z}/{x}/{y}.png`; `{-y}` for rows counted from the bottom.
-    ///   - http: how the server is asked.
-    ///   - options: of the pixels; tiles of 256 pixels a side unless given.
-    /// - Throws: ``TileSourceError`` where the template or an option is not what it should be.
+    ///   - http: Options of the requests.
+    ///   - options: Options of the pixels. Default tile size: 256.
+    /// - Throws: ``TileSourceError`` if the template or an option is invalid.
     public init(
         template: String,
         http: HTTPTileOptions = HTTPTileOptions(),
@@ -55,16 +55,16 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
 
     deinit { engine.stop() }
 
-    /// What has been fetched and what has failed so far; each attempt counts.
+    /// Counts of loads and failures so far; each attempt counts.
     public var statistics: TileSourceStatistics { delivery.counter.statistics }
 
-    /// Begins to fetch a tile.
+    /// Starts to fetch a tile.
     public func requestTile(_ request: TileRequest) {
         delivery.counter.count { $0.loads += 1 }
         engine.add(request)
     }
 
-    /// Decodes a tile anew from the server's bytes.
+    /// Decodes a tile from the server's bytes.
     public func decode(
         _ encoded: UnsafeRawBufferPointer,
         of tile: TileCoordinate,
@@ -75,7 +75,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     }
 }
 
-/// Where answers are decoded: queues of their own, so that the loop goes on fetching.
+/// Decodes answers on its own queues, so that the loop continues to fetch.
 final class HTTPDelivery: Sendable {
     let images: TileDelivery
     let kept: KeptAnswers
@@ -87,7 +87,7 @@ final class HTTPDelivery: Sendable {
         images = TileDelivery(options)
         kept = KeptAnswers(limit: memory.bytes)
         self.tileSize = tileSize
-        // Serial ones: a concurrent queue shares its threads with all the rest of the process.
+        // Serial: a concurrent queue shares its threads with the rest of the process.
         queues = (0..<2).map { DispatchQueue(label: "TileSources.decode.\($0)") }
     }
 
@@ -108,10 +108,10 @@ final class HTTPDelivery: Sendable {
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
             guard failure == nil else {
                 kept.forget(tile)
-                // What came was broken, perhaps on the way: another time it may be whole.
+                // The bytes were damaged, perhaps in transit: a retry may succeed.
                 throw TileFailure.transient(retryAfter: .seconds(1))
             }
-            // An answer without a name supersedes one that had one.
+            // An answer without a validator supersedes one with a validator.
             if answer.isNamed { kept.keep(answer, for: tile) } else { kept.forget(tile) }
             return .pixels
         }

@@ -1,19 +1,19 @@
 import TileCache
 
-/// Where a cut tile lies in the file of tiles.
+/// Place of a cut tile in the file of tiles.
 enum CutTile {
-    /// Eight bytes which, repeated, are the tile.
+    /// The eight bytes whose repetition is the tile.
     case solid(UInt64)
     /// A block of ``TileCodec``.
     case block(offset: Int, count: Int)
-    /// The pixels as they are.
+    /// The uncompressed pixels.
     case raw(offset: Int)
 }
 
-/// Cuts rows that come from the top into the tiles of a pyramid, a band of each level at a time.
+/// Cuts rows, from the top, into the tiles of a pyramid, one band of each level at a time.
 ///
-/// Each level has a band, as high as a tile. When it is full its tiles are written and its half goes into the band of the
-/// next coarser level, which is so filled after two of them.
+/// A band is as high as a tile. When it is full, its tiles are written and its half is added to the band of the next
+/// coarser level, which is full after two of them.
 final class ImageCutter {
     private struct Band {
         let width: Int
@@ -21,9 +21,9 @@ final class ImageCutter {
         let columns: Int
         /// `tileSize` rows of `width` pixels.
         let memory: UnsafeMutableRawBufferPointer
-        /// Rows that are in the band.
+        /// Rows in the band.
         var filled = 0
-        /// Rows that have been written before.
+        /// Rows already written.
         var written = 0
     }
 
@@ -39,7 +39,7 @@ final class ImageCutter {
     /// Tiles of each level, finest first, row by row.
     private(set) var tiles: [[CutTile]] = []
 
-    /// The bytes that the bands of a pyramid need, its tiles' scratch memory included; `nil` where they overflow.
+    /// Bytes that the bands of a pyramid need, with the scratch memory of its tiles; `nil` if they overflow.
     static func byteCount(_ pyramid: TilePyramid, bytesPerPixel: Int) -> Int? {
         var total = 0
         for level in pyramid.levels {
@@ -48,13 +48,13 @@ final class ImageCutter {
             guard !overflow, !overflow2 else { return nil }
             total = sum
         }
-        // A row as it is decoded, and a tile with the codec's scratch memory.
+        // A decoded row, and a tile with the codec's scratch memory.
         let (width, side) = (pyramid.levels[pyramid.maximumLevel].width, pyramid.levels[0].tileWidth)
         let (sum, overflow) = total.addingReportingOverflow(width * 4 + side * side * bytesPerPixel * 4)
         return overflow ? nil : sum
     }
 
-    /// Takes the memory for the bands; their sizes have been checked.
+    /// Allocates the bands; their sizes have been checked.
     init(
         _ pyramid: TilePyramid,
         format: TilePixelFormat,
@@ -82,20 +82,20 @@ final class ImageCutter {
         for band in bands { band.memory.deallocate() }
     }
 
-    /// Lends the place of the image's next row.
+    /// Passes the memory of the image's next row.
     func withNextRow(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
         let bytes = bands[0].width * bytesPerPixel
         let start = bands[0].filled * bytes
         body(UnsafeMutableRawBufferPointer(rebasing: bands[0].memory[start..<start + bytes]))
     }
 
-    /// The row that has been lent is there.
+    /// Ends the row whose memory was passed.
     func rowIsThere() -> TileLoadFailure? {
         bands[0].filled += 1
         return flush(0)
     }
 
-    /// Writes a band that is full or holds the level's last rows, and passes its half on.
+    /// Writes a band that is full or holds the level's last rows, and adds its half to the next level.
     private func flush(_ index: Int) -> TileLoadFailure? {
         let band = bands[index]
         guard band.filled == tileSize || band.written + band.filled == band.height else { return nil }

@@ -9,7 +9,7 @@ import TileCache
     import Darwin
 #endif
 
-/// How decoded pixels are written.
+/// Converts decoded pixels and writes them.
 struct TilePixelWriter {
     let layout: ti_layout
     let premultiplies: Bool
@@ -28,11 +28,11 @@ struct TilePixelWriter {
     }
 }
 
-/// An image in a file, row by row.
+/// Decodes an image file row by row.
 final class ImageRows {
     let width: Int
     let height: Int
-    /// What the decoder has to hold besides rows.
+    /// Bytes that the decoder needs besides rows.
     let wholeBytes: Int
     private let path: String
     private let reader: OpaquePointer
@@ -52,9 +52,9 @@ final class ImageRows {
 
     deinit { ti_close(reader) }
 
-    /// Decodes all of it.
+    /// Decodes the whole image.
     ///
-    /// - Parameter goesOn: asked after each row, with how many there have been.
+    /// - Parameter goesOn: Called after each row with their number so far; `false` cancels.
     func decode(
         _ writer: TilePixelWriter,
         limit: Int,

@@ -1,19 +1,19 @@
 public import TileCache
 
-/// How an ``ImageTileSource`` cuts its image.
+/// Options for cutting the image of an ``ImageTileSource``.
 public struct ImageTileOptions: Hashable, Sendable {
-    /// The most memory for cutting. Default: 512 MiB. An image that needs more (``ImageTileSource/cuttingMemory``) is
-    /// refused before anything is decoded.
+    /// Maximum memory for cutting. Default: 512 MiB. An image that needs more (``ImageTileSource/cuttingMemory``) is
+    /// refused before it is decoded.
     public var memoryLimit: ByteCount
-    /// The most disk space for the cut tiles. Default: 64 GiB.
+    /// Maximum disk space of the cut tiles. Default: 64 GiB.
     public var diskLimit: ByteCount
-    /// The folder of the file of tiles while the source lives. Default: `TMPDIR`, else `/var/tmp`. The file has no name:
-    /// nothing is left behind, however the program ends.
+    /// Folder of the file of tiles while the source exists. Default: `TMPDIR`, else `/var/tmp`. The file has no name:
+    /// nothing remains, however the program ends.
     public var folder: String?
-    /// How pixels are averaged for the coarser levels. Default: as they are stored.
+    /// How pixels are averaged for the coarser levels. Default: as stored.
     public var downsampling: TileDownsampling
 
-    /// Makes options.
+    /// Creates options.
     public init(
         memoryLimit: ByteCount = .mebibytes(512),
         diskLimit: ByteCount = .gibibytes(64),

@@ -3,21 +3,21 @@ public import TileCache
 
 /// One large image, PNG, JPEG or WebP, cut into a pyramid when it is opened.
 ///
-/// PNG and JPEG are decoded row by row, in bands as high as a tile; an interlaced PNG, a progressive JPEG and any WebP can
-/// only be decoded as a whole, and count with all of their pixels. The tiles of all levels, the coarser ones made by
-/// halving, go compressed into a file without a name, from where they are read again. Orientation and colour profiles are
-/// not looked at.
+/// PNG and JPEG are decoded row by row, in bands as high as a tile. An interlaced PNG, a progressive JPEG and any WebP
+/// can only be decoded as a whole, and count with all of their pixels. Coarser levels are made by halving. The tiles of
+/// all levels are written compressed to a file without a name and read from it. Orientation and colour profiles are
+/// ignored.
 public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     /// The file.
     public let name: String
     /// Levels with twice the resolution of the one before; one tile of level 0 covers the image, which is the world.
     public let pyramid: TilePyramid
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// The most memory that cutting took: 8 bytes for each pixel of a row of the image times the tile size (a band of
-    /// each level), and what the decoder has to hold of the image, if that is more than rows.
+    /// Peak memory of cutting: 8 bytes for each pixel of a row of the image times the tile size (a band of each level),
+    /// and what the decoder needs besides rows.
     public let cuttingMemory: ByteCount
-    /// The disk space of the tiles.
+    /// Disk space of the tiles.
     public var diskUse: ByteCount { .bytes(file.size) }
 
     private let format: TilePixelFormat
@@ -31,11 +31,12 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     /// Opens an image and cuts it, which takes as long as decoding all of it.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - image: how it is cut.
-    ///   - options: of the pixels; tiles of 256 pixels a side unless given, any even number.
-    ///   - progress: called after each band with the part that is done, 0 to 1; `false` gives up.
-    /// - Throws: ``TileSourceError`` where the file is no such image, is damaged, or needs more memory or disk than allowed.
+    ///   - path: Path of the file.
+    ///   - image: Options for cutting.
+    ///   - options: Options of the pixels; any even tile size. Default tile size: 256.
+    ///   - progress: Called after each band with the fraction done, 0 to 1; `false` cancels.
+    /// - Throws: ``TileSourceError`` if the file is not such an image, is damaged, or needs more memory or disk than
+    ///   allowed.
     public init(
         path: String,
         image: ImageTileOptions = ImageTileOptions(),
@@ -86,7 +87,7 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
         layerOptions = options.layerOptions
     }
 
-    /// What has been loaded and what has failed so far.
+    /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { counter.statistics }
 
     /// Reads a tile.
@@ -120,9 +121,9 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     }
 }
 
-/// A codec and room for a block: one for each worker that reads at the same time.
+/// A codec and memory for a block: one for each worker that reads at the same time.
 ///
-/// Unchecked: it is in one thread's hands, or in the source's list of those that nobody uses.
+/// Unchecked: it is used by one thread, or in the source's list of unused ones.
 private final class TileReader: @unchecked Sendable {
     private let codec: TileCodec
     private let block: UnsafeMutableRawBufferPointer

@@ -1,24 +1,24 @@
 import Synchronization
 import TileCache
 
-/// An answer, and what its server named it by.
+/// An answer and its validators.
 struct KeptAnswer {
     var entityTag: String?
     var lastModified: String?
     var bytes: [UInt8]
-    /// Where it came from: only there do its names mean anything.
+    /// Address of the answer: its validators are valid only there.
     var address = ""
 
-    /// The bytes that keeping it takes, about.
+    /// Approximate bytes that keeping it takes.
     var cost: Int {
         bytes.count + address.utf8.count + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0) + 200
     }
 
-    /// Whether there is anything to ask the server by.
+    /// Whether it has a validator.
     var isNamed: Bool { entityTag != nil || lastModified != nil }
 }
 
-/// Answers for tiles that may be asked for again, the least recently used one given up for a new one.
+/// LRU cache of answers for tiles that may be requested again.
 final class KeptAnswers: Sendable {
     private struct State {
         var answers: [TileCoordinate: (answer: KeptAnswer, use: UInt64)] = [:]
@@ -31,7 +31,7 @@ final class KeptAnswers: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Bytes that are kept.
+    /// Bytes of kept answers.
     var byteCount: Int { state.withLock { $0.bytes } }
 
     subscript(tile: TileCoordinate) -> KeptAnswer? {
@@ -50,7 +50,7 @@ final class KeptAnswers: Sendable {
             state.answers[tile] = (answer, state.uses)
             state.bytes += answer.cost
             guard state.bytes > limit else { return }
-            // Room for a quarter at once, so that not every answer looks at all of them.
+            // Evicts a quarter at once, so that not every answer sorts all of them.
             for (tile, old) in state.answers.sorted(by: { $0.value.use < $1.value.use }) {
                 guard state.bytes > limit - limit / 4, state.answers.count > 1 else { break }
                 state.answers.removeValue(forKey: tile)

@@ -1,12 +1,12 @@
 import TileCache
 
-/// What the table `metadata` of an MBTiles file says.
+/// Contents of the table `metadata` of an MBTiles file.
 struct MBTilesMetadata {
     var values: [String: String] = [:]
 
-    /// Reads text under names that are text, up to 1,000 rows and 1 MiB; files without the table are common.
+    /// Reads names and values that are text, up to 1,000 rows and 1 MiB; the table may be missing.
     ///
-    /// - Throws: ``TileSourceError`` if the table is a view that may not be run, or that takes too long.
+    /// - Throws: ``TileSourceError`` if the table is a view that is refused, or takes too long.
     init(_ database: Database, _ path: String) throws(TileSourceError) {
         let isAll = database.readPairs("SELECT name, value FROM metadata") { name, value in
             guard case .text(let name) = name else { return }
@@ -20,13 +20,13 @@ struct MBTilesMetadata {
         if isAll != true, let refusal = database.refusal { throw TileSourceError(path, "its metadata: \(refusal)") }
     }
 
-    /// A zoom, where it is a number that can be one.
+    /// Reads a zoom; `nil` unless it is a valid number.
     func zoom(_ name: String) -> Int? {
         values[name].flatMap { Int($0) }.flatMap { MapPyramid.zooms.contains($0) ? $0 : nil }
     }
 
     /// Left, bottom, right and top in degrees as a part of the world's square, x and y from 0 to 1 and y downwards;
-    /// `nil` where they are not given, or make no sense.
+    /// `nil` if they are missing or invalid.
     var bounds: PixelRect? {
         let numbers = values["bounds"]?.split(separator: ",").map { part in
             Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())
@@ -44,7 +44,7 @@ struct MBTilesMetadata {
         )
     }
 
-    /// Where a latitude lies on the square of the web's Mercator projection, from the top.
+    /// Projects a latitude to the square of the Web Mercator projection, from the top.
     private static func mercator(_ latitude: Double) -> Double {
         let sine = PortableMath.sin(latitude * .pi / 180)
         guard abs(sine) < 1 else { return sine > 0 ? 0 : 1 }

@@ -3,23 +3,22 @@ public import TileCache
 
 /// Tiles in an MBTiles file: an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.
 ///
-/// A row that is not there is a tile that does not exist. Anybody may have made the file: values of other types, images
-/// of another size, damaged pages and views that never end are failures that ``statistics`` counts and names. Each
-/// worker that reads at the same time has a connection of its own, each with SQLite's page cache of up to 2 MB, which
-/// does not count against the cache's limit.
+/// A tile without a row is absent. The file is untrusted: values of other types, images of another size, damaged pages
+/// and endless views are failures that ``statistics`` counts. Each worker that reads at the same time has its own
+/// connection, with SQLite's page cache of up to 2 MB, which does not count against the cache's limit.
 public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The file.
     public let name: String
-    /// One level for each of ``zooms``, of the whole square of the web's Mercator projection.
+    /// One level for each of ``zooms``, of the whole square of the Web Mercator projection.
     public let pyramid: TilePyramid
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// The metadata's `minzoom` and `maxzoom` where there are tiles of both, else those of the tiles; `zooms.lowerBound`
+    /// The metadata's `minzoom` and `maxzoom` if there are tiles of both, else those of the tiles; `zooms.lowerBound`
     /// is level 0.
     public let zooms: ClosedRange<Int>
-    /// The metadata's `bounds`, in world pixels; the whole world where it has none.
+    /// The metadata's `bounds`, in world pixels; the whole world if it has none.
     public let contents: PixelRect
-    /// The file's own table of names and values.
+    /// The file's table of names and values.
     public let metadata: [String: String]
 
     private let rows: TileRowOrder
@@ -31,10 +30,10 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     /// Opens a file: reads its metadata and the header of one tile.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - rows: where row 0 lies; at the bottom unless given, as the format says. Some programs write it otherwise.
-    ///   - options: of the pixels.
-    /// - Throws: ``TileSourceError`` where it is no MBTiles file, or one of vector tiles.
+    ///   - path: Path of the file.
+    ///   - rows: Order of rows. Default: row 0 at the bottom, as in the format; some programs write it otherwise.
+    ///   - options: Options of the pixels.
+    /// - Throws: ``TileSourceError`` if the file is not an MBTiles file, or has vector tiles.
     public convenience init(
         path: String,
         rows: TileRowOrder = .fromBottom,
@@ -77,7 +76,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
         connections = Lock([connection])
     }
 
-    /// What has been loaded and what has failed so far.
+    /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
     /// Reads and decodes a tile.
@@ -96,7 +95,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
         }
     }
 
-    /// Decodes a tile anew from the database's bytes.
+    /// Decodes a tile from the database's bytes.
     public func decode(
         _ encoded: UnsafeRawBufferPointer,
         of tile: TileCoordinate,
@@ -114,7 +113,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
 
 /// A connection with its query for a tile.
 ///
-/// Unchecked: it is in one thread's hands, or in the source's list of those that nobody uses.
+/// Unchecked: it is used by one thread, or in the source's list of unused ones.
 private final class Connection: @unchecked Sendable {
     let database: Database
     let tile: Query
@@ -134,7 +133,7 @@ private final class Connection: @unchecked Sendable {
         tile = query
     }
 
-    /// Why the schema is not one of a tile set.
+    /// Explains why the schema is not that of a tile set.
     private static func refusal(_ database: Database) -> String? {
         var schema = DatabaseSchema()
         var isKnown = true
@@ -149,7 +148,7 @@ private final class Connection: @unchecked Sendable {
         return schema.refusal(of: "tiles") ?? schema.refusal(of: "metadata")
     }
 
-    /// A tile's bytes: a copy, so that the connection is free while they are decoded.
+    /// A copy of a tile's bytes, so that the connection is free while they are decoded.
     func contents(_ zoom: Int, _ column: Int, _ row: Int) -> FileContents {
         database.beginTile()
         tile.bind(zoom, column, row)
@@ -183,7 +182,7 @@ private final class Connection: @unchecked Sendable {
         return first...last
     }
 
-    /// Some tile's bytes.
+    /// Reads any tile's bytes.
     func sample(zoom: Int, _ path: String) throws(TileSourceError) -> [UInt8] {
         guard let query = database.query("SELECT tile_data FROM tiles WHERE zoom_level = ? LIMIT 1") else {
             throw TileSourceError(path, database.message)
@@ -203,7 +202,7 @@ private final class Connection: @unchecked Sendable {
         return false
     }
 
-    /// A whole number, or none where the table is empty.
+    /// Reads an integer; `nil` if the table is empty.
     private func number(_ text: String, _ path: String) throws(TileSourceError) -> Int? {
         guard let query = database.query(text) else { throw TileSourceError(path, database.message) }
         query.bind()

@@ -1,26 +1,26 @@
 import TileCache
 
-/// Where the rows of a web map begin.
+/// Order of the rows of a web map.
 public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
     /// Row 0 is at the top, as in web maps ("xyz").
     case fromTop
-    /// Row 0 is at the bottom ("tms"), as in MBTiles and in what `gdal2tiles` writes unless told `--xyz`.
+    /// Row 0 is at the bottom ("tms"), as in MBTiles and in the output of `gdal2tiles` without `--xyz`.
     case fromBottom
 
-    /// The container's number of a row that is counted from the top.
+    /// Converts a row counted from the top to the container's number.
     func number(of row: Int, zoom: Int) -> Int { self == .fromTop ? row : (1 << zoom) - 1 - row }
 }
 
 /// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
 enum MapPyramid {
-    /// Deeper zooms than anybody has; 2^30 tiles of 256 pixels a side are a hundredth of a millimetre of the equator.
+    /// Accepted zooms; 2^30 tiles of 256 pixels a side are a hundredth of a millimetre of the equator.
     static let zooms = 0...30
 
-    /// The pyramid of some zooms.
+    /// Makes the pyramid of some zooms.
     ///
     /// - Parameters:
-    ///   - subject: whose it is, for messages.
-    ///   - world: pixels at the last zoom where it is smaller than its square, as for pictures that are no map.
+    ///   - subject: Name of the source, for messages.
+    ///   - world: Pixels at the last zoom if the world is smaller than its square, as for pictures that are not maps.
     static func make(
         _ zooms: ClosedRange<Int>,
         of subject: String,

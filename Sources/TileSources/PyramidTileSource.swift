@@ -1,35 +1,35 @@
 public import TileCache
 
-/// A source that knows its own pyramid: everything in this module is one.
+/// A source with its own pyramid, as every source of this module.
 ///
 /// ```swift
 /// let map = try MBTilesTileSource(path: "map.mbtiles")
 /// let layer = try map.addLayer(to: cache)
 /// ```
 public protocol PyramidTileSource: Sendable {
-    /// Where the tiles come from, for people.
+    /// Origin of the tiles, for display.
     var name: String { get }
-    /// The levels that the source has. Its coarsest is level 0, whatever number it has in the container.
+    /// Levels of the source. Its coarsest is level 0, whatever its number in the container.
     var pyramid: TilePyramid { get }
-    /// How the layer's pixels are laid out.
+    /// Pixel format and other options of the layer.
     var layerOptions: LayerOptions { get }
-    /// The part of the world that is known to have tiles; all of it where nothing is known.
+    /// Part of the world that is known to have tiles; all of it if nothing is known.
     var contents: PixelRect { get }
-    /// What has been loaded and what has failed so far.
+    /// Counts of loads and failures so far.
     var statistics: TileSourceStatistics { get }
-    /// What its metadata says against the way that it is read, as a sentence; `nil` if nothing.
+    /// A warning if the source's metadata contradicts its options; otherwise `nil`.
     var warning: String? { get }
     /// Adds the source to a cache.
     ///
     /// - Parameters:
-    ///   - cache: which cache.
-    ///   - pyramid: the source's own, or one with the same levels that differs in whether the world wraps.
-    /// - Throws: `TileCacheError.invalidLayer` where a tile is larger than the limit.
+    ///   - cache: The cache.
+    ///   - pyramid: The source's own, or one with the same levels that differs in whether the world wraps.
+    /// - Throws: `TileCacheError.invalidLayer` if a tile is larger than the limit.
     func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID
 }
 
 extension PyramidTileSource {
-    /// Nothing.
+    /// No warning.
     public var warning: String? { nil }
 
     /// All of the world.

@@ -1,26 +1,26 @@
 import TileCache
 
-/// Limits of what an untrusted database may cost.
+/// Limits on the cost of an untrusted database.
 struct DatabaseLimits: Sendable {
-    /// Nanoseconds for opening a set: its schema, metadata, zooms and first tile.
+    /// Nanoseconds to open a set: its schema, metadata, zooms and first tile.
     var opening: Int64 = 10_000_000_000
     /// Nanoseconds for one tile.
     var tile: Int64 = 5_000_000_000
-    /// Steps of SQLite's machine for one query; a tile takes a few dozen.
+    /// Steps of SQLite's virtual machine for one query; a tile takes a few dozen.
     var steps = 50_000_000
     /// Bytes by which SQLite's heap may grow during one query, besides ``valuesInHeap`` values of the largest size.
     var heap = 64 << 20
     /// Rows read of the metadata or of the schema.
     var rows = 1000
-    /// Bytes read of the metadata or of the schema, in one value and in all.
+    /// Bytes read of the metadata or of the schema, for one value and in total.
     var text = 1 << 20
-    /// Nanoseconds of a monotonic clock.
+    /// A monotonic clock, in nanoseconds.
     var now: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
 
     static let valuesInHeap = 16
 }
 
-/// What a query has left of its limits: a pure function of the figures that it is given.
+/// Remaining budget of a query, a pure function of its arguments.
 struct QueryBudget {
     /// A limit that a query has exceeded.
     enum Excess: String {
@@ -53,7 +53,7 @@ struct QueryBudget {
         (self.steps, self.deadline, self.heap) = (steps, deadline, heap)
     }
 
-    /// Takes steps off; returns whether the query may continue.
+    /// Subtracts steps; returns whether the query may continue.
     mutating func take(_ count: Int, now: Int64, heap used: Int) -> Bool {
         steps -= count
         if steps < 0 { excess = .steps }

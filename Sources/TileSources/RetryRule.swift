@@ -2,27 +2,27 @@ import TileCache
 
 /// How one attempt to fetch a tile ended.
 enum FetchEnd: Equatable {
-    /// The tile's bytes are there.
+    /// The tile's bytes have arrived.
     case delivered
-    /// What was kept is still good.
+    /// The kept answer is still valid.
     case notModified
     case absent
-    /// The answer is at another address.
+    /// The tile is at another address.
     case redirected(to: String)
     case failed(TileLoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
 }
 
-/// Whether and when a failed request is sent again: pure, so that it can be tested without a clock.
+/// Whether and when a failed request is retried; pure, so that it can be tested without a clock.
 struct RetryRule {
     let retries: Int
     let backOff: Int
 
-    /// Redirections that are followed in one attempt.
+    /// Maximum number of redirections in one attempt.
     static let redirections = 5
 
-    /// What a redirection comes to; one that is refused once always is.
+    /// Determines the result of a redirection; a refused one fails permanently.
     ///
-    /// - Parameter number: counts those of the attempt, this one included.
+    /// - Parameter number: Redirections of the attempt, this one included.
     static func end(redirectedTo address: String, number: Int) -> FetchEnd {
         func refused(_ message: String) -> FetchEnd { .failed(.status, message: message, mayPass: false) }
         guard number <= redirections else { return refused("more than \(redirections) redirections") }
@@ -32,10 +32,10 @@ struct RetryRule {
         return .redirected(to: address)
     }
 
-    /// The longest wait, in milliseconds.
+    /// Maximum wait, in milliseconds.
     static let longest = 30_000
 
-    /// What an answer with a status means.
+    /// Determines the result of a status.
     static func end(status: Int, absentStatuses: Set<Int>, retryAfterSeconds: Int) -> FetchEnd {
         switch status {
         case _ where absentStatuses.contains(status): .absent
@@ -51,11 +51,11 @@ struct RetryRule {
         }
     }
 
-    /// Milliseconds to wait before the next attempt; `nil` where there is to be none.
+    /// Milliseconds to wait before the next attempt; `nil` if there is to be none.
     ///
     /// - Parameters:
-    ///   - attempts: how many there have been, 1 or more.
-    ///   - dice: a number from 0 to 1.
+    ///   - attempts: Attempts so far, 1 or more.
+    ///   - dice: A number from 0 to 1.
     func wait(after end: FetchEnd, attempts: Int, dice: Double) -> Int? {
         guard case .failed(_, _, mayPass: true, let retryAfterSeconds) = end, attempts <= retries else { return nil }
         let full = min(attempts > 16 ? Self.longest : backOff << (attempts - 1), Self.longest)

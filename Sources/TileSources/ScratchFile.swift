@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// A file without a name: written once from one thread, then read from any.
+/// A file without a name: written once by one thread, then read by any.
 ///
-/// Unchecked: the number of the file never changes, and `size` only while the one thread writes.
+/// Unchecked: the descriptor never changes, and `size` only while the one thread writes.
 final class ScratchFile: @unchecked Sendable {
     private let file: Int32
     private(set) var size = 0
@@ -26,7 +26,7 @@ final class ScratchFile: @unchecked Sendable {
 
     deinit { close(file) }
 
-    /// Appends bytes; where they begin, or why they could not be written.
+    /// Appends bytes; returns their offset, or why they could not be written.
     func append(_ bytes: UnsafeRawBufferPointer) -> Result<Int, TileLoadFailure> {
         guard bytes.count <= limit - size else {
             return .failure(TileLoadFailure(.tooLarge, "its tiles need more than \(limit) bytes of disk"))
@@ -46,7 +46,7 @@ final class ScratchFile: @unchecked Sendable {
         return .success(start)
     }
 
-    /// Fills memory from a place; `false` where there are not so many bytes.
+    /// Fills memory from an offset; `false` if there are too few bytes.
     func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) -> Bool {
         var got = 0
         while got < memory.count {

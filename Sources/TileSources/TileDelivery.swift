@@ -1,6 +1,6 @@
 import TileCache
 
-/// From encoded bytes to a tile in the cache, with every failure counted: what all sources do last.
+/// Last step of all sources: turns encoded bytes into a tile of the cache, and counts failures.
 struct TileDelivery: Sendable {
     let counter = SourceCounter()
     private let images: TileImages
@@ -13,7 +13,7 @@ struct TileDelivery: Sendable {
 
     var statistics: TileSourceStatistics { counter.statistics }
 
-    /// Answers for a tile that has been looked for.
+    /// Delivers the result of a tile's lookup.
     func deliver(
         _ contents: FileContents,
         _ place: ImagePlacement,
@@ -30,14 +30,14 @@ struct TileDelivery: Sendable {
             let isTransient = failure.cause == .unreadable || failure.cause == .timeOut
             throw isTransient ? .transient(retryAfter: .zero) : .permanent
         case .bytes(let bytes):
-            // A closure that throws what it says it does makes the compiler crash here.
+            // A closure that declares its error type crashes the compiler here.
             let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
             if let failure { throw failure }
             return .pixels
         }
     }
 
-    /// Decodes a tile and hands its bytes to the cache.
+    /// Decodes a tile and passes its bytes to the cache.
     func write(
         _ encoded: UnsafeRawBufferPointer,
         _ place: ImagePlacement,
@@ -53,7 +53,7 @@ struct TileDelivery: Sendable {
         return nil
     }
 
-    /// Decodes a tile; what cannot be decoded once never can.
+    /// Decodes a tile; a failure is permanent.
     func decode(
         _ encoded: UnsafeRawBufferPointer,
         _ place: ImagePlacement,

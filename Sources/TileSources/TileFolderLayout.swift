@@ -1,6 +1,6 @@
-/// How the files of a folder of tiles are named.
+/// Names of the files of a folder of tiles.
 public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
-    /// The order of the numbers in a path.
+    /// Order of the numbers in a path.
     public enum Order: String, CaseIterable, Sendable {
         /// `z/x/y`, row 0 at the top: web maps, `gdal2tiles --xyz`.
         case xyz
@@ -10,17 +10,17 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
         case zyx
     }
 
-    /// The order of the numbers.
+    /// Order of the numbers.
     public var order: Order
-    /// Whether the tiles are the files with `@2x` before the ending, which have twice the pixels a side.
+    /// Whether the tiles are the files with `@2x` before the extension, which have twice the pixels a side.
     public var isDoubled: Bool
 
-    /// Makes a layout.
+    /// Creates a layout.
     public init(_ order: Order, isDoubled: Bool = false) {
         (self.order, self.isDoubled) = (order, isDoubled)
     }
 
-    /// Reads what ``description`` writes, such as `xyz` or `zyx@2x`; `nil` for other text.
+    /// Parses a ``description`` such as `xyz` or `zyx@2x`; `nil` for other text.
     public init?(_ text: some StringProtocol) {
         let isDoubled = text.hasSuffix(Self.doubled)
         guard let order = Order(rawValue: String(isDoubled ? text.dropLast(Self.doubled.count) : text[...])) else {
@@ -29,7 +29,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
         self.init(order, isDoubled: isDoubled)
     }
 
-    /// The name in addresses: the order, and `@2x` if the tiles are doubled.
+    /// Name in addresses: the order, and `@2x` if the tiles are doubled.
     public var description: String { order.rawValue + suffix }
 
     private static let doubled = "@2x"
@@ -38,19 +38,19 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
     private var suffix: String { isDoubled ? Self.doubled : "" }
     private var rows: TileRowOrder { order == .tms ? .fromBottom : .fromTop }
 
-    /// A tile's file within the folder, without the ending.
+    /// Path of a tile's file within the folder, without the extension.
     func path(zoom: Int, column: Int, row: Int) -> String {
         let number = rows.number(of: row, zoom: zoom)
         let (outer, inner) = order == .zyx ? (number, column) : (column, number)
         return "\(zoom)/\(outer)/\(inner)\(suffix)"
     }
 
-    /// The tile that the numbers of a folder and a file name, rows counted from the top.
+    /// The tile with these numbers of folder and file, rows counted from the top.
     func tile(folder: Int, file: Int, zoom: Int) -> (column: Int, row: Int) {
         order == .zyx ? (file, folder) : (folder, rows.number(of: file, zoom: zoom))
     }
 
-    /// The number and the ending of a tile's file; `nil` for files that are no tiles of this layout.
+    /// Number and extension of a tile's file; `nil` for files that are not tiles of this layout.
     func parts(ofFile name: String, within range: ClosedRange<Int>) -> (number: Int, ending: String)? {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         let (stem, ending) = (name[..<dot], String(name[name.index(after: dot)...]))
@@ -60,7 +60,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
         return (number, ending)
     }
 
-    /// A number as it stands in paths: digits alone, no zeros before it.
+    /// Parses a number in a path: digits only, no leading zeros.
     static func number(_ text: String, within range: ClosedRange<Int>) -> Int? {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text) else { return nil }
         return range.contains(number) && text == "\(number)" ? number : nil

@@ -1,18 +1,18 @@
 import CTileImages
 import TileCache
 
-/// Where in an image a tile's pixels lie.
+/// Place of a tile's pixels in an image.
 struct ImagePlacement: Hashable {
-    /// The size that the whole image is to have.
+    /// Required width of the whole image.
     var imageWidth: Int
     var imageHeight: Int
-    /// The part that is drawn; it goes to the tile's top left corner, and the rest of the tile is zeros.
+    /// The part that is drawn, at the tile's top left corner; the rest of the tile is zeros.
     var x = 0
     var y = 0
     var width: Int
     var height: Int
 
-    /// An image that is the tile.
+    /// The whole image is the tile.
     init(tileSize: Int) {
         (imageWidth, imageHeight, width, height) = (tileSize, tileSize, tileSize, tileSize)
     }
@@ -23,12 +23,12 @@ struct ImagePlacement: Hashable {
     }
 }
 
-/// Decodes the images that tiles are kept in: PNG, JPEG and WebP, told apart by their first bytes.
+/// Decodes the images of tiles: PNG, JPEG and WebP, recognized by their first bytes.
 struct TileImages: Sendable {
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
 
-    /// What a decoder may hold for an image that it can only decode as a whole: the largest tile, twice.
+    /// Maximum memory of a decoder for an image that it can only decode as a whole: the largest tile, twice.
     private static let limit: UInt64 = 1 << 28
 
     init(_ options: TileSourceOptions) {
@@ -36,9 +36,9 @@ struct TileImages: Sendable {
         bytesPerPixel = options.format.bytesPerPixel ?? 4
     }
 
-    /// Writes a tile.
+    /// Decodes an image into a tile.
     ///
-    /// Besides the tile it needs a row of the image and, for what cannot be decoded row by row, 8 bytes a pixel.
+    /// Besides the tile it needs a row of the image and, for formats that cannot be decoded by rows, 8 bytes a pixel.
     func decode(
         _ encoded: UnsafeRawBufferPointer,
         _ place: ImagePlacement,
@@ -54,7 +54,7 @@ struct TileImages: Sendable {
         if let failure { throw failure }
     }
 
-    /// The size of an image, from its header alone.
+    /// Reads the size of an image from its header.
     static func size(of encoded: UnsafeRawBufferPointer) -> Result<(width: Int, height: Int), TileLoadFailure> {
         var info = ti_info()
         let failure = failure(of: { error in

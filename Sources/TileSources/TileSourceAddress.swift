@@ -1,8 +1,8 @@
-/// Where tiles lie, as it is written on a command line: `mbtiles:FILE`, `xyz:DIR`, ...
+/// Address of tiles on a command line: `mbtiles:FILE`, `xyz:DIR`, ...
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// An MBTiles file.
     case mbtiles(String)
-    /// A folder of files, and how they are named.
+    /// A folder of files with their layout.
     case folder(String, TileFolderLayout)
     /// A Deep Zoom descriptor.
     case deepZoom(String)
@@ -11,11 +11,11 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// A server, with places for zoom, column and row.
     case http(String)
 
-    /// What can be written, for messages.
+    /// Forms of an address, for messages.
     public static let forms =
         "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE or http:TEMPLATE"
 
-    /// Reads an address; `nil` where it is none of ``forms``.
+    /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
         let lower = text.lowercased()
         if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
@@ -36,14 +36,14 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on a command line.
+    /// The address in the form used on a command line.
     public var description: String {
         switch self {
         case .mbtiles(let path): "mbtiles:\(path)"
         case .folder(let path, let layout): "\(layout):\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
-        // What was written after http: need not begin with it.
+        // An address written after http: need not begin with it.
         case .http(let template): TileSourceAddress(template) == self ? template : "http:\(template)"
         }
     }
@@ -51,11 +51,11 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// Opens the source.
     ///
     /// - Parameters:
-    ///   - options: of the pixels.
-    ///   - http: how a server is asked; ignored for others.
-    ///   - image: how one large image is cut; ignored for others.
-    ///   - progress: called while an image is cut, with the part that is done, 0 to 1; `false` cancels.
-    /// - Throws: ``TileSourceError``, which names the file or address and what was expected of it.
+    ///   - options: Options of the pixels.
+    ///   - http: Options of requests to a server; ignored for other sources.
+    ///   - image: Options for cutting one large image; ignored for other sources.
+    ///   - progress: Called while an image is cut, with the fraction done, 0 to 1; `false` cancels.
+    /// - Throws: ``TileSourceError``, which names the file or address and describes what was expected.
     public func open(
         _ options: TileSourceOptions = TileSourceOptions(),
         http: HTTPTileOptions = HTTPTileOptions(),

@@ -1,11 +1,11 @@
-/// Why a source cannot be opened: which file or address, and what was expected of it.
+/// Reason why a source cannot be opened: the file or address, and what was expected.
 public struct TileSourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file, folder or address.
     public let subject: String
-    /// What is wrong with it, and what was expected.
+    /// Description of the problem and of what was expected.
     public let message: String
 
-    /// Names what is wrong.
+    /// Creates an error.
     public init(_ subject: String, _ message: String) {
         self.subject = subject
         self.message = message

@@ -1,23 +1,23 @@
 public import TileCache
 
-/// What all sources can be told about the pixels that they deliver.
+/// Options of the delivered pixels, for all sources.
 public struct TileSourceOptions: Hashable, Sendable {
-    /// How a pixel is laid out: ``TilePixelFormat/rgba8`` (unless given), ``TilePixelFormat/bgra8``, or ``TilePixelFormat/gray8``,
-    /// which is the luma (BT.601) of what has colours. Images of 16 bits a channel are rounded to 8.
+    /// Pixel format: ``TilePixelFormat/rgba8``, ``TilePixelFormat/bgra8``, or ``TilePixelFormat/gray8``, which is the
+    /// luma (BT.601) of colours. Images of 16 bits a channel are rounded to 8. Default: ``TilePixelFormat/rgba8``.
     public var format: TilePixelFormat
-    /// Whether colours are multiplied by alpha as they are decoded; premultiplied unless given. Ignored alpha is
-    /// delivered as it is stored, and so are straight colours.
+    /// Whether decoding multiplies colours by alpha. Default: premultiplied. Ignored alpha and straight colours are
+    /// delivered as stored.
     public var alpha: TileAlphaMode
-    /// Whether the cache may keep a tile's own bytes as its compressed form where that is smaller; `true` unless given.
-    /// It is then decoded again each time that it is promoted.
+    /// Whether the cache may keep a tile's encoded bytes as its compressed form if they are smaller. Default: `true`.
+    /// The tile is then decoded at each promotion.
     public var keepsEncoded: Bool
-    /// Pixels a side of a tile, 16 to 4096. Unless given, what the container says or its first tile has; for HTTP and
-    /// single images 256.
+    /// Pixels a side of a tile, 16 to 4096. Default: `nil`, as the container declares or its first tile has; 256 for
+    /// HTTP and single images.
     public var tileSize: Int?
-    /// Whether the world repeats horizontally, as a map of the whole earth does; `false` unless given.
+    /// Whether the world repeats horizontally, as a map of the whole earth does. Default: `false`.
     public var wrapsX: Bool
 
-    /// Makes options.
+    /// Creates options.
     public init(
         format: TilePixelFormat = .rgba8,
         alpha: TileAlphaMode = .premultiplied,
@@ -32,7 +32,7 @@ public struct TileSourceOptions: Hashable, Sendable {
         self.wrapsX = wrapsX
     }
 
-    /// The sizes that a tile may have, a side.
+    /// Accepted tile sizes, in pixels a side.
     public static let tileSizes = 16...4096
 
     func check(_ subject: String) throws(TileSourceError) {

@@ -1,48 +1,48 @@
 import Synchronization
 import TileCache
 
-/// Why a tile could not be delivered.
+/// Cause of a failed delivery.
 public enum TileLoadFailureCause: String, CaseIterable, Hashable, Sendable {
     /// The file or database could not be read.
     case unreadable
-    /// The bytes are no image that can be decoded.
+    /// The bytes are not an image that can be decoded.
     case undecodable
-    /// The image or the answer ends too early.
+    /// The image or the answer is truncated.
     case truncated
     /// The image has another size than the tile.
     case wrongSize
-    /// There are more bytes than a tile may have.
+    /// The tile exceeds the maximum size.
     case tooLarge
-    /// The server or the database took longer than it may.
+    /// The server or the database timed out.
     case timeOut
-    /// There was no connection, or it broke.
+    /// The connection failed or broke.
     case connection
-    /// The server answered with a status that is neither a tile nor the word that there is none.
+    /// The server returned a status that means neither a tile nor its absence.
     case status
     /// The cache had no room for the encoded bytes.
     case noRoom
 }
 
-/// What a source has done so far.
+/// Counts of a source.
 public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible {
-    /// Tiles that it was asked for.
+    /// Tiles requested.
     public var loads = 0
-    /// Of those, the ones that do not exist.
+    /// Requested tiles that do not exist.
     public var absent = 0
-    /// Failures by cause. Of an HTTP source each failed attempt counts, also where a later one succeeded.
+    /// Failures by cause. For an HTTP source, each failed attempt counts, even if a later one succeeded.
     public var failures: [TileLoadFailureCause: Int] = [:]
-    /// What was wrong the last time: which tile, and what was expected.
+    /// Description of the last failure: the tile, and what was expected.
     public var lastFailure: String?
-    /// HTTP requests sent, those that were sent again included.
+    /// HTTP requests sent, including retries.
     public var attempts = 0
-    /// Of those, the ones that were sent again.
+    /// HTTP requests that were retries.
     public var retries = 0
-    /// Answers that what was kept is still good (304).
+    /// Answers that the kept answer is still valid (304).
     public var notModified = 0
-    /// Requests given up because nobody wanted the tile any more.
+    /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
 
-    /// Makes statistics of nothing.
+    /// Creates statistics with all counts 0.
     public init() {}
 
     /// Failures of all causes.
@@ -69,8 +69,8 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
 final class SourceCounter: Sendable {
     private let counts = Lock(TileSourceStatistics())
 
-    /// With a table of its own: one that is shared with a reader makes the next failure copy it under the lock, and
-    /// ThreadSanitizer does not see how Swift tells that the reader has let it go.
+    /// A copy with its own table: the next failure would copy a shared one under the lock, and ThreadSanitizer cannot
+    /// see how Swift detects that the reader has released it.
     var statistics: TileSourceStatistics {
         counts.withLock { counts in
             var copy = counts

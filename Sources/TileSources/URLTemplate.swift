@@ -12,7 +12,7 @@ struct URLTemplate: Hashable, Sendable {
 
     private var parts: [Part] = []
 
-    /// Reads `http://server/{z}/{x}/{y}.png`; `{-y}` counts rows from the bottom.
+    /// Parses `http://server/{z}/{x}/{y}.png`; `{-y}` counts rows from the bottom.
     init(_ text: String) throws(TileSourceError) {
         let lower = text.lowercased()
         guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else {

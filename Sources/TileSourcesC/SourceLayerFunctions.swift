@@ -58,7 +58,7 @@ private func source(
     return source
 }
 
-/// See `tilecache_sources.h`, as for all functions of this module.
+/// See `tilecache_sources.h`.
 @c(tilecache_source_layer_options_init)
 public func tileCacheSourceLayerOptionsInit(
     _ options: UnsafeMutablePointer<tilecache_source_layer_options>?,

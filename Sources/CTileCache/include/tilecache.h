@@ -1,40 +1,40 @@
 /**
- * tilecache.h: the C interface of TileCache, a cache that keeps the tiles a panning and zooming renderer needs ready in
- * memory, ahead of need, under one hard byte limit.
+ * C interface of TileCache, a predictive tile cache with one hard byte limit.
  *
- * A renderer makes a cache, adds its layers (each with a source of pixels written in C), makes a view for each
- * viewport, and for each frame calls tilecache_view_update() and tilecache_view_frame() and draws the placements.
- * Docs/C.md walks through it; Examples/CRenderer is a program.
+ * It keeps the tiles that a panning and zooming renderer needs ready in memory, ahead of need. A renderer creates a
+ * cache, adds its layers (each with a source of pixels written in C) and creates a view for each viewport. For each
+ * frame it calls tilecache_view_update() and tilecache_view_frame() and draws the placements. Docs/C.md is the guide;
+ * Examples/CRenderer is a complete program.
  *
  * RULES
  *
- * Status. Functions that can fail return a tilecache_status: TILECACHE_OK, which is 0, or what went wrong, larger than
- * 0. tilecache_last_error() then says in a sentence what was expected and what was given. Out parameters are written on
- * success only. Every argument is checked, apart from what cannot be: a pointer that is not NULL has to point to what
- * its type says, and a handle must not be used after it was destroyed or released.
+ * Status. A function that can fail returns a tilecache_status: TILECACHE_OK, which is 0, or an error, which is larger
+ * than 0. tilecache_last_error() then describes what was expected and what was given. Out parameters are written on
+ * success only. Every argument is checked, with two exceptions: a pointer that is not NULL must point to an object of
+ * its type, and a handle must not be used after it was destroyed or released.
  *
- * Threads. All functions may be called from any thread at any time, also on the same handle, and also from callbacks
+ * Threads. Any function may be called from any thread at any time, also on the same handle, and also from callbacks
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
- * Handles. Caches, views, frames, leases, requests and recorders are opaque and may be given back in any order: what
- * one of them needs of another lives for as long as it has to. Giving NULL back does nothing. Layers are numbers.
+ * Handles. Caches, views, frames, leases, requests and recorders are opaque and may be released in any order: each
+ * keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
  *
- * Callbacks. Each comes with a context pointer, which is handed to it, and a destroy function, which may be NULL. Destroy
- * is called once, with the context, when the library will use neither again, on whatever thread that happens; it is not
- * called where the function that took the callback failed. No lock of the library is held while a callback runs, unless
- * its comment says so. Callbacks must return: neither exceptions nor longjmp() may leave them.
+ * Callbacks. Each is passed with a context pointer, which it receives, and a destroy function, which may be NULL. The
+ * library calls destroy once, with the context, on any thread, when it will use neither again; it does not if the
+ * function that took the callback failed. No lock of the library is held while a callback runs, unless its comment says
+ * so. Callbacks must return: neither exceptions nor longjmp() may leave them.
  *
  * Structures. Most begin with struct_size, which the caller sets to sizeof the structure, for inputs and outputs alike;
- * the _init functions do it and fill in the defaults. Later versions only add fields at the end. A library that is newer
- * than the program takes the defaults for fields that the program does not have, and leaves them alone in outputs. One
- * that is older ignores fields at the end that it does not know where they are 0, refuses them with
- * TILECACHE_ERROR_UNSUPPORTED where they are not, and sets them to 0 in outputs. Array elements have no struct_size: who
- * passes an array passes the size of an element with it. tilecache_coordinate, tilecache_identity, tilecache_rectangle
- * and tilecache_tile never change.
+ * the _init functions set it and fill in the defaults. Later versions only add fields at the end. A library newer than
+ * the program uses the defaults for fields that the program does not have, and does not write them in outputs. A
+ * library older than the program ignores unknown fields at the end if they are 0, refuses them with
+ * TILECACHE_ERROR_UNSUPPORTED if they are not, and sets them to 0 in outputs. Array elements have no struct_size: a
+ * function that takes an array takes the size of an element, too. tilecache_coordinate, tilecache_identity,
+ * tilecache_rectangle and tilecache_tile never change.
  *
- * Units. Times are nanoseconds of the system's monotonic clock (CLOCK_MONOTONIC, tilecache_now()), durations are
- * nanoseconds, sizes of memory are bytes. World coordinates are pixels of the full resolution, x to the right and y
- * downwards. Numbers must be finite. Truth values are int32_t: 0 is false, everything else is true.
+ * Units. Times are nanoseconds of the system's monotonic clock (CLOCK_MONOTONIC, tilecache_now()). Durations are
+ * nanoseconds. Sizes of memory are bytes. World coordinates are pixels of the full resolution, x to the right and y
+ * downwards. Numbers must be finite. Booleans are int32_t: 0 is false, every other value is true.
  */
 #ifndef TILECACHE_H
 #define TILECACHE_H
@@ -43,8 +43,9 @@
 #include <stdint.h>
 
 /**
- * Stands before each function of the library: it is visible to other libraries whatever the compiler's flags
- * (-fvisibility) or pragmas hide. A program may define it before it includes this header.
+ * Makes a function visible to other libraries, whatever -fvisibility or pragmas hide.
+ *
+ * Precedes each function. A program may define it before it includes this header.
  */
 #ifndef TILECACHE_API
 #if defined(__GNUC__)
@@ -60,86 +61,88 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ Version, errors */
 
-/** The version that this header belongs to: major, minor, patch. */
+/** Version of this header: major, minor, patch. */
 #define TILECACHE_VERSION_MAJOR 0
 #define TILECACHE_VERSION_MINOR 1
 #define TILECACHE_VERSION_PATCH 0
-/** The same as one number that grows from version to version. */
+/** Version of this header as one number, which increases with each version. */
 #define TILECACHE_VERSION_NUMBER \
     (TILECACHE_VERSION_MAJOR * 1000000 + TILECACHE_VERSION_MINOR * 1000 + TILECACHE_VERSION_PATCH)
 
-/** The version of the library that runs, as text ("0.1.0"); never NULL, valid for good. */
+/** Version of the library at run time, as text ("0.1.0"). Never NULL, valid for ever. */
 TILECACHE_API const char *tilecache_version(void);
 
-/** The version of the library that runs, to compare with TILECACHE_VERSION_NUMBER. */
+/** Version of the library at run time, comparable with TILECACHE_VERSION_NUMBER. */
 TILECACHE_API int32_t tilecache_version_number(void);
 
-/** What became of a call. */
+/** Result of a call. */
 typedef int32_t tilecache_status;
 enum {
-    /** It did what it says. */
+    /** Success. */
     TILECACHE_OK = 0,
-    /** An argument is NULL, not finite, out of its range, or not of this cache. */
+    /** An argument is NULL, not finite, out of its range, or of another cache. */
     TILECACHE_ERROR_INVALID_ARGUMENT = 1,
     /** A setting of the cache, or of pinned tiles, is out of its range. */
     TILECACHE_ERROR_INVALID_CONFIGURATION = 2,
-    /** The levels do not describe a world. */
+    /** The levels do not form a valid pyramid. */
     TILECACHE_ERROR_INVALID_PYRAMID = 3,
-    /** A layer's tiles cannot be held: too large for the byte limit, or their size overflows. */
+    /** A layer's tiles are larger than the byte limit, or their size overflows. */
     TILECACHE_ERROR_INVALID_LAYER = 4,
     /** The system denied memory or addresses. */
     TILECACHE_ERROR_OUT_OF_MEMORY = 5,
     /** The cache has been shut down. */
     TILECACHE_ERROR_SHUT_DOWN = 6,
-    /** A structure has fields set that this version does not know. */
+    /** A structure has fields set that this version does not support. */
     TILECACHE_ERROR_UNSUPPORTED = 7,
-    /** The request has been completed before; the second answer was counted and ignored. */
+    /** The request was already completed; this completion was counted and ignored. */
     TILECACHE_ERROR_ALREADY_COMPLETED = 8,
-    /** There is no room for the tile now; it will be asked for again if it is still needed. */
+    /** There is no room for the tile now. It is requested again if it is still needed. */
     TILECACHE_ERROR_NO_ROOM = 9,
-    /** It had not ended within the time given. */
+    /** The operation had not ended when the timeout expired. */
     TILECACHE_ERROR_TIMED_OUT = 10,
     /** The tile is not decoded now. */
     TILECACHE_ERROR_NOT_RESIDENT = 11,
-    /** The limit that was asked for is too high; a lower one is in force. */
+    /** The requested limit is too high; a lower one is in force. */
     TILECACHE_ERROR_LIMIT_CLAMPED = 12,
     /** An address names no tiles that can be opened (tilecache_sources.h). */
     TILECACHE_ERROR_INVALID_SOURCE = 13
 };
 
-/** A short text for a status, of any value ("invalid argument"); never NULL, valid for good. */
+/** Short text for a status of any value ("invalid argument"). Never NULL, valid for ever. */
 TILECACHE_API const char *tilecache_status_message(tilecache_status status);
 
 /**
- * A sentence about the last call on this thread that failed: what was expected and what was given. Never NULL; empty
- * where none has failed. Valid until the next failing call on the same thread; calls that succeed leave it alone.
+ * Describes the last failed call on this thread: what was expected and what was given.
+ *
+ * Never NULL; empty if no call has failed. Valid until the next failed call on the same thread. Successful calls do not
+ * change it.
  */
 TILECACHE_API const char *tilecache_last_error(void);
 
-/** The system's monotonic clock, in nanoseconds: the clock of every time in this interface. */
+/** Reads the system's monotonic clock, in nanoseconds: the clock of every time in this interface. */
 TILECACHE_API int64_t tilecache_now(void);
 
-/** Stands for the time of the call, wherever a time is taken. */
+/** The time of the call, for any parameter that is a time. */
 #define TILECACHE_TIME_NOW INT64_MIN
 
 /* ------------------------------------------------------------------------------------------------- Handles, values */
 
-/** One budget, one set of workers, any number of layers. */
+/** A tile cache: one byte limit, one set of workers, any number of layers. */
 typedef struct tilecache_cache tilecache_cache;
-/** One viewport looking at some layers of a cache. */
+/** A viewport over some layers of a cache. */
 typedef struct tilecache_view tilecache_view;
-/** What to draw at one moment, its tiles held until it is released. */
+/** The tiles to draw at one moment, leased until the frame is released. */
 typedef struct tilecache_frame tilecache_frame;
-/** A hold on one tile. */
+/** A lease of one tile. */
 typedef struct tilecache_lease tilecache_lease;
-/** One tile asked of a source that answers later. */
+/** A request for one tile, made to an asynchronous source. */
 typedef struct tilecache_request tilecache_request;
-/** Writes down where a view looked. */
+/** Records the viewports of a view. */
 typedef struct tilecache_recorder tilecache_recorder;
 /** A layer of one cache: 0 for its first, then 1, and so on. */
 typedef int32_t tilecache_layer;
 
-/** Where a tile lies in its layer's pyramid. Columns of a wrapping world are those of the one copy. */
+/** Position of a tile in its layer's pyramid. Columns of a wrapping world are those of the one copy. */
 typedef struct tilecache_coordinate {
     /** From 0, the coarsest. */
     int64_t level;
@@ -149,20 +152,20 @@ typedef struct tilecache_coordinate {
     int64_t row;
 } tilecache_coordinate;
 
-/** A rectangle; the right and the bottom edge do not belong to it. */
+/** A rectangle, without its right and bottom edges. */
 typedef struct tilecache_rectangle {
     double min_x, min_y, max_x, max_y;
 } tilecache_rectangle;
 
-/** Names a tile's pixels: equal for as long as the pixels are the same, so that a texture is uploaded once. */
+/** Identifies a tile's pixels: equal as long as the pixels are the same, so that a texture is uploaded once. */
 typedef struct tilecache_identity {
     tilecache_layer layer;
-    /** Raised when an invalidation has brought newer pixels. */
+    /** Incremented when an invalidation has brought newer pixels. */
     uint32_t generation;
     tilecache_coordinate tile;
 } tilecache_identity;
 
-/** How the pixels of a layer's tiles are laid out. */
+/** Pixel format of a layer's tiles. */
 typedef int32_t tilecache_format;
 enum {
     /** Four bytes a pixel: red, green, blue, alpha. */
@@ -177,181 +180,189 @@ enum {
     TILECACHE_FORMAT_RGBA16 = 4,
     /** Four bytes a pixel: one little-endian 32-bit float. */
     TILECACHE_FORMAT_FLOAT32 = 5,
-    /** A payload of fixed size that only the renderer understands (a compressed texture). */
+    /** A payload of fixed size that only the renderer interprets (a compressed texture). */
     TILECACHE_FORMAT_OPAQUE = 6
 };
 
-/** What alpha means. The cache hands it on and never changes pixels. */
+/** Meaning of alpha. The cache reports it and never changes pixels. */
 typedef int32_t tilecache_alpha;
 enum {
-    /** Colours are stored as they are, alpha beside them. */
+    /** Colours are not multiplied by alpha. */
     TILECACHE_ALPHA_STRAIGHT = 0,
-    /** Colours are stored multiplied by alpha. */
+    /** Colours are multiplied by alpha. */
     TILECACHE_ALPHA_PREMULTIPLIED = 1,
     /** There is no alpha, or it is to be ignored. */
     TILECACHE_ALPHA_IGNORED = 2
 };
 
-/** A decoded tile that something holds: its bytes stay where they are, unchanged, for as long as that lasts. */
+/** A leased decoded tile: its bytes neither move nor change until the lease ends. */
 typedef struct tilecache_tile {
     tilecache_identity identity;
     /** The first byte of the first row. */
     const void *pixels;
     /** Bytes of all rows. */
     size_t byte_count;
-    /** From one row to the next; all of them for opaque payloads. */
+    /** Bytes from one row to the next; all bytes for opaque payloads. */
     size_t bytes_per_row;
     /** Pixels a row, border included. */
     int32_t width;
     /** Rows, border included. */
     int32_t height;
     tilecache_format format;
-    /** Whether an invalidation came after these pixels; newer ones are on their way. */
+    /** Whether an invalidation came after these pixels; newer ones are being loaded. */
     int32_t is_stale;
 } tilecache_tile;
 
 /* ----------------------------------------------------------------------------------------------------------- Cache */
 
-/** How a cache is set up; tilecache_configuration_init() fills in the defaults. */
+/** Settings of a cache. tilecache_configuration_init() fills in the defaults. */
 typedef struct tilecache_configuration {
     size_t struct_size;
-    /** Bytes of everything: decoded and compressed tiles, loads in flight, tables. 1 to 2^46; 64 MiB by default. */
+    /** Byte limit for everything: decoded and compressed tiles, loads in flight, tables. 1 to 2^46. Default: 64 MiB. */
     int64_t byte_limit;
-    /** The largest limit while the cache runs, byte_limit to 2^46; 0, the default, is four times byte_limit. Costs
-     *  addresses, no memory. */
+    /** Largest limit that can be set later, byte_limit to 2^46. Reserves addresses, not memory. Default: 0, four times
+     *  byte_limit. */
     int64_t maximum_byte_limit;
-    /** Loads at the same time, 1 to 255; 4 by default. */
+    /** Loads at the same time, 1 to 255. Default: 4. */
     int32_t workers;
-    /** Workers reserved for tiles that are needed now, 0 to workers - 1: prefetches never take them. Default: 0. */
+    /** Workers reserved for demand loads, 0 to workers - 1. Prefetches never use them. Default: 0. */
     int32_t reserved_workers;
-    /** Whether cold tiles are kept compressed before they are given up; true by default. */
+    /** Whether cold tiles are kept compressed before they are evicted. Default: true. */
     int32_t uses_compressed_tier;
-    /** Whether a view whose needed tiles do not fit the limit draws a coarser level; true by default. */
+    /** Whether a view whose needed tiles exceed the limit draws a coarser level. Default: true. */
     int32_t fits_level_to_budget;
-    /** The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; -1, the default,
-     *  moves it to where the traffic earns more. */
+    /** Fraction of the limit for the compressed tier if both tiers compete, 0 to 1. Default: -1, adapts to the
+     *  traffic. */
     double compressed_share;
-    /** How eagerly tiles are fetched ahead, 0 (only what is needed) to 1 (whatever may be of use); 0.5 by default. */
+    /** How much is prefetched, 0 (nothing) to 1 (every tile that may be used). Default: 0.5. */
     double effort;
-    /** How long a load takes until some have been measured, in nanoseconds, 0 to an hour; 40 ms by default. */
+    /** Expected duration of a load until some have been measured, in nanoseconds, 0 to an hour. Default: 40 ms. */
     int64_t expected_load_latency;
-    /** The first wait before a failed tile is tried again, in nanoseconds, 1 to a day, doubled with each failure;
-     *  0.5 s by default. */
+    /** Back-off after a tile's first failure, in nanoseconds, 1 to a day. Doubles with each failure. Default: 0.5 s. */
     int64_t retry_delay;
-    /** How long a load may take, in nanoseconds, 1 ms or more, until it counts as stuck and another worker takes its
-     *  worker's place; 10 s by default. The load goes on, and its tile is taken when it comes. */
+    /** Duration after which a load counts as stuck, in nanoseconds, 1 ms or more. Another worker then replaces its
+     *  worker. The load continues, and its tile is accepted when it arrives. Default: 10 s. */
     int64_t stuck_load_time;
-    /** How long a tiles-ready callback may take, in nanoseconds, 0 or more, until it counts as slow; 0.1 s by default. */
+    /** Duration after which a tiles-ready callback counts as slow, in nanoseconds, 0 or more. Default: 0.1 s. */
     int64_t slow_callback_time;
 } tilecache_configuration;
 
 /**
  * Fills in the defaults.
  *
- * @param configuration where to.
+ * @param configuration receives the defaults.
  * @param struct_size sizeof(tilecache_configuration).
- * @return TILECACHE_ERROR_INVALID_ARGUMENT where the pointer is NULL or the size cannot be one.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the pointer is NULL or the size is not that of any version.
  */
 TILECACHE_API tilecache_status tilecache_configuration_init(tilecache_configuration *configuration, size_t struct_size);
 
 /**
- * Makes a cache and its workers; nothing runs until a view is updated.
+ * Creates a cache and its workers. Nothing is loaded until a view is updated.
  *
  * @param configuration NULL for the defaults.
- * @param cache receives the handle, to be given back with tilecache_destroy().
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION where a setting is out of its range, TILECACHE_ERROR_OUT_OF_MEMORY where
- *         the system denies the addresses.
+ * @param cache receives the handle, to be released with tilecache_destroy().
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if a setting is out of its range, TILECACHE_ERROR_OUT_OF_MEMORY if the
+ *        system denies the addresses.
  */
 TILECACHE_API tilecache_status tilecache_create(const tilecache_configuration *configuration, tilecache_cache **cache);
 
 /**
- * Shuts the cache down without waiting and gives the handle back. Memory goes when its last view, frame, lease and
- * request has gone too. Sources are destroyed when no load uses them any more; call tilecache_shutdown() before to wait
- * for that.
+ * Shuts a cache down without waiting and releases the handle.
+ *
+ * Memory is freed once the last view, frame, lease and request is released, too. A source is destroyed once no load
+ * uses it; to wait for that, call tilecache_shutdown() first.
  */
 TILECACHE_API void tilecache_destroy(tilecache_cache *cache);
 
 /**
- * Ends all work. Sources are told that nobody wants their tiles, no tiles-ready callback begins afterwards, frames and
- * leases that are still held stay valid. From a tiles-ready callback it does not wait.
+ * Ends all work of a cache.
  *
- * @param timeout how long to wait for loads and callbacks that are under way, in nanoseconds, 0 or more.
- * @return TILECACHE_ERROR_TIMED_OUT where they had not ended by then; the cache is shut down all the same.
+ * Cancels requests. No tiles-ready callback begins afterwards. Frames and leases stay valid. Does not wait if called
+ * from a tiles-ready callback.
+ *
+ * @param timeout how long to wait for running loads and callbacks, in nanoseconds, 0 or more.
+ * @return TILECACHE_ERROR_TIMED_OUT if they had not ended by then; the cache is shut down all the same.
  */
 TILECACHE_API tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_t timeout);
 
 /**
- * Sets the limit, 1 byte or more. A lower one takes effect at once for everything that is not held; what is held goes
- * when it is released.
+ * Sets the byte limit, 1 byte or more.
  *
- * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, which is set then,
- *         or if the system denies memory for larger tables: the limit stays. tilecache_last_error() names it.
+ * A lower limit evicts tiles at once, leased ones when they are released.
+ *
+ * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, which is set
+ *        instead, or if the system denies memory for larger tables: the limit stays. tilecache_last_error() names it.
  */
 TILECACHE_API tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
-/** Reads the limit, in bytes: the one that was set, of which a part is in force while the system is short of memory
- *  (tilecache_statistics.byte_limit tells). */
+/**
+ * Reads the byte limit that was set. Only a part of it is in force under memory pressure
+ * (tilecache_statistics.byte_limit).
+ */
 TILECACHE_API tilecache_status tilecache_get_byte_limit(const tilecache_cache *cache, int64_t *bytes);
 
 /**
- * Gives tiles up, coldest first, until no more than this many bytes are in use, 0 or more, and returns memory to the
- * system. Tiles that are held stay.
+ * Evicts tiles, coldest first, until at most this many bytes are in use, and returns memory to the system.
+ *
+ * Leased tiles stay. `bytes` is 0 or more.
  */
 TILECACHE_API tilecache_status tilecache_trim(tilecache_cache *cache, int64_t bytes);
 
 /**
- * A byte limit for those who choose none: an eighth of the memory that the machine or the process's control group has,
- * 16 to 512 MiB. For tilecache_configuration.byte_limit.
+ * Suggests a byte limit for the machine, 16 to 512 MiB, for tilecache_configuration.byte_limit.
+ *
+ * An eighth of the memory of the machine or of the process's control group.
  */
 TILECACHE_API int64_t tilecache_automatic_byte_limit(void);
 
-/** How short of memory the system is. */
+/** Memory pressure of the system. */
 typedef int32_t tilecache_pressure;
 enum {
-    /** Not at all. */
+    /** No pressure: the whole limit is in force. */
     TILECACHE_PRESSURE_NORMAL = 0,
-    /** Memory should be given back where that is cheap: half of the limit is in force. */
+    /** Release memory that is cheap to release: half of the limit is in force. */
     TILECACHE_PRESSURE_WARNING = 1,
-    /** Soon something will be ended: a quarter of the limit is in force. */
+    /** Processes may soon be killed: a quarter of the limit is in force. */
     TILECACHE_PRESSURE_CRITICAL = 2
 };
 
 /**
- * Keeps a cache small while the system is short of memory. On Linux the process's control group and
- * /proc/pressure/memory are read once a second; on Apple systems the system tells. The coldest tiles go at once, what is
- * held when it is released; when the pressure is over, the limit comes back in steps. Off unless turned on.
+ * Watches memory pressure and lowers the limit in force while memory is short. Default: off.
  *
- * @param watches false ends it: the whole limit is back soon.
- * @return TILECACHE_ERROR_SHUT_DOWN where it is to begin after the end.
+ * On Linux, reads the process's control group and /proc/pressure/memory once a second; on Apple systems, receives the
+ * system's notifications. Evicts the coldest tiles at once and leased ones when they are released. When the pressure
+ * ends, the limit returns in steps.
+ *
+ * @param watches false stops watching; the whole limit soon is in force again.
+ * @return TILECACHE_ERROR_SHUT_DOWN if watching is to start after the shutdown.
  */
 TILECACHE_API tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t watches);
 
 /**
- * Says how short of memory the system is, for programs that learn of it in another way than
- * tilecache_watch_memory_pressure() does. To be called again, about once a second, for as long as the cache has not come
- * back to its limit.
+ * Reports memory pressure that the program detected by other means than tilecache_watch_memory_pressure().
  *
- * @param pressure a TILECACHE_PRESSURE; others are TILECACHE_ERROR_INVALID_ARGUMENT.
+ * Call it again about once a second until the cache is back at its limit.
+ *
+ * @param pressure a TILECACHE_PRESSURE; other values return TILECACHE_ERROR_INVALID_ARGUMENT.
  */
 TILECACHE_API tilecache_status tilecache_note_memory_pressure(tilecache_cache *cache, tilecache_pressure pressure);
 
 /* --------------------------------------------------------------------------------------------------------- Sources */
 
-/** The memory that a source writes one tile into. Rows are packed; opaque payloads have one row. */
+/** Memory that a source writes one tile to. Rows are packed; opaque payloads have one row. */
 typedef struct tilecache_pixels {
-    /** sizeof(tilecache_pixels) of the library. A program that is newer than it looks here before it reads fields that
-     *  came later. */
+    /** sizeof(tilecache_pixels) of the library. A newer program checks it before it reads fields added later. */
     size_t struct_size;
-    /** Whose tile. */
+    /** Layer of the tile. */
     tilecache_layer layer;
     tilecache_format format;
-    /** Which tile. */
+    /** Position of the tile. */
     tilecache_coordinate tile;
-    /** The cache's own memory; contents are undefined before, all of it is to be written. Good within the call only. */
+    /** The cache's memory, all of which is to be written; initially undefined. Valid during the call only. */
     void *memory;
     /** Bytes of memory. */
     size_t byte_count;
-    /** From one row to the next. */
+    /** Bytes from one row to the next. */
     size_t bytes_per_row;
     /** Pixels a row, border included. */
     int32_t width;
@@ -359,236 +370,247 @@ typedef struct tilecache_pixels {
     int32_t height;
     tilecache_alpha alpha;
     int32_t reserved;
-    /** Written by a source that failed for now: nanoseconds until it may be asked again, 0 or more; no sooner than the
-     *  cache's own back-off allows. 0 unless written. */
+    /** Written by a source that failed temporarily: nanoseconds until the next attempt, 0 or more. The cache's own
+     *  back-off is a lower bound. Default: 0. */
     int64_t retry_after;
-    /** The library's own. */
+    /** Private to the library. */
     void *internal;
 } tilecache_pixels;
 
 /**
- * Hands over the encoded form (JPEG, WebP, anything) of pixels that are being written, to be kept as the tile's compressed
- * form: the source must have a decode function that makes exactly these pixels of it again. To be called from within the
- * function that writes the pixels, on its thread, with the very structure it was given. The bytes are copied, and dropped
- * again where the load does not end with pixels.
+ * Passes the encoded form (JPEG, WebP, any) of the pixels being written, to be kept as the compressed tile.
  *
- * @param encoded the bytes; NULL only where there are none.
- * @param byte_count how many.
- * @param is_kept receives whether they are kept for now: not where the source cannot decode, nothing is kept compressed,
- *        they are hardly smaller than the pixels or far larger than what compression makes of such tiles, there is no
- *        room, or some were handed over for this tile already. May be NULL.
+ * The source must have a decode function that reproduces exactly these pixels. Call it from within the function that
+ * writes the pixels, on its thread, with the same structure. The bytes are copied. The copy is dropped if the load does
+ * not end with pixels.
+ *
+ * @param encoded the bytes; NULL only if byte_count is 0.
+ * @param byte_count number of bytes.
+ * @param is_kept receives whether they are kept for now. They are not if the source cannot decode, nothing is kept
+ *        compressed, they are hardly smaller than the pixels or far larger than compressed tiles usually are, there is
+ *        no room, or this tile has some already. May be NULL.
  */
 TILECACHE_API tilecache_status tilecache_pixels_keep_encoded(
     tilecache_pixels *pixels, const void *encoded, size_t byte_count, int32_t *is_kept);
 
-/** What a source says of a tile. Other values count as TILECACHE_OUTCOME_FAILED. */
+/** Outcome of a load. Other values count as TILECACHE_OUTCOME_FAILED. */
 typedef int32_t tilecache_outcome;
 enum {
     /** The pixels have been written. */
     TILECACHE_OUTCOME_PIXELS = 0,
-    /** This tile does not exist; an ancestor is drawn, and nobody asks again until an invalidation. */
+    /** This tile does not exist. An ancestor is drawn. Not requested again until an invalidation. */
     TILECACHE_OUTCOME_ABSENT = 1,
-    /** It failed for now and is asked again later. */
+    /** The load failed temporarily and is retried later. */
     TILECACHE_OUTCOME_FAILED = 2,
-    /** It failed for good and is not asked again until an invalidation. */
+    /** The load failed permanently and is not retried until an invalidation. */
     TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3
 };
 
-/** Writes a tile's pixels, or says why not. */
+/** Writes a tile's pixels, or returns why it could not. */
 typedef tilecache_outcome (*tilecache_write_function)(void *context, tilecache_pixels *pixels);
 
 /**
- * Begins to fetch a tile. The request belongs to the source, which completes it once, from any thread and whenever it
- * likes, and then releases it.
+ * Starts to fetch a tile asynchronously.
+ *
+ * The source owns the request: it completes it once, from any thread at any time, and then releases it.
  */
 typedef void (*tilecache_request_function)(void *context, tilecache_request *request);
 
 /**
- * Writes a tile's pixels anew from what was handed over with tilecache_pixels_keep_encoded(), checked against damage and
- * good within the call only. Anything but TILECACHE_OUTCOME_PIXELS says that it cannot: the tile is loaded again.
+ * Decodes a tile from the bytes passed to tilecache_pixels_keep_encoded().
+ *
+ * The bytes are verified against damage and valid during the call only. On any result but TILECACHE_OUTCOME_PIXELS the
+ * tile is loaded again.
  */
 typedef tilecache_outcome (*tilecache_decode_function)(
     void *context, const void *encoded, size_t byte_count, tilecache_pixels *pixels);
 
-/** Called with the context that it was given with. */
+/** A callback that receives its context. */
 typedef void (*tilecache_function)(void *context);
 
-/** Where a layer's pixels come from: either a function that blocks or one that answers later. */
+/** Source of a layer's pixels: either a function that blocks or one that completes later. */
 typedef struct tilecache_source {
     size_t struct_size;
-    /** Handed to the functions. */
+    /** Passed to the functions. */
     void *context;
-    /** Called when the source will not be used any more; may be NULL. */
+    /** Called when the source will not be used again; may be NULL. */
     tilecache_function destroy;
-    /** The simple way: returns when the pixels are there. Called on worker threads, several at a time; may block. NULL
-     *  where `request` is given. */
+    /** Synchronous load: returns when the pixels are written. Called on worker threads, several at a time; may block.
+     *  NULL if `request` is set. */
     tilecache_write_function load;
-    /** Returns soon and answers later. Called on worker threads, several at a time, for at most as many tiles at once as
-     *  there are workers. NULL where `load` is given. */
+    /** Asynchronous load: returns soon and completes later. Called on worker threads, several at a time, for at most as
+     *  many tiles at once as there are workers. NULL if `load` is set. */
     tilecache_request_function request;
-    /** Decodes what the source has handed over of its own encoded bytes. Called on worker threads, several at a time. NULL,
-     *  the default, for sources that hand none over. */
+    /** Decodes encoded bytes that the source has passed. Called on worker threads, several at a time. Default: NULL,
+     *  the source passes none. */
     tilecache_decode_function decode;
 } tilecache_source;
 
-/** Sets everything to nothing. Errors as tilecache_configuration_init(). */
+/** Sets all fields to zero. Errors as tilecache_configuration_init(). */
 TILECACHE_API tilecache_status tilecache_source_init(tilecache_source *source, size_t struct_size);
 
-/** What a request asks for. */
+/** Describes a request. */
 typedef struct tilecache_request_info {
     size_t struct_size;
-    /** Whose tile. */
+    /** Layer of the tile. */
     tilecache_layer layer;
-    /** Whether a view needed the tile when the request was made; else it is fetched ahead. */
+    /** Whether a view needed the tile when the request was made; otherwise it is prefetched. */
     int32_t is_demand;
-    /** Which tile. */
+    /** Position of the tile. */
     tilecache_coordinate tile;
 } tilecache_request_info;
 
-/** Reads what a request asks for; `info->struct_size` is to be set. */
+/** Reads what a request is for. Set `info->struct_size` first. */
 TILECACHE_API tilecache_status tilecache_request_get_info(
     const tilecache_request *request, tilecache_request_info *info);
 
-/** Whether anybody still wants the tile; a source that fetches in steps may look between them. False for NULL. */
+/** Whether the tile is still wanted. A source that fetches in steps may check between them. False for NULL. */
 TILECACHE_API int32_t tilecache_request_is_wanted(const tilecache_request *request);
 
 /**
- * Names a function that is called once when nobody wants the tile any more: at once, on this thread, where that is so
- * already, else on any thread, possibly while another one completes the request. The request still is to be completed,
- * best with tilecache_request_cancel(), and released. A second call replaces the function.
+ * Sets a function called once when the tile is no longer wanted.
  *
- * @param function NULL for none; then context and destroy are ignored.
- * @param destroy called when the function has been called, has been replaced, or will never be called because the request
- *        has been completed or released.
+ * If it already is not, the function is called at once, on this thread; otherwise on any thread, possibly while another
+ * thread completes the request. The request still must be completed, preferably with tilecache_request_cancel(), and
+ * released. A second call replaces the function.
+ *
+ * @param function NULL for none; context and destroy are then ignored.
+ * @param destroy called when the function has been called, has been replaced, or will never be called because the
+ *        request was completed or released.
  */
 TILECACHE_API tilecache_status tilecache_request_on_cancel(
     tilecache_request *request, tilecache_function function, void *context, tilecache_function destroy);
 
 /**
- * Completes a request with pixels that a function writes straight into the cache's memory, or with what it says instead.
- * The bytes are taken from the budget now, if they have not been.
+ * Completes a request with pixels that a function writes directly into the cache's memory, or with its other outcome.
  *
- * @param write called before this returns, and only where it returns TILECACHE_OK.
- * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM where there is no room for the tile; the request
- *         is over then.
+ * Reserves the tile's bytes now, unless they are reserved already.
+ *
+ * @param write called before this returns, and only if it returns TILECACHE_OK.
+ * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM if there is no room for the tile; the request
+ *        is then completed.
  */
 TILECACHE_API tilecache_status tilecache_request_complete(
     tilecache_request *request, tilecache_write_function write, void *context);
 
 /**
- * Completes a request with pixels that lie elsewhere; they are copied.
+ * Completes a request with pixels that are copied.
  *
  * @param pixels the first byte of the first row.
- * @param byte_count of all rows: bytes_per_row for each but the last, and for that at least a packed row.
- * @param bytes_per_row from one row to the next, at least a packed row; 0 where rows are packed.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT where the pixels are NULL or too few, and the request has failed for now;
- *         TILECACHE_ERROR_ALREADY_COMPLETED and TILECACHE_ERROR_NO_ROOM as tilecache_request_complete().
+ * @param byte_count bytes of all rows: bytes_per_row for each but the last, and at least a packed row for the last.
+ * @param bytes_per_row bytes from one row to the next, at least a packed row; 0 if rows are packed.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the pixels are NULL or too few, and the request has failed temporarily;
+ *        TILECACHE_ERROR_ALREADY_COMPLETED and TILECACHE_ERROR_NO_ROOM as tilecache_request_complete().
  */
 TILECACHE_API tilecache_status tilecache_request_complete_copying(
     tilecache_request *request, const void *pixels, size_t byte_count, size_t bytes_per_row);
 
-/** Completes a request: the tile does not exist. TILECACHE_ERROR_ALREADY_COMPLETED where it was completed before. */
+/** Completes a request as absent: the tile does not exist. May return TILECACHE_ERROR_ALREADY_COMPLETED. */
 TILECACHE_API tilecache_status tilecache_request_complete_absent(tilecache_request *request);
 
 /**
- * Completes a request: it failed.
+ * Completes a request as failed.
  *
- * @param is_permanent whether it is not to be asked again until an invalidation.
- * @param retry_after else nanoseconds until it may be asked again, 0 or more.
- * @return TILECACHE_ERROR_ALREADY_COMPLETED where it was completed before.
+ * @param is_permanent whether the tile is not to be requested again until an invalidation.
+ * @param retry_after otherwise nanoseconds until the next attempt, 0 or more.
+ * @return TILECACHE_ERROR_ALREADY_COMPLETED if it was completed before.
  */
 TILECACHE_API tilecache_status tilecache_request_fail(
     tilecache_request *request, int32_t is_permanent, int64_t retry_after);
 
-/** Completes a request: it was given up because nobody wanted it. TILECACHE_ERROR_ALREADY_COMPLETED as above. */
+/**
+ * Completes a request as cancelled, because the tile is no longer wanted. May return TILECACHE_ERROR_ALREADY_COMPLETED.
+ */
 TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *request);
 
 /**
- * Says how many encoded bytes the source holds for a request in memory of its own, so that they count against the limit
- * until the request is completed. A later call replaces what an earlier one said.
+ * Reports the encoded bytes that the source holds for a request in its own memory.
+ *
+ * They count against the limit until the request is completed. A later call replaces the value of an earlier one.
  *
  * @param bytes 0 or more.
- * @return TILECACHE_ERROR_NO_ROOM where there is none for them: nothing is counted anew, and the source should hold no more
- *         than before. TILECACHE_ERROR_ALREADY_COMPLETED.
+ * @return TILECACHE_ERROR_NO_ROOM if they do not fit: the count is unchanged, and the source should hold no more than
+ *        before. TILECACHE_ERROR_ALREADY_COMPLETED.
  */
 TILECACHE_API tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
 
-/** Gives a request back. One that has not been completed counts as failed for now. */
+/** Releases a request. If it has not been completed, it counts as failed temporarily. */
 TILECACHE_API void tilecache_request_release(tilecache_request *request);
 
 /* ---------------------------------------------------------------------------------------------------------- Layers */
 
 /** One resolution of a layer: a grid of equal tiles over the world. */
 typedef struct tilecache_level {
-    /** Of the level in its own pixels, 1 or more. */
+    /** Size of the level in its own pixels, 1 or more. */
     int64_t width, height;
-    /** Of a tile, border not included, 1 to 2^30; there are at most 2^40 columns and rows. */
+    /** Size of a tile without its border, 1 to 2^30; there are at most 2^40 columns and rows. */
     int64_t tile_width, tile_height;
-    /** World pixels a side that one pixel covers, larger than 0, smaller than that of the level before. */
+    /** World pixels a side that one pixel covers, larger than 0, smaller than in the level before. */
     double world_pixels_per_pixel;
-    /** Where the top left corner of tile (0, 0) lies in the world. */
+    /** World coordinates of the top left corner of tile (0, 0). */
     double origin_x, origin_y;
-    /** Pixels around each tile that the source delivers and nobody draws, 0 to 2^20. */
+    /** Pixels around each tile that the source delivers and that are not drawn, 0 to 2^20. */
     int64_t border;
 } tilecache_level;
 
-/** The levels of a layer and the world that they cover: the usual power-of-two pyramid, or a table. */
+/** The levels of a layer and the world that they cover: powers of two, or a table. */
 typedef struct tilecache_pyramid {
     size_t struct_size;
-    /** In world pixels, larger than 0; whole numbers up to 2^40 without a table. */
+    /** World size in world pixels, larger than 0; whole numbers up to 2^40 without a table. */
     double world_width, world_height;
-    /** Pixels a side of a tile, 1 to 2^30, where there is no table; 256 by default. */
+    /** Pixels a side of a tile, 1 to 2^30, if there is no table. Default: 256. */
     int64_t tile_size;
-    /** Pixels around each tile that are not drawn, where there is no table, 0 to 2^20; 0 by default. */
+    /** Pixels around each tile that are not drawn, 0 to 2^20, if there is no table. Default: 0. */
     int64_t border;
-    /** Whether the world repeats horizontally; false by default. */
+    /** Whether the world repeats horizontally. Default: false. */
     int32_t wraps_x;
     int32_t reserved;
-    /** A table of levels, coarsest first, which is copied; NULL, the default, for powers of two: each level has twice the
+    /** A table of levels, coarsest first, which is copied. Default: NULL, powers of two: each level has twice the
      *  resolution of the one before, and one tile of level 0 covers the world. */
     const tilecache_level *levels;
-    /** Levels in the table, 1 to 64. */
+    /** Number of levels in the table, 1 to 64. */
     size_t level_count;
     /** sizeof(tilecache_level); set by tilecache_pyramid_init(). */
     size_t level_size;
 } tilecache_pyramid;
 
-/** Fills in the defaults; the world's size is to be set. Errors as tilecache_configuration_init(). */
+/** Fills in the defaults; the world's size remains to be set. Errors as tilecache_configuration_init(). */
 TILECACHE_API tilecache_status tilecache_pyramid_init(tilecache_pyramid *pyramid, size_t struct_size);
 
-/** How four pixels become one where the cache makes coarser levels itself; whole numbers are rounded to the nearest. */
+/** How the cache averages four pixels to one for coarser levels. Integers are rounded to the nearest. */
 typedef int32_t tilecache_downsampling;
 enum {
-    /** Numbers are averaged as they are stored, 16-bit ones without a sign. */
+    /** Values are averaged as stored, 16-bit ones as unsigned. */
     TILECACHE_DOWNSAMPLING_LINEAR = 0,
-    /** TILECACHE_FORMAT_GRAY16 holds numbers with a sign, as elevation may; other formats as before. */
+    /** TILECACHE_FORMAT_GRAY16 holds signed values, such as elevation; other formats as
+     *  TILECACHE_DOWNSAMPLING_LINEAR. */
     TILECACHE_DOWNSAMPLING_LINEAR_SIGNED = 1,
-    /** Colours are sRGB and averaged as the light that they stand for (gamma). For 8 bits a channel only, and slower. */
+    /** Colours are sRGB and averaged as linear light. For 8 bits a channel only, and slower. */
     TILECACHE_DOWNSAMPLING_SRGB = 2
 };
 
-/** What a layer's tiles are like. */
+/** Properties of a layer's tiles. */
 typedef struct tilecache_layer_options {
     size_t struct_size;
-    /** TILECACHE_FORMAT_RGBA8 by default. */
+    /** Default: TILECACHE_FORMAT_RGBA8. */
     tilecache_format format;
-    /** TILECACHE_ALPHA_PREMULTIPLIED by default. */
+    /** Default: TILECACHE_ALPHA_PREMULTIPLIED. */
     tilecache_alpha alpha;
-    /** Bytes of a tile, 1 or more, where the format is TILECACHE_FORMAT_OPAQUE. */
+    /** Bytes of a tile, 1 or more, if the format is TILECACHE_FORMAT_OPAQUE. */
     int64_t opaque_bytes_per_tile;
-    /** Whether cold tiles may be kept compressed; true by default. */
+    /** Whether cold tiles may be kept compressed. Default: true. */
     int32_t is_compressible;
     int32_t reserved;
-    /** The part of the cache's limit that the layer's tiles never exceed, larger than 0, at most 1; 1 by default. */
+    /** Fraction of the cache's limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1. */
     double share_maximum;
-    /** Tiles of the layer are not given up for other layers while it has no more than this part of the limit, 0 to
-     *  share_maximum; 0 by default. All layers' parts together are at most 1. */
+    /** Fraction of the limit below which the layer's tiles are not evicted for other layers, 0 to share_maximum. The
+     *  fractions of all layers together are at most 1. Default: 0. */
     double share_guaranteed;
-    /** How many of the pyramid's coarsest levels the source does not have, 0 or more and fewer than there are: the cache
-     *  makes them of finer ones, and asks the source for no tile of them. 0 by default. A tile n levels above the source
-     *  may cost 4^n loads, so the number bounds what one tile may cost. */
+    /** Number of the pyramid's coarsest levels that the source does not have, 0 or more and fewer than all. The cache
+     *  makes their tiles of finer ones and never requests them. A tile n levels above the source may cost 4^n loads.
+     *  Default: 0. */
     int32_t synthesized_levels;
-    /** How pixels are averaged for those levels; TILECACHE_DOWNSAMPLING_LINEAR by default. */
+    /** How pixels are averaged for those levels. Default: TILECACHE_DOWNSAMPLING_LINEAR. */
     tilecache_downsampling downsampling;
 } tilecache_layer_options;
 
@@ -596,15 +618,14 @@ typedef struct tilecache_layer_options {
 TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, size_t struct_size);
 
 /**
- * Adds a layer; it stays for as long as the cache does. A cache has at most 65,536 layers; one more is
- * TILECACHE_ERROR_INVALID_ARGUMENT.
+ * Adds a layer. A cache has at most 65,536 in its life; one more returns TILECACHE_ERROR_INVALID_ARGUMENT.
  *
- * @param source copied; its context belongs to the layer from now on, unless this fails.
+ * @param source copied; the layer owns its context from now on, unless this fails.
  * @param pyramid the levels and the world.
  * @param options NULL for the defaults.
  * @param layer receives the number.
- * @return TILECACHE_ERROR_INVALID_PYRAMID, TILECACHE_ERROR_INVALID_LAYER where a tile is larger than the limit or than can
- *         be addressed, TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
+ * @return TILECACHE_ERROR_INVALID_PYRAMID, TILECACHE_ERROR_INVALID_LAYER if a tile is larger than the limit or than can
+ *        be addressed, TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_add_layer(
     tilecache_cache *cache,
@@ -614,31 +635,35 @@ TILECACHE_API tilecache_status tilecache_add_layer(
     tilecache_layer *layer);
 
 /**
- * Says that tiles have changed at their source. Loads that began before never land; the old pixels go on being drawn,
- * marked stale, until new ones land.
+ * Invalidates tiles that have changed at their source.
+ *
+ * Pixels of loads that began earlier are discarded. The old pixels are drawn, marked stale, until new ones arrive.
  *
  * @param region in world pixels; NULL for all of the layer.
- * @param keeps_stale false drops the old pixels at once, except where they are held.
+ * @param keeps_stale false removes the old pixels at once, except those of leased tiles.
  */
 TILECACHE_API tilecache_status tilecache_invalidate(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_rectangle *region, int32_t keeps_stale);
 
 /**
- * Removes a layer: its loads are cancelled, its tiles evicted and its pins undone. Views show it no longer. Tiles that frames
- * hold stay valid until they are released. Its number is never used again. The release function of its source is called
- * when the last of its loads has ended.
+ * Removes a layer: cancels its loads, evicts its tiles, undoes its pins and takes it out of all views.
+ *
+ * Tiles that frames hold stay valid until they are released. The layer's number is never reused. The destroy function
+ * of its source is called when the last of its loads has ended.
  */
 TILECACHE_API tilecache_status tilecache_remove_layer(tilecache_cache *cache, tilecache_layer layer);
 
 /**
- * Pins tiles: they are loaded before all others and evicted only if the limit is lowered or memory is short; then they are
- * loaded again as soon as there is room. A tile that is pinned twice is pinned once.
+ * Pins tiles: they are loaded before all others and not evicted to make room.
+ *
+ * They are evicted only if the limit is lowered or memory is short, and then loaded again as soon as there is room.
+ * Pinning a tile twice has no further effect.
  *
  * @param first_level the coarsest level, 0 or more.
- * @param last_level the finest level, not below the first; levels that the layer does not have are left out.
+ * @param last_level the finest level, not below the first; levels that the layer does not have are ignored.
  * @param region in world pixels; NULL for the whole world.
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the layer has
- *         none of the levels.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
+ *        layer has none of the levels.
  */
 TILECACHE_API tilecache_status tilecache_pin(
     tilecache_cache *cache,
@@ -647,7 +672,9 @@ TILECACHE_API tilecache_status tilecache_pin(
     int64_t last_level,
     const tilecache_rectangle *region);
 
-/** Unpins tiles, as named for tilecache_pin(); those that are not pinned are ignored. They stay until they are evicted. */
+/**
+ * Unpins tiles, as named for tilecache_pin(); tiles that are not pinned are ignored. They stay until they are evicted.
+ */
 TILECACHE_API tilecache_status tilecache_unpin(
     tilecache_cache *cache,
     tilecache_layer layer,
@@ -658,36 +685,37 @@ TILECACHE_API tilecache_status tilecache_unpin(
 /**
  * Pins single tiles, as tilecache_pin() does.
  *
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the layer has
- *         not all of the tiles.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
+ *        layer does not have all of the tiles.
  */
 TILECACHE_API tilecache_status tilecache_pin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
-/** Unpins single tiles. Those that are not pinned are ignored. */
+/** Unpins single tiles; tiles that are not pinned are ignored. */
 TILECACHE_API tilecache_status tilecache_unpin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
 /**
- * Loads tiles ahead of need, once: after what views need and before all guesses, whatever the effort. They are evicted like all
- * others. Tiles that are resident or absent, that have failed or do not exist, and those beyond a quarter of the limit or
- * 4,096 tiles, are ignored.
+ * Prefetches tiles once: after the tiles that views need and before all predictions, whatever the effort.
+ *
+ * They are evicted like all others. Ignored are tiles that are resident, absent, failed or nonexistent, and those
+ * beyond a quarter of the limit or 4,096 tiles.
  */
 TILECACHE_API tilecache_status tilecache_prefetch(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
-/** Whether a tile is resident, decoded or compressed; touches nothing. False for tiles that do not exist. */
+/** Whether a tile is resident, decoded or compressed. Does not count as a use. False for tiles that do not exist. */
 TILECACHE_API tilecache_status tilecache_is_resident(
     const tilecache_cache *cache, tilecache_layer layer, tilecache_coordinate tile, int32_t *is_resident);
 
-/** Reads a tile that is lent for the time of the call. */
+/** Reads a tile that is valid during the call. */
 typedef void (*tilecache_read_function)(void *context, const void *pixels, size_t byte_count);
 
 /**
- * Lends the pixels of a decoded tile without a view, rows packed. Counts as a use, not as a demand.
+ * Reads the pixels of a decoded tile without a view, rows packed. Counts as a use, not as a demand.
  *
- * @param read called before this returns, and only where it returns TILECACHE_OK.
- * @return TILECACHE_ERROR_NOT_RESIDENT where the tile is not decoded now.
+ * @param read called before this returns, and only if it returns TILECACHE_OK.
+ * @return TILECACHE_ERROR_NOT_RESIDENT if the tile is not decoded now.
  */
 TILECACHE_API tilecache_status tilecache_read_tile(
     tilecache_cache *cache,
@@ -698,33 +726,33 @@ TILECACHE_API tilecache_status tilecache_read_tile(
 
 /* ----------------------------------------------------------------------------------------------------------- Views */
 
-/** What a view looks at: a rectangle of the screen laid over the world. */
+/** A viewport: a rectangle of the screen over the world. */
 typedef struct tilecache_viewport {
     size_t struct_size;
-    /** The world point at the middle of the screen; on a wrapping world in any copy. */
+    /** World point at the middle of the screen; on a wrapping world in any copy. */
     double center_x, center_y;
-    /** Of the screen, in screen pixels, larger than 0. */
+    /** Size of the screen in screen pixels, larger than 0. */
     double width, height;
-    /** Screen pixels per world pixel, larger than 0; 1 by default. */
+    /** Screen pixels per world pixel, larger than 0. Default: 1. */
     double scale;
-    /** In radians, by which the screen is turned over the world, clockwise; 0 by default. */
+    /** Clockwise rotation of the screen over the world, in radians. Default: 0. */
     double rotation;
 } tilecache_viewport;
 
-/** Fills in the defaults; centre and size are to be set. Errors as tilecache_configuration_init(). */
+/** Fills in the defaults; centre and size remain to be set. Errors as tilecache_configuration_init(). */
 TILECACHE_API tilecache_status tilecache_viewport_init(tilecache_viewport *viewport, size_t struct_size);
 
-/** How a view chooses levels, and what its frames may spend. */
+/** How a view chooses levels, and the decompression budget of its frames. */
 typedef struct tilecache_view_options {
     size_t struct_size;
-    /** Levels coarser than 1:1 that are accepted, in octaves, -8 to 8; 0 by default. 0.5 halves the tiles for pixels that
-     *  are at most 1.41 times magnified. */
+    /** Coarser levels than 1:1 to accept, in octaves, -8 to 8. 0.5 halves the tiles, for pixels magnified at most 1.41
+     *  times. Default: 0. */
     double level_bias;
-    /** How far, in octaves, the scale may pass a level's bound before the view leaves that level, 0 to 1; 0 by default. */
+    /** How far the scale may pass a level's bound before the view leaves that level, in octaves, 0 to 1. Default: 0. */
     double level_hysteresis;
-    /** Tiles a frame may decompress on its caller's thread, 0 or more; 8 by default. */
+    /** Tiles that a frame may decompress on its caller's thread, 0 or more. Default: 8. */
     int64_t promotion_tiles;
-    /** Nanoseconds a frame after which no further decompression begins, 0 or more; 2 ms by default. */
+    /** Nanoseconds of a frame after which no further decompression begins, 0 or more. Default: 2 ms. */
     int64_t promotion_nanoseconds;
 } tilecache_view_options;
 
@@ -732,13 +760,13 @@ typedef struct tilecache_view_options {
 TILECACHE_API tilecache_status tilecache_view_options_init(tilecache_view_options *options, size_t struct_size);
 
 /**
- * Makes a view of some layers.
+ * Creates a view of some layers.
  *
  * @param layers in the order of drawing, each once.
  * @param layer_count 1 or more.
  * @param options NULL for the defaults.
- * @param view receives the handle, to be given back with tilecache_view_destroy().
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers that are not the cache's, TILECACHE_ERROR_SHUT_DOWN.
+ * @param view receives the handle, to be released with tilecache_view_destroy().
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers of another cache, TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_view_create(
     tilecache_cache *cache,
@@ -748,26 +776,26 @@ TILECACHE_API tilecache_status tilecache_view_create(
     tilecache_view **view);
 
 /**
- * Sets the layers that a view shows. What was learned of those that stay is kept.
+ * Sets the layers that a view shows. Layers that stay keep what was learned of them.
  *
  * @param layers in the order of drawing, each once; may be NULL if there are none.
  * @param layer_count 0 or more.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers that are not the cache's, TILECACHE_ERROR_SHUT_DOWN.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers of another cache, TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_view_set_layers(
     tilecache_view *view, const tilecache_layer *layers, size_t layer_count);
 
-/** Ends a view: what only it needed may go. Its frames stay valid. */
+/** Destroys a view. Tiles that only it needed may be evicted. Its frames stay valid. */
 TILECACHE_API void tilecache_view_destroy(tilecache_view *view);
 
-/** More about an update. */
+/** Options of an update. */
 typedef struct tilecache_update_options {
     size_t struct_size;
-    /** When the viewport is there; TILECACHE_TIME_NOW by default. */
+    /** Time of the viewport. Default: TILECACHE_TIME_NOW. */
     int64_t time;
-    /** Where the view will be, where the renderer knows (a fly-to, a fling); NULL by default. */
+    /** Viewport that the view is moving to, if the renderer can tell (a fly-to, a fling). Default: NULL. */
     const tilecache_viewport *destination;
-    /** When it will be there; only looked at where there is a destination. */
+    /** Time of arrival there; ignored without a destination. */
     int64_t destination_time;
 } tilecache_update_options;
 
@@ -775,28 +803,28 @@ typedef struct tilecache_update_options {
 TILECACHE_API tilecache_status tilecache_update_options_init(tilecache_update_options *options, size_t struct_size);
 
 /**
- * Says where the viewport is now; waits for no load, no compression and nobody's copy.
+ * Updates a view to its current viewport. Never waits for a load, a compression or a copy.
  *
- * @param options NULL for now and no destination.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; the view keeps the one it had.
+ * @param options NULL for the current time and no destination.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; the view keeps its last one.
  */
 TILECACHE_API tilecache_status tilecache_view_update(
     tilecache_view *view, const tilecache_viewport *viewport, const tilecache_update_options *options);
 
-/** A tile that a renderer with perspective, a globe or a feedback buffer needs. */
+/** A tile needed by a renderer with perspective, a globe or a feedback buffer. */
 typedef struct tilecache_needed_tile {
     tilecache_layer layer;
-    /** How much it matters, larger is sooner; finite. */
+    /** Importance; larger is loaded sooner. Finite. */
     float importance;
     tilecache_coordinate tile;
 } tilecache_needed_tile;
 
 /**
- * Says which tiles are needed, in the place of a viewport.
+ * Updates a view to the tiles that are needed, instead of a viewport.
  *
- * @param tiles those of other layers of the cache than the view's, and those that do not exist, are ignored; NULL where
- *        there is none.
- * @param tile_count how many, 0 to 2^20.
+ * @param tiles the tiles; those of layers that the view does not show, and those that do not exist, are ignored. NULL
+ *        if there are none.
+ * @param tile_count number of tiles, 0 to 2^20.
  * @param tile_size sizeof(tilecache_needed_tile).
  * @param time when, or TILECACHE_TIME_NOW.
  */
@@ -804,105 +832,106 @@ TILECACHE_API tilecache_status tilecache_view_update_needed(
     tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size, int64_t time);
 
 /**
- * Names a function that is called when sharper pixels than the last frame's have landed: once for many tiles, on a
- * thread of the library, one call at a time for each view, and never after the cache has been shut down.
+ * Sets a function called when tiles that would improve the last frame are ready.
  *
- * @param function NULL for none; then context and destroy are ignored.
+ * Called once for many tiles, on a thread of the library, one call at a time for each view, and never after shutdown.
+ *
+ * @param function NULL for none; context and destroy are then ignored.
  */
 TILECACHE_API tilecache_status tilecache_view_set_tiles_ready(
     tilecache_view *view, tilecache_function function, void *context, tilecache_function destroy);
 
-/** Sets how much each frame may spend on decompression; as tilecache_view_options. */
+/** Sets the decompression budget of each frame, as tilecache_view_options. */
 TILECACHE_API tilecache_status tilecache_view_set_promotion_budget(
     tilecache_view *view, int64_t promotion_tiles, int64_t promotion_nanoseconds);
 
-/** Records every viewport of tilecache_view_update(); NULL ends it. The view holds the recorder meanwhile. */
+/** Records every viewport of tilecache_view_update(); NULL stops. The view keeps the recorder alive meanwhile. */
 TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view, tilecache_recorder *recorder);
 
-/** Reads the bytes that the needed tiles would take where the limit is too small for them; 0 where they fit. */
+/** Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit. */
 TILECACHE_API tilecache_status tilecache_view_get_shortfall_bytes(const tilecache_view *view, int64_t *bytes);
 
 /* ---------------------------------------------------------------------------------------------------------- Frames */
 
-/** One tile, or a part of one, where it is to be drawn. */
+/** A tile, or a part of one, and where to draw it. */
 typedef struct tilecache_placement {
-    /** The tile, held until the frame is released. */
+    /** The tile, leased until the frame is released. */
     tilecache_tile tile;
-    /** What it covers, in world pixels; on a wrapping world in the copy that is on screen. */
+    /** World rectangle that it covers, in world pixels; on a wrapping world in the copy that is on screen. */
     tilecache_rectangle world;
-    /** The part of the tile to draw, in the tile's own pixels, border included. */
+    /** Part of the tile to draw, in the tile's own pixels, border included. */
     tilecache_rectangle part;
-    /** Whether this is the very tile that the screen needs; else a stand-in until that one is there. */
+    /** Whether this is the exact tile that the screen needs; otherwise it is a fallback. */
     int32_t is_exact;
     int32_t reserved;
 } tilecache_placement;
 
-/** Why a needed tile will not come. */
+/** Reason why a needed tile is unavailable. */
 typedef int32_t tilecache_cause;
 enum {
-    /** The source says that the tile does not exist. */
+    /** The source reported that the tile does not exist. */
     TILECACHE_CAUSE_ABSENT = 0,
-    /** The tile failed for good; it is not asked for again until an invalidation. */
+    /** The tile failed permanently; it is not requested again until an invalidation. */
     TILECACHE_CAUSE_FAILED = 1
 };
 
-/** A part of the view that will not become sharp. */
+/** A needed tile that will not be loaded. */
 typedef struct tilecache_unavailable_tile {
     tilecache_layer layer;
     tilecache_cause cause;
     tilecache_coordinate tile;
-    /** What it would cover, in world pixels; on a wrapping world in the copy that is on screen. */
+    /** World rectangle that it would cover, in world pixels; on a wrapping world in the copy that is on screen. */
     tilecache_rectangle world;
 } tilecache_unavailable_tile;
 
-/** The numbers of a frame. */
+/** Counts of a frame. */
 typedef struct tilecache_frame_info {
     size_t struct_size;
-    /** Placements. */
+    /** Number of placements. */
     size_t placement_count;
-    /** Tiles that the frame before did not draw. */
+    /** Tiles that the previous frame did not draw. */
     size_t appeared_count;
-    /** Tiles that the frame before drew and this one does not. */
+    /** Tiles that only the previous frame drew. */
     size_t disappeared_count;
     /** Needed tiles that could not be drawn exactly; absent ones do not count. */
     size_t missing_tile_count;
-    /** Needed tiles that will not come. */
+    /** Needed tiles that are unavailable. */
     size_t unavailable_count;
 } tilecache_frame_info;
 
 /**
- * What to draw now, for the last update; waits for no load and nobody's copy. Empty after a shutdown.
+ * Composes the frame for the last update. Never waits for a load or a copy. Empty after a shutdown.
  *
- * @param frame receives the handle, to be given back with tilecache_frame_release() soon: its tiles are held until then.
+ * @param frame receives the handle. Release it soon with tilecache_frame_release(): its tiles are leased until then.
  */
 TILECACHE_API tilecache_status tilecache_view_frame(tilecache_view *view, tilecache_frame **frame);
 
-/** Gives a frame back; its placements and identities are gone. */
+/** Releases a frame; its placements and identities become invalid. */
 TILECACHE_API void tilecache_frame_release(tilecache_frame *frame);
 
-/** Reads the numbers of a frame; `info->struct_size` is to be set. */
+/** Reads the counts of a frame. Set `info->struct_size` first. */
 TILECACHE_API tilecache_status tilecache_frame_get_info(const tilecache_frame *frame, tilecache_frame_info *info);
 
 /**
- * The placements, in the order of drawing: layers in their order, stand-ins where they stand in.
+ * Lists the placements in the order of drawing: by layer, fallbacks in the place of the tiles they replace.
  *
  * @param placement_size sizeof(tilecache_placement): the distance from one element to the next.
- * @param placements receives the array, valid until the frame is released; NULL where it is empty.
+ * @param placements receives the array, valid until the frame is released; NULL if it is empty.
  * @param count receives their number.
  */
 TILECACHE_API tilecache_status tilecache_frame_get_placements(
     const tilecache_frame *frame, size_t placement_size, const tilecache_placement **placements, size_t *count);
 
-/** Tiles that the frame before did not draw: upload them. The array is valid until the frame is released. */
+/** Lists tiles that the previous frame did not draw: upload them. The array is valid until the frame is released. */
 TILECACHE_API tilecache_status tilecache_frame_get_appeared(
     const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
 
-/** Tiles that the frame before drew and this one does not: their textures may go. Valid as above. */
+/** Lists tiles that only the previous frame drew: their textures may be freed. Valid until the frame is released. */
 TILECACHE_API tilecache_status tilecache_frame_get_disappeared(
     const tilecache_frame *frame, const tilecache_identity **identities, size_t *count);
 
 /**
- * Needed tiles that will not come, layer by layer; fallbacks are drawn in their place, if any.
+ * Lists needed tiles that are unavailable, by layer. Fallbacks, if any, are drawn in their place.
  *
  * @param tile_size sizeof(tilecache_unavailable_tile): the distance from one element to the next.
  * @param tiles receives the array, valid until the frame is released; NULL if it is empty.
@@ -912,81 +941,83 @@ TILECACHE_API tilecache_status tilecache_frame_get_unavailable(
     const tilecache_frame *frame, size_t tile_size, const tilecache_unavailable_tile **tiles, size_t *count);
 
 /**
- * Holds the tile of one placement for longer than its frame.
+ * Leases the tile of one placement for longer than its frame.
  *
  * @param index of the placement, from 0.
- * @param lease receives the handle, to be given back with tilecache_lease_release().
+ * @param lease receives the handle, to be released with tilecache_lease_release().
  */
 TILECACHE_API tilecache_status tilecache_frame_lease(
     const tilecache_frame *frame, size_t index, tilecache_lease **lease);
 
-/** Reads which tile is held and where its pixels are: good until the lease is released. */
+/** Reads the leased tile; its pixels are valid until the lease is released. */
 TILECACHE_API tilecache_status tilecache_lease_get_tile(const tilecache_lease *lease, tilecache_tile *tile);
 
-/** Gives a lease back. */
+/** Releases a lease. */
 TILECACHE_API void tilecache_lease_release(tilecache_lease *lease);
 
 /* ------------------------------------------------------------------------------------------------------ Statistics */
 
 /**
- * What a cache has done so far: counters that only grow, sizes as they are. A demand is a tile that a frame needs and the
- * frame before did not; each view's first frame is left out. Rates are 0 to 1, and NaN over nothing.
+ * Statistics of a cache: counters, which only grow, and current sizes.
+ *
+ * A demand is a tile that a frame needs and the previous frame did not; each view's first frame is left out. Rates are
+ * 0 to 1, and NaN if the denominator is 0.
  */
 typedef struct tilecache_statistics {
     size_t struct_size;
-    /** Demands at the level of the frame before; of those hits decoded, hits compressed, late (the load was in flight) and
-     *  missed (not even started). */
+    /** Demands at the level of the previous frame; of those, decoded hits, compressed hits, late (the load was in
+     *  flight) and missed (not started). */
     int64_t pan_demands, pan_decoded_hits, pan_compressed_hits, pan_late, pan_missed;
-    /** The same for demands at another level than the frame before. */
+    /** The same for demands at another level than the previous frame's. */
     int64_t zoom_demands, zoom_decoded_hits, zoom_compressed_hits, zoom_late, zoom_missed;
     /** Hits over demands. */
     double hit_rate;
-    /** Loads never drawn, those on their way and still unseen included, over loads. */
+    /** Loads never drawn over all loads. Loads in flight and tiles not drawn yet are included. */
     double waste;
     /** Decoded bytes over compressed bytes of all tiles that were compressed. */
     double compression_ratio;
-    /** Loads that began, landed, found no such tile, failed, were given up, were overtaken by an invalidation. */
+    /** Loads that started, finished with pixels, were absent, failed, were cancelled, were outdated by an
+     *  invalidation. */
     int64_t loads_started, loads_finished, loads_absent, loads_failed, loads_cancelled, loads_outdated;
-    /** Decoded bytes that landed. */
+    /** Decoded bytes of finished loads. */
     int64_t loaded_bytes;
-    /** Loads whose pixels left without having been drawn. */
+    /** Loads whose pixels were removed without having been drawn. */
     int64_t loads_unseen;
     /** Requests that were completed more than once. */
     int64_t second_answers;
-    /** Loads that began before anybody needed the tile; of those drawn later, demanded while in flight, gone undrawn, given
-     *  up while in flight. */
+    /** Loads that started before the tile was needed; of those, drawn later, demanded while in flight, removed undrawn,
+     *  cancelled while in flight. */
     int64_t prefetch_started, prefetch_useful, prefetch_late, prefetch_wasted, prefetch_cancelled;
-    /** Tiles compressed, decompressed, found incompressible; compressed blocks that failed their checksum. */
+    /** Tiles compressed, decompressed, found incompressible; compressed blocks with a wrong checksum. */
     int64_t demotions, promotions, incompressible, damaged_blocks;
-    /** Tiles that left: for room, because they would not become smaller, replaced by newer pixels, by an invalidation, by a
-     *  trim or a lower limit, by damage. */
+    /** Tiles removed: to make room, as incompressible, replaced by newer pixels, by an invalidation, by a trim or a
+     *  lower limit, because of damage. */
     int64_t removed_for_room, removed_incompressible, removed_replaced, removed_invalidated, removed_trimmed,
         removed_damaged;
-    /** The limit in force; bytes in use; the most that were ever in use. */
+    /** Limit in force, bytes in use, and peak of the bytes in use. */
     int64_t byte_limit, used_bytes, peak_bytes;
     /** Bytes in use now for decoded tiles (loads in flight included), compressed tiles, loads in flight, tables. */
     int64_t decoded_bytes, compressed_bytes, in_flight_bytes, bookkeeping_bytes;
-    /** The most that these have been. */
+    /** Peaks of these. */
     int64_t peak_decoded_bytes, peak_compressed_bytes, peak_in_flight_bytes;
-    /** Tiles now: decoded, compressed, landed but not drawn yet, of those the prefetched ones. */
+    /** Tiles now: decoded, compressed, loaded but not drawn yet, and the prefetched ones of the latter. */
     int64_t decoded_tiles, compressed_tiles, unseen_tiles, unseen_prefetched_tiles;
     /** Loads in flight now. */
     int64_t loads_in_flight;
-    /** How long a load takes, an exponential mean, in nanoseconds. */
+    /** Mean duration of a load, exponentially weighted, in nanoseconds. */
     int64_t mean_load_nanoseconds;
-    /** Encoded payloads that sources handed over and that landed; of those, the ones that could not be decoded again. */
+    /** Encoded payloads that sources passed and that were kept; of those, payloads that could not be decoded. */
     int64_t encoded_payloads, undecodable_payloads;
-    /** Tiles of levels that the source does not have, made of finer ones (each is a load too); tiles that the source was
-     *  asked for to make them, beside all other loads; of those, the ones that failed for good and left a hole. */
+    /** Tiles of levels that the source does not have, made of finer ones (each is a load too); further loads from the
+     *  source to make them; of those, permanent failures, which leave a hole. */
     int64_t synthesized_tiles, synthesis_loads, synthesis_holes;
-    /** How long loads of needed tiles waited for a worker, from when a view first needed the tile, retries left out: how
-     *  many, and in nanoseconds what half, 95 % and 99 % of them did not exceed (up to 6 % too long, -1 where there was
-     *  none) and the longest. */
+    /** Waits of demand loads for a worker, from the first need of the tile, without retries: count, and in nanoseconds
+     *  the percentiles 50, 95 and 99 (up to 6 % too long, -1 if there are none) and the maximum. */
     int64_t demand_waits, demand_wait_p50, demand_wait_p95, demand_wait_p99, demand_wait_maximum;
-    /** The same for prefetches, from the first of the plans in a row that wished for the tile. */
+    /** The same for prefetches, from the first of the consecutive plans that contain the tile. */
     int64_t prefetch_waits, prefetch_wait_p50, prefetch_wait_p95, prefetch_wait_p99, prefetch_wait_maximum;
-    /** Loads in flight for longer than stuck_load_time; workers within a source's code for longer than that; how long the
-     *  oldest load in flight has taken, in nanoseconds, 0 where there is none. */
+    /** Loads in flight for longer than stuck_load_time; workers blocked in a source's code for longer than that; age of
+     *  the oldest load in flight, in nanoseconds, 0 if there is none. */
     int64_t stuck_loads, blocked_workers, oldest_load_nanoseconds;
     /** Tiles-ready callbacks that took longer than slow_callback_time, running ones included; the longest, in
      *  nanoseconds. */
@@ -995,25 +1026,25 @@ typedef struct tilecache_statistics {
     int64_t refused_viewports;
     /** Pinned tiles that are decoded now, and their bytes. */
     int64_t floor_tiles, floor_bytes;
-    /** Loads that were refused memory; their tiles are tried again after a wait, and only if the memory can be had. */
+    /** Loads that were refused memory. Their tiles are retried after a wait, and only if memory is available. */
     int64_t loads_refused;
-    /** Loads of tiles that had failed or had been refused memory before. */
+    /** Retried loads: their tiles had failed or had been refused memory. */
     int64_t loads_retried;
     /** Loads whose pixels have been drawn. */
     int64_t loads_drawn;
-    /** Prefetches that ended without pixels; prefetches in flight whose tile nobody has needed yet. */
+    /** Prefetches that ended without pixels; prefetches in flight whose tile has not been needed yet. */
     int64_t prefetch_empty, prefetches_in_flight;
-    /** The bytes of one screen's tiles if the limit is too small for them, the most of all views; else 0. */
+    /** Bytes of one screen's tiles if they exceed the limit, the maximum of all views; otherwise 0. */
     int64_t shortfall_bytes;
 } tilecache_statistics;
 
-/** Reads what a cache has done so far, all at one moment; `statistics->struct_size` is to be set. */
+/** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */
 TILECACHE_API tilecache_status tilecache_get_statistics(const tilecache_cache *cache, tilecache_statistics *statistics);
 
 /**
- * The statistics as one line for a log.
+ * Formats the statistics as one line for a log.
  *
- * @param text receives the line with a NUL at its end, cut where it does not fit; may be NULL where capacity is 0.
+ * @param text receives the line, ended by a NUL and truncated if it does not fit; may be NULL if capacity is 0.
  * @param capacity bytes at text.
  * @param length receives the bytes of the whole line without the NUL; may be NULL.
  */
@@ -1023,33 +1054,34 @@ TILECACHE_API tilecache_status tilecache_describe_statistics(
 /* ------------------------------------------------------------------------------------------------------- Recording */
 
 /**
- * Takes the text of a trace piece by piece, whole lines each time, not ended by a NUL. Called on the thread that records,
- * one call at a time, under the recorder's lock, since lines have an order: calls of recorders, and of
- * tilecache_view_update(), fail there with TILECACHE_ERROR_INVALID_ARGUMENT.
+ * Receives the text of a trace in pieces of whole lines, not ended by a NUL.
+ *
+ * Called on the recording thread, one call at a time, under the recorder's lock, since lines have an order. Recorder
+ * functions and tilecache_view_update() fail there with TILECACHE_ERROR_INVALID_ARGUMENT.
  */
 typedef void (*tilecache_text_function)(void *context, const char *text, size_t byte_count);
 
-/** What a trace says about itself, and where it goes: into memory unless a function or a file is named. */
+/** Header and destination of a trace. Default: into memory. */
 typedef struct tilecache_recorder_options {
     size_t struct_size;
-    /** The view's size in screen pixels; 0, the default, takes that of the first viewport. */
+    /** View size in screen pixels. Default: 0, that of the first viewport. */
     double viewport_width, viewport_height;
-    /** The world's size in world pixels, whole numbers; 0, the default, leaves it out. */
+    /** World size in world pixels, whole numbers. Default: 0, left out. */
     double world_width, world_height;
-    /** Pixels a side of a tile, 1 or more; 256 by default. */
+    /** Pixels a side of a tile, 1 or more. Default: 256. */
     int64_t tile_size;
-    /** Whether the world wraps horizontally; false by default. */
+    /** Whether the world wraps horizontally. Default: false. */
     int32_t wraps_x;
-    /** A file or pipe to write to, which stays the caller's and open for as long as the recorder lives; -1, the default,
-     *  for none. A pipe that nobody reads raises SIGPIPE, unless the program ignores it. */
+    /** A file or pipe to write to. It remains the caller's and must stay open as long as the recorder exists. A pipe
+     *  without a reader raises SIGPIPE, unless the program ignores it. Default: -1, none. */
     int32_t file_descriptor;
-    /** Which of several views this is, UTF-8; copied; NULL, the default, leaves it out. */
+    /** Name of the view if there are several, UTF-8; copied. Default: NULL, left out. */
     const char *view_name;
-    /** A function to write to, instead of a file; NULL by default. */
+    /** A function to write to, instead of a file. Default: NULL. */
     tilecache_text_function write;
-    /** Handed to write. */
+    /** Passed to write. */
     void *context;
-    /** Called with the context when write will not be called any more; may be NULL. */
+    /** Called with the context when write will not be called again; may be NULL. */
     tilecache_function destroy;
 } tilecache_recorder_options;
 
@@ -1057,40 +1089,42 @@ typedef struct tilecache_recorder_options {
 TILECACHE_API tilecache_status tilecache_recorder_options_init(tilecache_recorder_options *options, size_t struct_size);
 
 /**
- * Makes a recorder. One that keeps samples in memory (40 bytes each) writes the column `rotation` only where a sample was
- * rotated; one that writes as it goes always has it.
+ * Creates a recorder.
+ *
+ * If it keeps samples in memory (40 bytes each), it writes the column `rotation` only if a sample was rotated; if it
+ * writes as it goes, always.
  *
  * @param options NULL for the defaults.
- * @param recorder receives the handle, to be given back with tilecache_recorder_release().
+ * @param recorder receives the handle, to be released with tilecache_recorder_release().
  */
 TILECACHE_API tilecache_status tilecache_recorder_create(
     const tilecache_recorder_options *options, tilecache_recorder **recorder);
 
-/** Gives a recorder back; views that record with it go on. */
+/** Releases a recorder; views that use it continue to record. */
 TILECACHE_API void tilecache_recorder_release(tilecache_recorder *recorder);
 
 /**
- * Records where a view looks, for renderers that have no tilecache_view to do it.
+ * Records a viewport, for renderers without a tilecache_view.
  *
  * @param time on any clock that does not go back, in nanoseconds, or TILECACHE_TIME_NOW; the first becomes 0.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT where the viewport cannot be drawn or the time is not later than the last; it
- *         is counted and not recorded.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the viewport cannot be drawn or the time is not later than the last; the
+ *        viewport is then counted and not recorded.
  */
 TILECACHE_API tilecache_status tilecache_recorder_record(
     tilecache_recorder *recorder, const tilecache_viewport *viewport, int64_t time);
 
-/** What became of the viewports that a recorder was given. */
+/** Counts of the viewports that a recorder received. */
 typedef struct tilecache_recorder_counts {
     size_t struct_size;
     /** Samples in the trace. */
     int64_t recorded;
-    /** Left out because they were not later than the one before. */
+    /** Viewports left out because they were not later than the one before. */
     int64_t out_of_order;
-    /** Left out because they cannot be drawn. */
+    /** Viewports left out because they cannot be drawn. */
     int64_t undrawable;
-    /** Samples in the trace whose view had another size than the header says. */
+    /** Samples in the trace whose view size differs from the header's. */
     int64_t resized;
-    /** errno of the first write to the file descriptor that failed, after which nothing more is written; 0 for none. */
+    /** errno of the first failed write to the file descriptor, after which nothing is written; 0 for none. */
     int32_t write_error;
     int32_t reserved;
 } tilecache_recorder_counts;
@@ -1100,8 +1134,9 @@ TILECACHE_API tilecache_status tilecache_recorder_get_counts(
     const tilecache_recorder *recorder, tilecache_recorder_counts *counts);
 
 /**
- * The trace so far as text: a header without samples in a recorder that writes as it goes. Parameters as
- * tilecache_describe_statistics(); the trace may have grown when it is asked for a second time.
+ * Reads the trace so far as text; only the header if the recorder writes as it goes.
+ *
+ * Parameters as tilecache_describe_statistics(). The trace may have grown by the next call.
  */
 TILECACHE_API tilecache_status tilecache_recorder_get_text(
     const tilecache_recorder *recorder, char *text, size_t capacity, size_t *length);

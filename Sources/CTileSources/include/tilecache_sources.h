@@ -1,9 +1,9 @@
 /**
- * tilecache_sources.h: layers of a TileCache whose tiles come from files and servers, by address.
+ * Layers of a TileCache whose tiles come from files and servers, by address.
  *
- * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It has all functions of tilecache.h
- * besides these, and takes the place of libtilecache: a program that links both gets TILECACHE_ERROR_INVALID_ARGUMENT
- * from the functions below. The rules of tilecache.h hold here, too. Docs/Sources.md describes the sources.
+ * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It contains all functions of tilecache.h
+ * and replaces libtilecache: in a program that links both, the functions below return TILECACHE_ERROR_INVALID_ARGUMENT.
+ * The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources.
  */
 #ifndef TILECACHE_SOURCES_H
 #define TILECACHE_SOURCES_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** How the tiles of an address are read; tilecache_source_layer_options_init() fills in the defaults. */
+/** How the tiles of an address are read. tilecache_source_layer_options_init() fills in the defaults. */
 typedef struct tilecache_source_layer_options {
     size_t struct_size;
     /** TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8. Default: TILECACHE_FORMAT_RGBA8. */
@@ -25,9 +25,9 @@ typedef struct tilecache_source_layer_options {
     int32_t keeps_encoded;
     /** Whether the world repeats horizontally. Default: false. */
     int32_t wraps_x;
-    /** Pixels a side of a tile, 16 to 4096. Default: 0, what the source says; 256 for servers and images. */
+    /** Pixels a side of a tile, 16 to 4096. Default: 0, as the source declares; 256 for servers and images. */
     int64_t tile_size;
-    /** The zooms that a server has, 0 to 30; the first is level 0. Other sources know theirs. Default: 0 and 9. */
+    /** Zooms of a server, 0 to 30; the first is level 0. Ignored for other sources. Default: 0 and 9. */
     int32_t minimum_zoom, maximum_zoom;
     /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
     const char *headers;
@@ -55,22 +55,22 @@ TILECACHE_API tilecache_status tilecache_add_source_layer(
     const tilecache_source_layer_options *options,
     tilecache_layer *layer);
 
-/** What a layer of tilecache_add_source_layer() covers, and what its source has done so far. */
+/** Extent of a layer of tilecache_add_source_layer(), and the counts of its source. */
 typedef struct tilecache_source_layer_info {
     size_t struct_size;
-    /** In world pixels, which are those of the finest level. */
+    /** World size in world pixels, which are those of the finest level. */
     double world_width, world_height;
-    /** The part of the world that is known to have tiles; all of it if nothing is known. */
+    /** Part of the world that is known to have tiles; all of it if nothing is known. */
     tilecache_rectangle contents;
-    /** Levels. */
+    /** Number of levels. */
     int64_t level_count;
-    /** Tiles that the source was asked for; those of them that do not exist. */
+    /** Tiles requested from the source; of those, tiles that do not exist. */
     int64_t loads, absent;
-    /** Failures. Of a server each failed attempt counts. */
+    /** Failures. For a server, each failed attempt counts. */
     int64_t failures;
 } tilecache_source_layer_info;
 
-/** Reads what is known of a layer of tilecache_add_source_layer(); `info->struct_size` is to be set. */
+/** Reads the extent and the counts of a layer of tilecache_add_source_layer(). Set `info->struct_size` first. */
 TILECACHE_API tilecache_status tilecache_source_layer_get_info(
     const tilecache_cache *cache, tilecache_layer layer, tilecache_source_layer_info *info);
 

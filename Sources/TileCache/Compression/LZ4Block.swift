@@ -6,10 +6,10 @@
 
 /// Raw LZ4 blocks: Apple's Compression if it can be imported, else the system's liblz4. The format is the same.
 enum LZ4Block {
-    /// The largest input of one block, as in lz4.h.
+    /// Maximum input of one block, as in lz4.h.
     static let maximumInput = 0x7E00_0000
 
-    /// The largest block that an input of `count` bytes can become, as `LZ4_compressBound`.
+    /// Maximum size of a block of `count` bytes, as `LZ4_compressBound`.
     static func bound(_ count: Int) -> Int { count + count / 255 + 16 }
 
     /// Bytes of scratch memory, 16-byte aligned, that `compress` needs.
@@ -24,7 +24,7 @@ enum LZ4Block {
         #endif
     }
 
-    /// Compresses `source` into `target`; the bytes of the block, or 0 if it does not fit.
+    /// Compresses `source` into `target`; returns the bytes of the block, or 0 if it does not fit.
     static func compress(
         _ source: UnsafeBufferPointer<UInt8>,
         into target: UnsafeMutableBufferPointer<UInt8>,
@@ -47,7 +47,7 @@ enum LZ4Block {
         #endif
     }
 
-    /// Whether `block` is one of exactly `count` bytes, which are written to `target` then.
+    /// Decompresses a block into `target`; returns whether it has exactly `count` bytes.
     static func decompress(
         _ block: UnsafeRawBufferPointer,
         into target: UnsafeMutableRawPointer,

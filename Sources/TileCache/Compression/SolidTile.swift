@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-/// Tiles of a single colour: sea, paper, transparency. They cost eight bytes and no compression.
+/// Tiles of a single colour, such as sea, paper or transparency. They cost eight bytes and no compression.
 package enum SolidTile {
-    /// Eight bytes which, repeated, are the whole tile; `nil` when the tile is not of one colour.
+    /// Eight bytes whose repetition is the whole tile; `nil` if the tile has several colours.
     ///
-    /// A tile is compared with itself one pixel further on, which stops at the first pixel that differs.
-    /// Opaque payloads are compared in units of eight bytes: what their units mean is not known here.
+    /// Compares the tile with itself one pixel further on, up to the first difference. Opaque payloads are compared in
+    /// units of eight bytes, whatever their meaning.
     package static func pattern(of pixels: UnsafeRawBufferPointer, format: TilePixelFormat) -> UInt64? {
         let period = format.bytesPerPixel ?? 8
         guard let base = pixels.baseAddress, pixels.count >= period else { return nil }
@@ -19,7 +19,7 @@ package enum SolidTile {
         return repeated(firstPixel(of: pixels, byteCount: period), byteCount: period)
     }
 
-    /// Writes a tile of one colour.
+    /// Fills a tile with one colour.
     package static func fill(_ pixels: UnsafeMutableRawBufferPointer, with pattern: UInt64) {
         guard let base = pixels.baseAddress else { return }
         let words = pixels.count / 8
@@ -29,7 +29,7 @@ package enum SolidTile {
         }
     }
 
-    /// The first pixel in the low bytes.
+    /// The first pixel, in the low bytes.
     static func firstPixel(of pixels: UnsafeRawBufferPointer, byteCount: Int) -> UInt64 {
         var value: UInt64 = 0
         for index in 0..<min(byteCount, pixels.count, 8) { value |= UInt64(pixels[index]) << (index * 8) }

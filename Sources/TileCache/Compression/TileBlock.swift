@@ -1,35 +1,37 @@
 import CTileKernels
 
-/// Why a compressed tile could not be turned back into pixels: the tile is to be loaded again.
+/// Reason why a block cannot be decompressed: the tile is loaded again.
 package enum BlockError: Error, Equatable {
-    /// Shorter than a header, or the header does not begin as one of this version.
+    /// The bytes are shorter than a header, or do not begin with that of this version.
     case notABlock
-    /// The header speaks of another size, format or filter than the tile has.
+    /// The header has another size, format or filter than the tile.
     case mismatch
     /// The bytes are not those that were stored.
     case checksum
-    /// LZ4 could not read the payload.
+    /// The payload is not valid LZ4.
     case payload
-    /// The tile is larger than what the codec was made for.
+    /// The tile is larger than the codec's maximum.
     case tooLarge
 }
 
-/// The head of a compressed tile, before its LZ4 payload. Blocks live in memory only, in the byte order of the
-/// machine; the version guards against blocks that a source has kept.
+/// Header of a compressed tile, before its LZ4 payload.
+///
+/// Blocks exist in memory only, in the byte order of the machine; the version guards against blocks that a source has
+/// kept.
 ///
 /// | bytes | meaning |
 /// | --- | --- |
 /// | 0 ..< 3 | "TCB" |
 /// | 3 | version |
 /// | 4 | filter |
-/// | 5 | planes that are stored, one bit each; the others are zeros |
+/// | 5 | stored planes, one bit each; the others are zeros |
 /// | 6 ..< 8 | 0 |
 /// | 8 ..< 12 | bytes of the tile's pixels |
 /// | 12 ..< 16 | bytes of the payload |
-/// | 16 ..< 24 | the first pixel, from which the filters predict |
+/// | 16 ..< 24 | the first pixel, which the filters predict from |
 /// | 24 ..< 32 | checksum of the above, the tile's width, height and format, and the payload |
 struct TileBlock: Equatable {
-    /// The bytes of a header; the payload follows at an address that is as aligned as the block is.
+    /// Size of a header; the payload has the alignment of the block.
     static let headerByteCount = 32
     private static let magic: UInt32 = 0x0142_4354
 
@@ -39,7 +41,7 @@ struct TileBlock: Equatable {
     var payloadByteCount: Int
     var firstPixel: UInt64
 
-    /// Writes the header in front of a payload that is already in place.
+    /// Writes the header before a payload that is in place.
     func seal(_ block: UnsafeMutableRawPointer, width: Int, height: Int, format: TilePixelFormat) {
         let words = self.words
         block.storeBytes(of: words.0, as: UInt64.self)
@@ -50,8 +52,8 @@ struct TileBlock: Equatable {
         block.storeBytes(of: sum, toByteOffset: 24, as: UInt64.self)
     }
 
-    /// Reads and checks a header and the payload behind it. What this lets through was written by ``seal``, save for
-    /// damage that a 64-bit checksum misses; decoding is safe even then.
+    /// Reads and checks a header and its payload. Accepts only what ``seal`` wrote, except damage that a 64-bit
+    /// checksum misses; decoding is safe even then.
     init(
         checking block: UnsafeRawBufferPointer,
         width: Int,
@@ -92,7 +94,7 @@ struct TileBlock: Equatable {
         return (word0, UInt64(rawByteCount) | UInt64(payloadByteCount) << 32, firstPixel)
     }
 
-    /// Each step can be undone, so that a change in any one word is never lost.
+    /// Each step is invertible, so that a change in any one word is never lost.
     private func checksum(
         of payload: UnsafeRawBufferPointer,
         width: Int,
@@ -112,7 +114,7 @@ struct TileBlock: Equatable {
 }
 
 extension TilePixelFormat {
-    /// Tells formats of equal size apart, so that a block never passes for one of another layer's format.
+    /// Distinguishes formats of equal size, so that a block is never accepted for another layer's format.
     fileprivate var checksumTag: UInt64 {
         switch self {
         case .rgba8: 1

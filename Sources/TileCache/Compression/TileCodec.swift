@@ -8,44 +8,44 @@ import CTileKernels
     import Darwin
 #endif
 
-/// What compressing a tile came to.
+/// Result of compressing a tile.
 package enum CompressedTile {
-    /// Eight bytes which, repeated, are the tile: nothing else need be kept (``SolidTile/fill(_:with:)``).
+    /// Eight bytes whose repetition is the tile; nothing else is kept (``SolidTile/fill(_:with:)``).
     case solid(UInt64)
     /// A block, in the codec's own memory until its next call.
     case block(UnsafeRawBufferPointer)
-    /// Not worth compressing: the caller keeps the pixels themselves or drops the tile.
+    /// Not worth compressing: keep the pixels or evict the tile.
     case raw
 }
 
-/// Why a codec could not be made.
+/// Reason why a codec cannot be created.
 package enum TileCodecError: Error, Equatable {
-    /// LZ4 takes no more than this many bytes at once, and a tile has to be larger than nothing.
+    /// The tile is empty or exceeds LZ4's maximum input.
     case tileSize(bytes: Int, limit: Int)
-    /// The system did not give this much memory.
+    /// The system denied the memory.
     case memory(bytes: Int)
 }
 
-/// Compresses tiles and back: filter and LZ4, with the scratch memory that both need.
+/// Compresses and decompresses tiles with filter and LZ4, with the scratch memory that both need.
 ///
-/// One for each worker, never shared between threads; its ``scratchByteCount`` is part of the cache's budget.
+/// One for each worker, never shared between threads; its ``scratchByteCount`` counts against the cache's limit.
 package final class TileCodec {
-    /// The largest tile that this codec takes.
+    /// Size of the largest tile that this codec accepts.
     package let maximumTileBytes: Int
-    /// All memory that the codec holds.
+    /// All memory of the codec.
     package let scratchByteCount: Int
 
-    /// Addresses of its own: what the allocator once had at this size it would keep for other uses, uncounted.
+    /// A region of its own: the allocator would keep freed memory of this size for other uses, uncounted.
     private let scratch: MemoryRegion
-    /// Pixels that are filtered, but not yet or no longer compressed.
+    /// Filtered pixels, before compression or after decompression.
     private let planes: UnsafeMutablePointer<UInt8>
-    /// Where a block is built: a header and LZ4's worst case.
+    /// Memory to build a block in: a header and LZ4's worst case.
     private let block: UnsafeMutableRawPointer
     private let blockCapacity: Int
     private let lz4State: UnsafeMutableRawPointer
 
-    /// Blocks larger than 15/16 of the pixels are not kept: less is saved than the pages of the compressed tier lose
-    /// to rounding, and every later hit would have to pay for decompression.
+    /// Blocks larger than 15/16 of the pixels are not kept: the pages of the compressed tier lose more to rounding, and
+    /// every hit costs a decompression.
     package static func keeps(blockByteCount: Int, of rawByteCount: Int) -> Bool {
         blockByteCount <= rawByteCount - rawByteCount / 16
     }
@@ -69,8 +69,9 @@ package final class TileCodec {
         self.maximumTileBytes = maximumTileBytes
     }
 
-    /// Compresses a tile whose rows are packed; what is returned is valid until the next call.
-    /// A tile that is larger than this codec's, or not of the size that its format says, is left raw.
+    /// Compresses a tile with packed rows. The result is valid until the next call.
+    ///
+    /// A tile larger than the codec's maximum, or of another size than its format requires, stays raw.
     package func compress(
         _ pixels: UnsafeRawBufferPointer,
         width: Int,
@@ -85,7 +86,7 @@ package final class TileCodec {
         return compress(pixels, width: width, height: height, format: format, filter: filter)
     }
 
-    /// Compresses with a filter that was chosen elsewhere (tests and measurements).
+    /// Compresses with a given filter, for tests and measurements.
     func compress(
         _ pixels: UnsafeRawBufferPointer,
         width: Int,
@@ -127,9 +128,9 @@ package final class TileCodec {
         return .block(UnsafeRawBufferPointer(start: block, count: byteCount))
     }
 
-    /// Turns a block back into pixels, whose rows are packed.
+    /// Decompresses a block to pixels with packed rows.
     ///
-    /// A damaged block throws; the pixels then hold anything.
+    /// Throws for a damaged block; the pixels are then undefined.
     package func decompress(
         _ block: UnsafeRawBufferPointer,
         into pixels: UnsafeMutableRawBufferPointer,
@@ -159,8 +160,8 @@ package final class TileCodec {
         )
     }
 
-    /// Puts the parts of a block together in the codec's own memory; `nil` where they are larger than any block that it
-    /// makes. The result is valid until the next call.
+    /// Joins the parts of a block in the codec's own memory; `nil` if they exceed its largest block. The result is
+    /// valid until the next call.
     package func gather(_ parts: [(start: UnsafeRawPointer, count: Int)]) -> UnsafeRawBufferPointer? {
         var count = 0
         for part in parts {
@@ -179,8 +180,8 @@ package final class TileCodec {
         guard LZ4Block.decompress(payload, into: target, count: byteCount, scratch: lz4State) else { throw .payload }
     }
 
-    /// Moves the planes that hold anything together and returns their bytes. A picture without transparency, or
-    /// without colour, has its empty planes at the end, so that there is seldom anything to move.
+    /// Joins the planes that are not empty and returns their bytes. A picture without transparency, or without colour,
+    /// has its empty planes at the end, so that there is seldom anything to move.
     private func gatherPlanes(_ mask: UInt32, planeByteCount: Int) -> Int {
         var stored = 0
         var rest = mask

@@ -1,26 +1,25 @@
 import CTileKernels
 
-/// How four pixels become one where the cache makes coarser levels itself.
+/// How the cache averages four pixels to one for coarser levels.
 ///
-/// In all of them whole numbers are rounded to the nearest, halves up; straight colours are weighted with their alpha,
-/// so that what cannot be seen does not shine through; premultiplied ones are averaged as they are.
+/// Integers are rounded to the nearest, halves up. Straight colours are weighted with their alpha, so that invisible
+/// colours do not contribute; premultiplied ones are averaged as they are.
 public enum TileDownsampling: Hashable, Sendable {
-    /// Numbers are averaged as they are stored: fast, and right for data. 16-bit numbers count as unsigned, half floats
-    /// are not understood.
+    /// Averages values as stored: fast, and right for data. 16-bit values are unsigned; half floats are not supported.
     case linear
-    /// ``TilePixelFormat/gray16`` holds numbers with a sign, as elevation may; other formats as with ``linear``.
+    /// As ``linear``, but ``TilePixelFormat/gray16`` is signed, as for elevation.
     case linearSigned
-    /// Colours are sRGB and averaged as the light that they stand for: fine bright lines on dark ground keep their
-    /// weight. For formats of 8 bits a channel only, and some ten times slower.
+    /// Averages sRGB colours as linear light, which keeps the weight of fine bright lines on dark ground. For formats
+    /// of 8 bits a channel only, and some ten times slower.
     case sRGB
 }
 
-/// Halves images of one kind of pixel.
+/// Halves images of one pixel format.
 package struct ImageHalver: Sendable {
     package let bytesPerPixel: Int
     private let mean: tk_mean
 
-    /// `nil` where pixels of the format cannot be averaged so.
+    /// Creates a halver; `nil` if the format cannot be averaged that way.
     package init?(format: TilePixelFormat, alpha: TileAlphaMode, downsampling: TileDownsampling) {
         guard let bytes = format.bytesPerPixel else { return nil }
         bytesPerPixel = bytes
@@ -40,7 +39,7 @@ package struct ImageHalver: Sendable {
         }
     }
 
-    /// As the other, by the automatic or by the portable path: for benchmarks.
+    /// As the other, by the automatic or by the portable path, for benchmarks.
     package func halve(
         _ pixels: UnsafeRawBufferPointer,
         width: Int,
@@ -63,13 +62,13 @@ package struct ImageHalver: Sendable {
         )
     }
 
-    /// Halves an image; half a pixel counts as one, and beyond an odd edge the last column or row counts twice.
+    /// Halves an image; sizes are rounded up, and beyond an odd edge the last column or row counts twice.
     ///
     /// - Parameters:
     ///   - pixels: `height` rows of `width` pixels, `stride` bytes apart.
-    ///   - target: room for the half of it, `targetStride` bytes apart; `pixels` itself with the same stride, or memory
-    ///     that does not overlap.
-    ///   - path: what the processor can unless given.
+    ///   - target: Receives the half, with rows `targetStride` bytes apart; `pixels` itself with the same stride, or
+    ///     memory that does not overlap.
+    ///   - path: Default: the best that the processor supports.
     func halve(
         _ pixels: UnsafeRawPointer,
         stride: Int,
@@ -93,15 +92,15 @@ package struct ImageHalver: Sendable {
     }
 }
 
-/// The transfer function of sRGB (IEC 61966-2-1) as tables.
+/// Transfer function of sRGB (IEC 61966-2-1) as tables.
 private enum SRGB {
-    /// Written once and never again.
+    /// Written once.
     nonisolated(unsafe) static let gamma: UnsafePointer<tk_gamma> = {
-        // A bit below 2^28, and such that the dark values, where light is proportional, are whole numbers: means that lie
-        // just between two values are common there, and must not depend on how a table was rounded.
+        // Slightly below 2^28, and such that the dark values, where light is proportional, are integers: means halfway
+        // between two values are common there, and must not depend on a table's rounding.
         let brightest = 255 * 12.92 * 81_470
         let linear = (0..<256).map { UInt32((light(of: Double($0) / 255) * brightest).rounded()) }
-        // A mean belongs to the value that is nearest once it is encoded: the bounds lie at the halves between values.
+        // A mean maps to the nearest encoded value: the bounds are halfway between values.
         let threshold = (0..<256).map { value -> UInt32 in
             value == 0 ? 0 : UInt32((4 * brightest * light(of: (Double(value) - 0.5) / 255) - 1e-6).rounded(.up))
         }

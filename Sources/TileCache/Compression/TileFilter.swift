@@ -1,12 +1,12 @@
 import CTileKernels
 
-/// What is done to a tile's pixels before LZ4, to make them easier for it; recorded in each block.
+/// Filter of a tile's pixels before LZ4, which improves compression; recorded in each block.
 enum TileFilter: UInt8, CaseIterable {
-    /// The pixels as they are: maps and other drawings, whose repeated pixels LZ4 finds by itself.
+    /// No filter: maps and other drawings, whose repeated pixels LZ4 finds by itself.
     case none = 0
     /// Four 8-bit channels: green subtracted from red and blue, the row above from each row, split into planes.
     case greenUp8 = 1
-    /// Four 16-bit channels: the same, small differences folded into the low bytes.
+    /// Four 16-bit channels: the same, with small differences folded into the low bytes.
     case greenUp16 = 2
     /// One 8-bit channel: the row above subtracted.
     case up8 = 3
@@ -14,10 +14,10 @@ enum TileFilter: UInt8, CaseIterable {
     case gradient16 = 4
     /// One 32-bit channel: the same on the bits of floats as integers.
     case gradient32 = 5
-    /// One 32-bit channel: the same on each byte for itself, for floats that hold whole numbers.
+    /// One 32-bit channel: the same on each byte by itself, for floats that are integers.
     case gradientBytes32 = 6
 
-    /// The planes that the filter makes, and how many bytes of a pixel each of them takes: one.
+    /// Number of planes, each of one byte of a pixel.
     var planeCount: Int {
         switch self {
         case .none: 0
@@ -28,10 +28,10 @@ enum TileFilter: UInt8, CaseIterable {
         }
     }
 
-    /// The filter as the kernels name it; `nil` for none.
+    /// The filter of the kernels; `nil` for none.
     var kernel: tk_filter? { self == .none ? nil : tk_filter(rawValue: UInt32(rawValue)) }
 
-    /// Whether a block of this format may name this filter: anything else is damage.
+    /// Whether a block of this format may have this filter; otherwise it is damaged.
     func applies(to format: TilePixelFormat) -> Bool {
         switch self {
         case .none: true
@@ -39,14 +39,14 @@ enum TileFilter: UInt8, CaseIterable {
         }
     }
 
-    /// Chooses by a look at every eighth row; trying filters out would cost more than it saves.
+    /// Chooses a filter from every eighth row, since trying them out would cost more than it saves.
     ///
-    /// - Where more than 60 % of pixels equal their left neighbour, pictures are drawings and want no filter
-    ///   (within 0.3 % of the better choice over all measured classes).
-    /// - 16-bit grey may be a drawing as well; elevation with wide plains is not one: its other differences are small.
-    /// - Floats whose lowest byte is always zero are whole numbers or simple fractions: their exponents jump, which
-    ///   an integer gradient smears over all four bytes and the bytewise one does not (2.57 against 2.09). For all
-    ///   other elevation the integer gradient wins (1.71 against 1.53 and 1.46 against 1.40).
+    /// - If more than 60 % of pixels equal their left neighbour, the tile is a drawing and gets no filter (within 0.3 %
+    ///   of the better choice over all measured classes).
+    /// - 16-bit grey may be a drawing as well, but elevation with wide plains is not: its other differences are small.
+    /// - Floats whose lowest byte is always zero are integers or simple fractions: their exponents jump, which an
+    ///   integer gradient spreads over all four bytes and the bytewise one does not (2.57 against 2.09). For all other
+    ///   elevation the integer gradient is better (1.71 against 1.53 and 1.46 against 1.40).
     static func choose(
         for pixels: UnsafeRawBufferPointer,
         width: Int,
@@ -78,6 +78,6 @@ enum TileFilter: UInt8, CaseIterable {
 }
 
 extension TilePixelFormat {
-    /// Whether a pixel is four bytes of which three are colours.
+    /// Whether a pixel has four bytes, three of them colours.
     fileprivate var hasColorBytes: Bool { self == .rgba8 || self == .bgra8 }
 }

@@ -1,4 +1,4 @@
-/// How the pixels of a layer's tiles are laid out in memory.
+/// Pixel format of a layer's tiles.
 public enum TilePixelFormat: Hashable, Sendable {
     /// Four bytes a pixel: red, green, blue, alpha.
     case rgba8
@@ -6,13 +6,13 @@ public enum TilePixelFormat: Hashable, Sendable {
     case bgra8
     /// One byte a pixel.
     case gray8
-    /// Two bytes a pixel: one little-endian unsigned (or signed) 16-bit number, as elevation has it.
+    /// Two bytes a pixel: one little-endian unsigned (or signed) 16-bit number, such as elevation.
     case gray16
     /// Eight bytes a pixel: four little-endian 16-bit channels, integer or half float.
     case rgba16
     /// Four bytes a pixel: one little-endian 32-bit float.
     case float32
-    /// A payload of fixed size that only the renderer understands (a compressed texture): never filtered.
+    /// A payload of fixed size that only the renderer interprets (a compressed texture); never filtered.
     case opaque(bytesPerTile: Int)
 
     /// Bytes a pixel; `nil` for opaque payloads.
@@ -26,7 +26,7 @@ public enum TilePixelFormat: Hashable, Sendable {
         }
     }
 
-    /// The bytes of a tile of this format, rows packed; `nil` where the size overflows or is not positive.
+    /// Bytes of a tile of this format, rows packed; `nil` if the size overflows or is not positive.
     public func byteCount(width: Int, height: Int) -> Int? {
         guard width > 0, height > 0 else { return nil }
         if case .opaque(let bytes) = self { return bytes > 0 ? bytes : nil }
@@ -36,11 +36,11 @@ public enum TilePixelFormat: Hashable, Sendable {
     }
 }
 
-/// What the alpha channel of a layer's pixels means.
+/// Meaning of the alpha channel of a layer's pixels.
 public enum TileAlphaMode: Hashable, Sendable {
-    /// Colours are stored as they are, alpha beside them.
+    /// Colours are not multiplied by alpha.
     case straight
-    /// Colours are stored multiplied by alpha.
+    /// Colours are multiplied by alpha.
     case premultiplied
     /// There is no alpha, or it is to be ignored.
     case ignored

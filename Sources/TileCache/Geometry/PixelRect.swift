@@ -1,11 +1,11 @@
 /// A point in the world plane, in world pixels.
 public struct WorldPoint: Hashable, Sendable {
-    /// The horizontal position in world pixels, growing to the right.
+    /// Horizontal position in world pixels, increasing to the right.
     public var x: Double
-    /// The vertical position in world pixels, growing downwards.
+    /// Vertical position in world pixels, increasing downwards.
     public var y: Double
 
-    /// Makes a point from its two positions in world pixels.
+    /// Creates a point from its positions in world pixels.
     @inlinable
     public init(x: Double, y: Double) {
         self.x = x
@@ -13,9 +13,9 @@ public struct WorldPoint: Hashable, Sendable {
     }
 }
 
-/// A rectangle, half open: the right and the bottom edge do not belong to it.
+/// A rectangle, without its right and bottom edges.
 ///
-/// Used in world pixels for what a placement covers and in tile pixels for the part of a tile that is drawn.
+/// In world pixels for the area that a placement covers, in tile pixels for the part of a tile that is drawn.
 public struct PixelRect: Hashable, Sendable {
     /// The left edge.
     public var minX: Double
@@ -26,7 +26,7 @@ public struct PixelRect: Hashable, Sendable {
     /// The bottom edge, not included.
     public var maxY: Double
 
-    /// Makes a rectangle from its edges.
+    /// Creates a rectangle from its edges.
     @inlinable
     public init(minX: Double, minY: Double, maxX: Double, maxY: Double) {
         self.minX = minX
@@ -35,16 +35,16 @@ public struct PixelRect: Hashable, Sendable {
         self.maxY = maxY
     }
 
-    /// The width; negative where the edges are reversed.
+    /// Width; negative if the edges are reversed.
     @inlinable public var width: Double { maxX - minX }
-    /// The height; negative where the edges are reversed.
+    /// Height; negative if the edges are reversed.
     @inlinable public var height: Double { maxY - minY }
-    /// The area, 0 where the rectangle is empty.
+    /// Area; 0 if the rectangle is empty.
     @inlinable public var area: Double { isEmpty ? 0 : width * height }
-    /// Whether it holds no point.
+    /// Whether it contains no point.
     @inlinable public var isEmpty: Bool { !(maxX > minX && maxY > minY) }
 
-    /// The common part of two rectangles; empty where they only touch.
+    /// Intersection of two rectangles; empty if they only touch.
     @inlinable
     public func intersection(_ other: PixelRect) -> PixelRect {
         PixelRect(

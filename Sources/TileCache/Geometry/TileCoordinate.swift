@@ -1,7 +1,7 @@
-/// Where a tile lies in its layer's pyramid.
+/// Position of a tile in its layer's pyramid.
 ///
-/// Level 0 is the coarsest; row 0 is at the top, as in the z/x/y of web maps. Columns of a wrapping world are always
-/// given in `0 ..< columns`, whatever copy of the world is on screen.
+/// Level 0 is the coarsest; row 0 is at the top, as in the z/x/y of web maps. Columns of a wrapping world are always in
+/// `0 ..< columns`, whatever copy of the world is on screen.
 public struct TileCoordinate: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The pyramid level, 0 the coarsest.
     public var level: Int
@@ -10,7 +10,7 @@ public struct TileCoordinate: Hashable, Sendable, Comparable, CustomStringConver
     /// The row, 0 at the top edge of the world.
     public var row: Int
 
-    /// Makes a coordinate; nothing is checked until it meets a pyramid.
+    /// Creates a coordinate without checking it.
     @inlinable
     public init(level: Int, column: Int, row: Int) {
         self.level = level
@@ -18,7 +18,7 @@ public struct TileCoordinate: Hashable, Sendable, Comparable, CustomStringConver
         self.row = row
     }
 
-    /// Orders by level, then row, then column: the order in which a screen is read.
+    /// Orders by level, then row, then column, which is reading order.
     public static func < (a: TileCoordinate, b: TileCoordinate) -> Bool {
         if a.level != b.level { return a.level < b.level }
         if a.row != b.row { return a.row < b.row }

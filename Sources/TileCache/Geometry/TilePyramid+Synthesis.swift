@@ -1,15 +1,15 @@
-/// Pyramids whose coarse levels the cache makes itself.
 extension TilePyramid {
-    /// The same world with its finest levels only: how far out a view may zoom before tiles are drawn smaller than they
-    /// are, and with ``LayerOptions/synthesizedLevels`` how deep the cache goes to make a tile. The finest level keeps its
-    /// tiles; the coarsest of those that stay is level 0.
+    /// The same world with its finest levels only. The coarsest remaining level is level 0.
     ///
-    /// - Parameter count: how many levels stay; kept within 1 and the number there are.
+    /// Limits how far a view can zoom out before tiles are drawn reduced and, with ``LayerOptions/synthesizedLevels``,
+    /// the number of tiles that one tile is made of.
+    ///
+    /// - Parameter count: Number of levels to keep, clamped to 1 and the number there are.
     public func keepingFinestLevels(_ count: Int) -> TilePyramid {
         TilePyramid(self, levels: Array(levels.suffix(max(count, 1))))
     }
 
-    /// Why so many of the coarsest levels cannot be made by halving; `nil` where they can.
+    /// Explains why the coarsest levels cannot be made by halving; `nil` if they can.
     func obstacle(toSynthesizing count: Int) -> String? {
         guard count >= 0, count < levels.count else {
             return "0 to \(levels.count - 1) of its levels can be made, one less than there are, not \(count)"
@@ -25,7 +25,7 @@ extension TilePyramid {
                     + "of the same size and origin, and no border"
             }
         }
-        // A tile of the source must leave whole pixels in what is made of it.
+        // A tile of the source must leave whole pixels in the tiles made of it.
         let (width, height) = (levels[count].tileWidth, levels[count].tileHeight)
         let possible = min(width.trailingZeroBitCount, height.trailingZeroBitCount)
         return count <= possible

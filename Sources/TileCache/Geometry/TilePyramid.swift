@@ -1,18 +1,18 @@
 /// One resolution of a layer: a grid of equal tiles over the world.
 public struct PyramidLevel: Hashable, Sendable {
-    /// The width of this level in its own pixels.
+    /// Width of this level in its own pixels.
     public let width: Int
-    /// The height of this level in its own pixels.
+    /// Height of this level in its own pixels.
     public let height: Int
-    /// The drawn width of a tile in pixels, border not included.
+    /// Drawn width of a tile in pixels, without the border.
     public let tileWidth: Int
-    /// The drawn height of a tile in pixels, border not included.
+    /// Drawn height of a tile in pixels, without the border.
     public let tileHeight: Int
     /// World pixels a side that one pixel of this level covers; 1 at full resolution, larger on coarser levels.
     public let worldPixelsPerPixel: Double
-    /// Where the top left corner of tile (0, 0) lies in the world.
+    /// World coordinates of the top left corner of tile (0, 0).
     public let origin: WorldPoint
-    /// Pixels around each tile that the source delivers and nobody draws (overlap); 0 unless given.
+    /// Pixels around each tile that the source delivers and that are not drawn (overlap). Default: 0.
     public let border: Int
 
     /// Columns of tiles; the last one may be cut.
@@ -24,16 +24,16 @@ public struct PyramidLevel: Hashable, Sendable {
     package let tileSpanX: Double
     package let tileSpanY: Double
 
-    /// Makes a level; ``TilePyramid/init(worldWidth:worldHeight:wrapsX:levels:)`` checks it.
+    /// Creates a level; ``TilePyramid/init(worldWidth:worldHeight:wrapsX:levels:)`` checks it.
     ///
     /// - Parameters:
-    ///   - width: of the level in its own pixels, 1 or more.
-    ///   - height: of the level in its own pixels, 1 or more.
-    ///   - tileWidth: drawn pixels, 1 or more.
-    ///   - tileHeight: drawn pixels, 1 or more.
-    ///   - worldPixelsPerPixel: larger than 0.
-    ///   - origin: of tile (0, 0) in world pixels; the world's corner unless given.
-    ///   - border: undrawn pixels around each tile, 0 or more; 0 unless given.
+    ///   - width: Width of the level in its own pixels, 1 or more.
+    ///   - height: Height of the level in its own pixels, 1 or more.
+    ///   - tileWidth: Drawn pixels, 1 or more.
+    ///   - tileHeight: Drawn pixels, 1 or more.
+    ///   - worldPixelsPerPixel: Larger than 0.
+    ///   - origin: World coordinates of tile (0, 0). Default: the world's corner.
+    ///   - border: Undrawn pixels around each tile, 0 or more. Default: 0.
     public init(
         width: Int,
         height: Int,
@@ -56,37 +56,37 @@ public struct PyramidLevel: Hashable, Sendable {
         tileSpanY = Double(tileHeight) * worldPixelsPerPixel
     }
 
-    /// The pixels that a source delivers for one tile, border included.
+    /// Pixels a row that a source delivers for one tile, border included.
     public var pixelWidth: Int { tileWidth + 2 * border }
-    /// The pixels that a source delivers for one tile, border included.
+    /// Rows that a source delivers for one tile, border included.
     public var pixelHeight: Int { tileHeight + 2 * border }
 }
 
 /// The levels of a layer, coarsest first, and the world that they cover.
 ///
-/// A pyramid is a table: the usual one of powers of two is only the convenient way to make it. Slides with steps of
-/// four, odd tile matrices and single-level images are tables too.
+/// Any table of levels is valid: powers of two (``powerOfTwo(worldWidth:worldHeight:tileSize:wrapsX:border:)``), slides
+/// with steps of four, odd tile matrices, single-level images.
 public struct TilePyramid: Hashable, Sendable {
-    /// The most levels of a pyramid.
+    /// Maximum number of levels of a pyramid.
     public static let maximumLevelCount = 64
-    /// The most columns or rows of a level, 2^40.
+    /// Maximum number of columns or rows of a level, 2^40.
     public static let maximumGridSide = 1 << 40
 
-    /// The width of the world in world pixels.
+    /// Width of the world in world pixels.
     public let worldWidth: Double
-    /// The height of the world in world pixels.
+    /// Height of the world in world pixels.
     public let worldHeight: Double
-    /// Whether the world repeats to the left and to the right with its width as the period.
+    /// Whether the world repeats horizontally, with its width as the period.
     public let wrapsX: Bool
     /// The levels, coarsest first.
     public let levels: [PyramidLevel]
 
-    /// The index of the finest level.
+    /// Index of the finest level.
     public var maximumLevel: Int { levels.count - 1 }
 
-    /// Makes a pyramid from a table of levels.
+    /// Creates a pyramid from a table of levels.
     ///
-    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where the world is empty or not finite, a level is empty, the
+    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` if the world is empty or not finite, a level is empty, the
     ///   levels are not ordered from coarse to fine, there are too many of them, columns or rows, or the world wraps
     ///   and a column lies outside of it.
     public init(worldWidth: Double, worldHeight: Double, wrapsX: Bool = false, levels: [PyramidLevel])
@@ -112,7 +112,7 @@ public struct TilePyramid: Hashable, Sendable {
             else {
                 throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
             }
-            // Walks around the world count on it: after as many columns as there are, the first comes again.
+            // Walks around the world rely on it: after as many columns as there are, the first comes again.
             let lastColumn = level.origin.x + Double(level.columns - 1) * level.tileSpanX
             guard !wrapsX || (level.origin.x + level.tileSpanX > 0 && lastColumn < worldWidth) else {
                 throw .invalidPyramid("level \(index) of a world that wraps has columns outside of the world")
@@ -127,7 +127,7 @@ public struct TilePyramid: Hashable, Sendable {
         self.levels = levels
     }
 
-    /// Some levels of a pyramid that has been checked.
+    /// Keeps some levels of a pyramid that has been checked.
     init(_ other: TilePyramid, levels: [PyramidLevel]) {
         worldWidth = other.worldWidth
         worldHeight = other.worldHeight
@@ -135,16 +135,18 @@ public struct TilePyramid: Hashable, Sendable {
         self.levels = levels
     }
 
-    /// The usual pyramid: each level has twice the resolution of the one before, and one tile of level 0 covers the
-    /// world. It is anchored at (0, 0); the last column and row of a level may be cut.
+    /// Creates a pyramid of powers of two: each level has twice the resolution of the one before.
+    ///
+    /// One tile of level 0 covers the world. The pyramid is anchored at (0, 0); the last column and row of a level may
+    /// be cut.
     ///
     /// - Parameters:
-    ///   - worldWidth: in world pixels, 1 to 2^40.
-    ///   - worldHeight: in world pixels, 1 to 2^40.
-    ///   - tileSize: pixels a side of a tile, 1 or more; 256 unless given.
-    ///   - wrapsX: whether the world repeats horizontally.
-    ///   - border: undrawn pixels around each tile; 0 unless given.
-    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` where a number is out of its range.
+    ///   - worldWidth: In world pixels, 1 to 2^40.
+    ///   - worldHeight: In world pixels, 1 to 2^40.
+    ///   - tileSize: Pixels a side of a tile, 1 or more. Default: 256.
+    ///   - wrapsX: Whether the world repeats horizontally. Default: `false`.
+    ///   - border: Undrawn pixels around each tile. Default: 0.
+    /// - Throws: ``TileCacheError/invalidPyramid(_:)`` if a number is out of its range.
     public static func powerOfTwo(
         worldWidth: Int,
         worldHeight: Int,
@@ -179,19 +181,19 @@ public struct TilePyramid: Hashable, Sendable {
         )
     }
 
-    /// Whether a tile of this coordinate exists in the grid.
+    /// Whether a tile with this coordinate exists.
     public func contains(_ tile: TileCoordinate) -> Bool {
         guard levels.indices.contains(tile.level) else { return false }
         let level = levels[tile.level]
         return (0..<level.columns).contains(tile.column) && (0..<level.rows).contains(tile.row)
     }
 
-    /// The part of the world that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
+    /// World rectangle that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         uncutRectangle(of: tile).intersection(PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
     }
 
-    /// The rectangle that all of a tile's drawn pixels cover, whether or not they lie in the world.
+    /// World rectangle of all of a tile's drawn pixels, not cut at the world's edges.
     func uncutRectangle(of tile: TileCoordinate) -> PixelRect {
         let level = levels[tile.level]
         let x = level.origin.x + Double(tile.column) * level.tileSpanX
@@ -199,7 +201,8 @@ public struct TilePyramid: Hashable, Sendable {
         return PixelRect(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
     }
 
-    /// Of the copies of a rectangle in a world that wraps the one whose middle is next to a place; itself in others.
+    /// The copy of a rectangle in a wrapping world whose middle is nearest to a place; the rectangle itself in other
+    /// worlds.
     func nearestCopy(of rectangle: PixelRect, to x: Double) -> PixelRect {
         guard wrapsX else { return rectangle }
         let copies = ((x - (rectangle.minX + rectangle.maxX) / 2) / worldWidth).rounded()
@@ -208,8 +211,8 @@ public struct TilePyramid: Hashable, Sendable {
 
     /// The tile of a coarser level that covers the middle of a tile; `nil` at level 0.
     ///
-    /// In a power-of-two pyramid it covers all of the tile. In an odd one it may cover only a part, which is why
-    /// fallbacks are cut to what they cover.
+    /// In a power-of-two pyramid it covers all of the tile. In others it may cover only a part, which is why fallbacks
+    /// are cut to the area they cover.
     public func ancestor(of tile: TileCoordinate, at levelIndex: Int) -> TileCoordinate? {
         guard levelIndex >= 0, levelIndex < tile.level else { return nil }
         let rectangle = worldRectangle(of: tile)
@@ -233,7 +236,7 @@ public struct TilePyramid: Hashable, Sendable {
         return range(overlapping: worldRectangle(of: tile), at: tile.level + 1)
     }
 
-    /// The tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
+    /// Tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
     func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
@@ -252,13 +255,13 @@ public struct TilePyramid: Hashable, Sendable {
     }
 }
 
-/// The whole part of a number, kept within `0 ..< limit`, whatever the number is.
+/// Integer part of a number, clamped to `0 ..< limit`; any number is accepted.
 func clampedInteger(_ value: Double, below limit: Int) -> Int {
     // In this order a number that is none counts as 0: it is no larger than any other.
     Int(max(0, min(value, Double(limit - 1))))
 }
 
-/// The cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
+/// Cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
 func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
     guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
     let first = max(lower, 0) / span

@@ -7,27 +7,27 @@ public struct TileRange: Hashable, Sendable, Sequence {
     /// The rows, within the level's grid.
     public var rows: Range<Int>
 
-    /// Makes a range of tiles.
+    /// Creates a range of tiles.
     public init(level: Int, columns: Range<Int>, rows: Range<Int>) {
         self.level = level
         self.columns = columns
         self.rows = rows
     }
 
-    /// How many tiles there are.
+    /// Number of tiles.
     public var count: Int { columns.count * rows.count }
-    /// Whether there are none.
+    /// Whether there are no tiles.
     public var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-    /// Whether a tile is one of them.
+    /// Whether it contains a tile.
     public func contains(_ tile: TileCoordinate) -> Bool {
         tile.level == level && columns.contains(tile.column) && rows.contains(tile.row)
     }
 
-    /// Walks the tiles row by row from the top left.
+    /// Iterates over the tiles row by row from the top left.
     public func makeIterator() -> Iterator { Iterator(range: self) }
 
-    /// Walks a range row by row from the top left.
+    /// Iterates over a range row by row from the top left.
     public struct Iterator: IteratorProtocol {
         private let range: TileRange
         private var column: Int
@@ -39,7 +39,7 @@ public struct TileRange: Hashable, Sendable, Sequence {
             row = range.isEmpty ? range.rows.upperBound : range.rows.lowerBound
         }
 
-        /// The next tile, or `nil` after the last.
+        /// Returns the next tile; `nil` after the last.
         public mutating func next() -> TileCoordinate? {
             guard row < range.rows.upperBound else { return nil }
             defer {

@@ -1,24 +1,24 @@
-/// What a view looks at: a rectangle of the screen laid over the world.
+/// A viewport: a rectangle of the screen over the world.
 public struct TileViewport: Hashable, Sendable {
-    /// The world point at the middle of the screen, in world pixels. On a wrapping world any copy may be meant.
+    /// World point at the middle of the screen, in world pixels; on a wrapping world in any copy.
     public var center: WorldPoint
-    /// The width on screen, in screen pixels.
+    /// Width in screen pixels.
     public var width: Double
-    /// The height on screen, in screen pixels.
+    /// Height in screen pixels.
     public var height: Double
     /// Screen pixels per world pixel.
     public var scale: Double
-    /// The angle by which the screen is turned over the world, in radians, clockwise as seen with y downwards.
+    /// Rotation of the screen over the world, in radians, clockwise with y downwards.
     public var rotation: Double
 
-    /// Makes a viewport.
+    /// Creates a viewport.
     ///
     /// - Parameters:
-    ///   - center: the world point at the middle of the screen, in world pixels.
-    ///   - width: the width on screen in screen pixels.
-    ///   - height: the height on screen in screen pixels.
-    ///   - scale: screen pixels per world pixel, larger than 0; 1 unless given.
-    ///   - rotation: in radians; 0 unless given.
+    ///   - center: World point at the middle of the screen, in world pixels.
+    ///   - width: Width in screen pixels.
+    ///   - height: Height in screen pixels.
+    ///   - scale: Screen pixels per world pixel, larger than 0. Default: 1.
+    ///   - rotation: In radians. Default: 0.
     @inlinable
     public init(center: WorldPoint, width: Double, height: Double, scale: Double = 1, rotation: Double = 0) {
         self.center = center
@@ -28,9 +28,9 @@ public struct TileViewport: Hashable, Sendable {
         self.rotation = rotation
     }
 
-    /// Whether it can be drawn at all: every number finite, sizes and scale larger than 0.
+    /// Whether it can be drawn: every number finite, sizes and scale larger than 0.
     ///
-    /// A view that is given one that cannot keeps the viewport that it had, and counts it.
+    /// A view counts and ignores viewports that cannot be drawn.
     public var isDrawable: Bool {
         center.x.isFinite && center.y.isFinite && rotation.isFinite
             && width.isFinite && width > 0 && height.isFinite && height > 0
@@ -38,7 +38,7 @@ public struct TileViewport: Hashable, Sendable {
             && (width / scale).isFinite && (height / scale).isFinite
     }
 
-    /// The upright rectangle of the world that the viewport without its rotation covers.
+    /// World rectangle that the viewport covers without its rotation.
     @inlinable package var uprightRectangle: PixelRect {
         let halfWidth = width / scale / 2
         let halfHeight = height / scale / 2
@@ -50,8 +50,8 @@ public struct TileViewport: Hashable, Sendable {
         )
     }
 
-    /// The viewport itself; or, where it is so small that its edges are the same number so far from the origin, one
-    /// around the same place whose edges are not. Beyond 2^52 world pixels nothing can be told apart that matters.
+    /// The viewport, enlarged if it is so small and far from the origin that its edges are the same number. Differences
+    /// beyond 2^52 world pixels do not matter.
     var withDistinctEdges: TileViewport {
         let step = max(center.x.ulp, center.y.ulp)
         guard step <= 1, min(width, height) / scale < 4 * step else { return self }

@@ -1,20 +1,20 @@
-/// Walks the tiles of one level under a viewport, row by row from the top left of the screen.
+/// Enumerates the tiles of one level under a viewport, row by row from the top left of the screen.
 ///
-/// A tile belongs where it shares some area with the viewport's true outline and with the world; touching edges do
-/// not count. On a wrapping world the walk goes through the copies of the world that are on screen.
+/// A tile is included if it shares some area with the viewport's true outline and with the world; touching edges do not
+/// count. On a wrapping world the copies of the world on screen are included.
 struct ViewportCover {
-    /// The most tiles that one walk gives: beyond it no renderer draws, and a mistaken scale must not take the memory.
+    /// Maximum number of tiles: more cannot be drawn, and an erroneous scale must not exhaust memory.
     static let maximumTileCount = 65_536
-    /// The most copies of a wrapping world that one row may show.
+    /// Maximum number of copies of a wrapping world in one row.
     static let maximumCopies = 64
 
     let pyramid: TilePyramid
     let levelIndex: Int
-    /// The upright bounds, in world pixels; empty where there is nothing to walk.
+    /// Upright bounds in world pixels; empty if there are no tiles.
     let box: PixelRect
     private let outline: RotatedOutline?
 
-    /// The tiles under a viewport.
+    /// Prepares the tiles under a viewport.
     init(pyramid: TilePyramid, viewport: TileViewport, levelIndex: Int) {
         self.pyramid = pyramid
         self.levelIndex = levelIndex
@@ -28,7 +28,7 @@ struct ViewportCover {
         box = outline?.bounds ?? viewport.uprightRectangle
     }
 
-    /// The tiles under an upright rectangle of the world.
+    /// Prepares the tiles under an upright rectangle of the world.
     init(pyramid: TilePyramid, rectangle: PixelRect, levelIndex: Int) {
         self.pyramid = pyramid
         self.levelIndex = levelIndex
@@ -37,10 +37,10 @@ struct ViewportCover {
     }
 
     /// Calls `body` with the column, the row and the horizontal offset, in world pixels, of the copy of the world.
-    /// `body` returns whether to go on with this row.
+    /// `body` returns whether to continue with this row.
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
         guard !box.isEmpty else { return }
-        // Beside a world that does not repeat there is nothing in any row.
+        // A world that does not repeat has nothing beside it.
         guard pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return }
         let level = pyramid.levels[levelIndex]
         let rows = gridRange(
@@ -100,7 +100,7 @@ struct ViewportCover {
             )
             for column in columns where !body(column, offset) { return }
             copy += 1
-            // Far from the origin a step may be too small to be seen in the sum.
+            // Far from the origin a step may be lost to rounding in the sum.
             if copy * width <= offset { return }
         }
     }
@@ -115,7 +115,7 @@ struct ViewportCover {
                 currentRow = row
                 inRow = 0
             }
-            // The walk is cyclic in the columns, so a row's tiles repeat after as many as there are.
+            // Columns are cyclic, so a row's tiles repeat after as many as there are.
             guard inRow < columns else { return false }
             inRow += 1
             tiles.append(TileCoordinate(level: levelIndex, column: column, row: row))
@@ -124,7 +124,7 @@ struct ViewportCover {
     }
 }
 
-/// The four corners of a turned viewport, and how far they reach in a horizontal band.
+/// The four corners of a rotated viewport, and their extent in a horizontal band.
 struct RotatedOutline {
     private let corners: (WorldPoint, WorldPoint, WorldPoint, WorldPoint)
     let bounds: PixelRect
@@ -154,7 +154,7 @@ struct RotatedOutline {
         )
     }
 
-    /// The horizontal extent of the outline between two heights; `nil` where they share no area.
+    /// Horizontal extent of the outline between two heights; `nil` if they share no area.
     func extent(from top: Double, to bottom: Double) -> (Double, Double)? {
         guard bottom > top else { return nil }
         var minX = Double.infinity
@@ -185,7 +185,7 @@ struct RotatedOutline {
 }
 
 extension TilePyramid {
-    /// The tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
+    /// Tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
     package func neededTiles(under viewport: TileViewport, at level: Int) -> [TileCoordinate] {
         var tiles: [TileCoordinate] = []
         ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)

@@ -1,11 +1,11 @@
-/// Where a view will be, and when: a fly-to, or a fling that the renderer drives itself.
+/// Where a view will be and when, for a fly-to or a fling that the renderer drives itself.
 public struct ViewportDestination: Hashable, Sendable {
-    /// What the view will look at.
+    /// Viewport at the destination.
     public var viewport: TileViewport
-    /// When it will.
+    /// Time of arrival.
     public var time: MonotonicTime
 
-    /// Names a destination.
+    /// Creates a destination.
     public init(viewport: TileViewport, time: MonotonicTime) {
         self.viewport = viewport
         self.time = time

@@ -3,13 +3,13 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The bytes.
     public let bytes: Int
 
-    /// A number of bytes; negative ones count as 0.
+    /// Creates a count of bytes; negative numbers count as 0.
     public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: max(count, 0)) }
-    /// Units of 1024 bytes; too many count as the largest number.
+    /// Creates a count of units of 1024 bytes, clamped to the largest number.
     public static func kibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 10) }
-    /// Units of 1024 x 1024 bytes; too many count as the largest number.
+    /// Creates a count of units of 1024 x 1024 bytes, clamped to the largest number.
     public static func mebibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 20) }
-    /// Units of 1024 x 1024 x 1024 bytes; too many count as the largest number.
+    /// Creates a count of units of 1024 x 1024 x 1024 bytes, clamped to the largest number.
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 30) }
 
     private static func scaled(_ count: Int, by unit: Int) -> ByteCount {
@@ -20,7 +20,7 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
     /// Orders by size.
     public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
 
-    /// In MiB with one decimal, small ones in bytes.
+    /// The count in MiB with one decimal, small counts in bytes.
     public var description: String {
         guard bytes >= 1 << 20 else { return "\(bytes) bytes" }
         let tenths = bytes / ((1 << 20) / 10)

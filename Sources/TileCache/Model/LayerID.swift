@@ -1,5 +1,4 @@
-/// A layer of one cache, returned by `TileCache.addLayer`. Other caches ignore it, and so does its own once the layer is
-/// removed.
+/// A layer of one cache, returned by `TileCache.addLayer`. Ignored by other caches, and after the layer is removed.
 public struct LayerID: Hashable, Sendable, Comparable {
     private let number: UInt32
     /// Serial number of the cache in the process.
@@ -8,7 +7,7 @@ public struct LayerID: Hashable, Sendable, Comparable {
 
     /// Serial number of the layer in its cache, from 0 in the order of adding; never reused.
     public var serial: Int { Int(number) }
-    /// The index into the cache's tables, which a later layer may take.
+    /// Index into the cache's tables; reused.
     package var index: Int { Int(place) }
 
     init(index: Int, serial: Int, cache: UInt32) {
@@ -17,7 +16,7 @@ public struct LayerID: Hashable, Sendable, Comparable {
         self.cache = cache
     }
 
-    /// A layer of no cache: for decisions without a service.
+    /// A layer of no cache, for the decisions of a pool without a service.
     init(_ index: Int) { self.init(index: index, serial: index, cache: 0) }
 
     /// Orders by age.

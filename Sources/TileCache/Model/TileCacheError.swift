@@ -1,12 +1,12 @@
-/// What can be wrong with what a caller hands over; every case says what was expected.
+/// Errors in a caller's arguments; each case describes what was expected.
 public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A pyramid's table does not describe a world.
+    /// The levels do not form a valid pyramid.
     case invalidPyramid(String)
     /// A setting is out of its range.
     case invalidConfiguration(String)
-    /// A layer's tiles cannot be held: too large for the byte limit, or their size overflows.
+    /// A layer's tiles are larger than the byte limit, or their size overflows.
     case invalidLayer(String)
-    /// The operating system denied memory that the cache reserves at the start.
+    /// The system denied memory that the cache reserves at the start.
     case outOfMemory(bytes: Int)
     /// The cache has been shut down.
     case isShutDown

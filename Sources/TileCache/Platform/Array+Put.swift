@@ -1,5 +1,5 @@
 extension Array {
-    /// Replaces the element at an index, or appends it if the index is the end: a table whose free places are used again.
+    /// Replaces the element at an index, or appends it if the index is the end.
     mutating func put(_ element: Element, at index: Int) {
         if index < count { self[index] = element } else { append(element) }
     }

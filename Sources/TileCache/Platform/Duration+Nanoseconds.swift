@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole nanoseconds, rounded towards 0; what does not fit is the largest or smallest number.
+    /// Whole nanoseconds, rounded towards 0 and clamped.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

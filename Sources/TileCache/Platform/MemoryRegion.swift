@@ -8,13 +8,13 @@
     #error("MemoryRegion needs mmap")
 #endif
 
-/// A range of addresses whose pages get memory when they are first touched and lose it on request.
+/// A range of addresses whose pages are committed at their first use and decommitted on request.
 final class MemoryRegion: @unchecked Sendable {
-    // Immutable after init; what lies behind the addresses is the holders' affair.
+    // Immutable after init; the holders synchronize access to the memory.
     let base: UnsafeMutableRawPointer
     let byteCount: Int
 
-    /// Reserves addresses, no memory; `nil` where the system denies them.
+    /// Reserves addresses, not memory; `nil` if the system denies them.
     init?(byteCount: Int) {
         let bytes = max(byteCount, 4096)
         #if os(Linux) || os(Android)
@@ -31,7 +31,7 @@ final class MemoryRegion: @unchecked Sendable {
 
     deinit { munmap(base, byteCount) }
 
-    /// Gives the memory behind a range back; it reads as zeros when it is touched again.
+    /// Decommits a range; it reads as zeros when it is next used.
     func letGo(offset: Int, byteCount: Int) {
         #if os(Linux) || os(Android)
             madvise(base + offset, byteCount, Int32(MADV_DONTNEED))

@@ -8,31 +8,31 @@
     #error("MonotonicTime needs clock_gettime")
 #endif
 
-/// A moment on a clock that never runs backwards, in nanoseconds since some start.
+/// A time on a clock that never goes back, in nanoseconds since some start.
 ///
-/// The cache never looks at a clock where a caller can name the time, so that replays and tests decide what time it is.
+/// The cache reads no clock where a caller can pass the time, so that replays and tests control it.
 public struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Nanoseconds since the clock's start.
     public var nanoseconds: Int64
 
-    /// Names a moment.
+    /// Creates a time.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The system's monotonic clock.
+    /// Present time of the system's monotonic clock.
     public static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// The time that the calling thread has computed for: what benchmarks of one thread go by on a shared machine.
+    /// CPU time of the calling thread, for single-threaded benchmarks on a shared machine.
     package static var ofThread: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// A time whose differences to others cannot overflow: within 73 years of the clock's start.
+    /// Clamps a time to within 73 years of the clock's start, so that differences cannot overflow.
     package static func bounded(_ nanoseconds: Int64) -> Int64 { min(max(nanoseconds, -(1 << 61)), 1 << 61) }
 
     /// Orders by time.

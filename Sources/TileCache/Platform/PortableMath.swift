@@ -1,25 +1,26 @@
-/// The functions that maths libraries differ in, made of operations that IEEE 754 fixes: + - * / and bit patterns.
+/// Functions that differ between maths libraries, composed of operations that IEEE 754 defines exactly: + - * / and bit
+/// patterns.
 ///
-/// A figure that `cachebench` prints has to be the same on every machine. The last bit of `exp` or `log` is the
-/// library's own affair; the last bit of a sum or a product is not, and Swift never fuses the two on its own. Errors
-/// are given in units in the last place of the result, as the tests measure them against the C library.
+/// The output of `cachebench` must be equal on every machine. The last bit of `exp` or `log` depends on the library;
+/// that of a sum or a product does not, and Swift never fuses the two by itself. Errors are in units in the last place
+/// of the result, as the tests measure them against the C library.
 package enum PortableMath {
     private static let squareRootOf2 = 1.4142135623730951
 
-    /// The logarithm to the base 2, within 1 unit; exact for powers of two.
+    /// Logarithm to the base 2, within 1 unit; exact for powers of two.
     ///
-    /// 0 gives minus infinity, less than 0 gives NaN.
+    /// Minus infinity for 0, NaN below.
     package static func log2(_ x: Double) -> Double {
         guard x > 0, x.isFinite else { return x == 0 ? -.infinity : x > 0 ? x : .nan }
         var exponent = Double(x.exponent)
         var significand = x.significand
-        // Centred on 1, so that the series is short and nothing cancels next to 1.
+        // Centred on 1, so that the series is short and nothing cancels near 1.
         if significand > squareRootOf2 {
             significand *= 0.5
             exponent += 1
         }
         // ln (1 + f) = f - f^2/2 + s (f^2/2 + R) with s = f / (2 + f) and R = 2 (s^2/3 + s^4/5 + ...): f is exact, and
-        // all that is rounded is small beside it.
+        // all rounded terms are small beside it.
         let f = significand - 1
         let s = f / (2 + f)
         let z = s * s
@@ -44,7 +45,7 @@ package enum PortableMath {
         return total + (rest + ((exponent - total) + exact))
     }
 
-    /// 2 to the power of x, within 1 unit; exact for whole numbers. Runs over to infinity, and down to 0.
+    /// 2 to the power of x, within 1 unit; exact for integers. Overflows to infinity, underflows to 0.
     package static func exp2(_ x: Double) -> Double {
         guard x < 1100 else { return x.isNaN ? x : .infinity }
         guard x > -1100 else { return 0 }
@@ -52,33 +53,34 @@ package enum PortableMath {
         return scaled(smallExp((x - whole) * 0.6931471805599453), byPowerOf2: Int(whole))
     }
 
-    /// e to the power of x, within 1 unit. Runs over to infinity, and down to 0.
+    /// e to the power of x, within 1 unit. Overflows to infinity, underflows to 0.
     package static func exp(_ x: Double) -> Double {
         guard x < 760 else { return x.isNaN ? x : .infinity }
         guard x > -760 else { return 0 }
         let whole = (x * 1.4426950408889634).rounded(.toNearestOrEven)
-        // ln 2 in two parts, the first so short that its product with a whole number is exact.
+        // ln 2 in two parts, the first so short that its product with an integer is exact.
         let rest = (x - whole * 0x1.62e42feep-1) - whole * 0x1.a39ef35793c76p-33
         return scaled(smallExp(rest), byPowerOf2: Int(whole))
     }
 
-    /// x to the power of y for x >= 0; NaN for less.
+    /// x to the power of y for x >= 0; NaN below.
     ///
-    /// Its error grows with the size of the result's exponent: within 2 + 2 |y log2 x| units.
+    /// The error grows with the result's exponent: within 2 + 2 |y log2 x| units.
     package static func pow(_ x: Double, _ y: Double) -> Double {
         if y == 0 || x == 1 { return 1 }
         return exp2(y * log2(x))
     }
 
-    /// The sine of an angle in radians, within 2 units up to a million radians; beyond, and only there, of an angle
-    /// that was first reduced by the nearest floating-point number to a full turn. NaN for infinity.
+    /// Sine of an angle in radians, within 2 units up to a million radians. NaN for infinity.
+    ///
+    /// Larger angles are first reduced by the floating-point number nearest to a full turn.
     package static func sin(_ x: Double) -> Double {
         let (quadrant, rest) = reduced(x)
         let value = quadrant & 1 == 0 ? smallSin(rest) : smallCos(rest)
         return quadrant & 2 == 0 ? value : -value
     }
 
-    /// The cosine of an angle in radians; as exact as ``sin(_:)``.
+    /// Cosine of an angle in radians; as exact as ``sin(_:)``.
     package static func cos(_ x: Double) -> Double {
         let (quadrant, rest) = reduced(x)
         let value = quadrant & 1 == 0 ? smallCos(rest) : smallSin(rest)
@@ -107,19 +109,19 @@ package enum PortableMath {
         return 1 + (x + x * x * sum)
     }
 
-    /// x 2^n; in two steps where 2^n alone is no normal number.
+    /// x 2^n, in two steps if 2^n alone is not a normal number.
     private static func scaled(_ x: Double, byPowerOf2 n: Int) -> Double {
         if n >= -1022, n <= 1023 { return x * Double(bitPattern: UInt64(n + 1023) << 52) }
         let half = n / 2
         return x * Double(bitPattern: UInt64(half + 1023) << 52) * Double(bitPattern: UInt64(n - half + 1023) << 52)
     }
 
-    /// The quarter turn nearest to x, and how far x is from it.
+    /// Nearest quarter turn to x, and the distance of x from it.
     private static func reduced(_ x: Double) -> (quadrant: Int, rest: Double) {
         guard x.isFinite else { return (0, .nan) }
         let near = x.magnitude <= 1_048_576 ? x : x.truncatingRemainder(dividingBy: 6.283185307179586)
         let quarters = (near * 0.6366197723675814).rounded(.toNearestOrEven)
-        // A quarter turn in four parts of 33 bits, whose products with a whole number of 20 bits are exact.
+        // A quarter turn in four parts of 33 bits, whose products with an integer of 20 bits are exact.
         var rest = near - quarters * 0x1.921fb544p+0
         rest -= quarters * 0x1.0b4611a6p-34
         rest -= quarters * 0x1.3198a2e0p-69
@@ -127,7 +129,7 @@ package enum PortableMath {
         return (Int(quarters), rest)
     }
 
-    /// The sine by its series, for x within an eighth of a turn of 0.
+    /// Sine by its series, for x within an eighth of a turn of 0.
     private static func smallSin(_ x: Double) -> Double {
         let z = x * x
         var sum = 1.0 / 355_687_428_096_000
@@ -141,7 +143,7 @@ package enum PortableMath {
         return x + x * (z * sum)
     }
 
-    /// The cosine by its series, for x within an eighth of a turn of 0.
+    /// Cosine by its series, for x within an eighth of a turn of 0.
     private static func smallCos(_ x: Double) -> Double {
         let z = x * x
         var sum = 1.0 / 20_922_789_888_000
@@ -153,7 +155,7 @@ package enum PortableMath {
         sum = sum * z + 1.0 / 24
         let half = 0.5 * z
         let lead = 1 - half
-        // What 1 - z/2 lost to rounding comes back with the rest of the series.
+        // Adds the rounding error of 1 - z/2 to the rest of the series.
         return lead + (((1 - lead) - half) + z * z * sum)
     }
 }

@@ -1,24 +1,24 @@
-/// What Linux says of memory in its text files. Pure: it is given their contents.
+/// Memory readings of Linux, parsed from the contents of its text files.
 struct MemoryReadings: Sendable, Hashable {
-    /// Bytes that the group of processes may use, the least of its own limits and those of the groups around it; `nil`
-    /// where there is none.
+    /// Bytes that the control group may use, the minimum of its own limits and those of its ancestors; `nil` if there
+    /// is none.
     var limit: Int?
-    /// Bytes that it uses, file contents that the system drops when it needs memory left out.
+    /// Bytes that it uses, without file contents that the system can drop.
     var used: Int?
-    /// The share of the last ten seconds, in percent, in which some process waited for memory, and in which all did.
+    /// Percent of the last ten seconds in which some process waited for memory, and in which all did.
     var some = 0.0
     var all = 0.0
 
-    /// Of the limit, from where on memory is short, and all but gone. Chosen so that a cache gives way before the system
-    /// begins to kill, which it does at the limit.
+    /// Fractions of the limit at which memory is short and critical. Chosen so that a cache shrinks before the system
+    /// kills processes, which it does at the limit.
     static let warningUse = 0.85
     static let criticalUse = 0.95
-    /// Percent of time that processes wait for memory: from the first a person sees stutter, with the second little
-    /// else is done.
+    /// Percent of time that processes wait for memory: stutter is visible from the first, little work is done from the
+    /// second.
     static let warningStall = 10.0
     static let criticalStall = 10.0
 
-    /// How short of memory the system is.
+    /// Level of memory pressure.
     var level: MemoryPressureMonitor.Level {
         var use = 0.0
         if let limit, let used, limit > 0 { use = Double(used) / Double(limit) }
@@ -26,8 +26,8 @@ struct MemoryReadings: Sendable, Hashable {
         return use >= Self.warningUse || some >= Self.warningStall ? .warning : .normal
     }
 
-    /// Takes in a pressure file (`/proc/pressure/memory` or a group's `memory.pressure`):
-    /// `some avg10=0.12 avg60=0.00 avg300=0.00 total=123`. What cannot be read says nothing.
+    /// Reads a pressure file (`/proc/pressure/memory` or a group's `memory.pressure`): `some avg10=0.12 avg60=0.00
+    /// avg300=0.00 total=123`. Lines that cannot be parsed are ignored.
     mutating func takePressure(_ text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -40,13 +40,13 @@ struct MemoryReadings: Sendable, Hashable {
         }
     }
 
-    /// Takes in a limit (`memory.max`, `memory.high`): a number of bytes, or `max`.
+    /// Reads a limit (`memory.max`, `memory.high`): a number of bytes, or `max`.
     mutating func takeLimit(_ text: String) {
         guard let bytes = Self.number(text) else { return }
         limit = min(limit ?? .max, bytes)
     }
 
-    /// Takes in what is used (`memory.current`), and what of it can be dropped (`memory.stat`).
+    /// Reads the bytes in use (`memory.current`), and those that can be dropped (`memory.stat`).
     mutating func takeUse(current: String, statistics: String) {
         guard let bytes = Self.number(current) else { return }
         var reclaimable = 0
@@ -57,12 +57,12 @@ struct MemoryReadings: Sendable, Hashable {
         used = max(bytes - max(reclaimable, 0), 0)
     }
 
-    /// The folders of a process's group and of those around it, innermost first, from `/proc/self/cgroup`: the line
-    /// `0::/some/path` of version 2. Empty where there is none.
+    /// Folders of a process's control group and its ancestors, innermost first, from `/proc/self/cgroup`: the line
+    /// `0::/some/path` of version 2. Empty if there is none.
     static func groupFolders(_ text: String) -> [String] {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
         var parts = line.dropFirst("0::".count).split(separator: "/")
-        // A group outside of what the process can see.
+        // The group is outside of the process's namespace.
         guard !parts.contains("..") else { return ["/sys/fs/cgroup"] }
         var folders: [String] = []
         while true {
@@ -79,15 +79,15 @@ struct MemoryReadings: Sendable, Hashable {
 }
 
 extension ByteCount {
-    /// A limit for a cache that nobody has chosen one for: an eighth of the memory that the process may use, 16 to 512
-    /// MiB. Where a container allows less than the machine has, the container's limit counts.
+    /// Suggests a byte limit for the machine: an eighth of the memory that the process may use, 16 to 512 MiB. In a
+    /// container, of the container's limit.
     public static var automatic: ByteCount {
         automatic(physical: SystemMemory.physicalBytes, container: SystemMemory.readings().limit)
     }
 
     static func automatic(physical: Int, container: Int?) -> ByteCount {
         let available = max(min(physical, container ?? .max), 0)
-        // Never more than a half, however little there is.
+        // Never more than half of the memory, however small.
         let least = min(16 << 20, available / 2)
         return .bytes(max(min(max(available / 8, least), 512 << 20), 1))
     }

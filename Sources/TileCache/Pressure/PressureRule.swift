@@ -1,22 +1,20 @@
-/// How much of its limit a cache uses while the system is short of memory, and how it comes back. Pure: the time is a
-/// parameter.
+/// Fraction of its limit that a cache uses under memory pressure, and its return. Pure: the time is a parameter.
 struct PressureRule: Sendable, Hashable {
-    /// Of the limit, under a warning and when memory is all but gone. Chosen, not measured: halving twice leaves the
-    /// tiles on screen of a limit of four screens.
+    /// Fractions of the limit under a warning and under critical pressure. Chosen, not measured: halving twice keeps
+    /// the tiles on screen of a limit of four screens.
     static let warningShare = 0.5
     static let criticalShare = 0.25
     /// Nanoseconds without pressure before a step back, and between two steps.
     static let stepTime: Int64 = 5_000_000_000
-    /// How much larger a step back makes what is used: what was given up was worth something, but the memory may be
-    /// somebody else's by now.
+    /// Growth of the limit in force in one step back: gradual, since other processes may use the memory by now.
     static let step = 1.5
 
-    /// The part of the limit that may be used now, 0.25 to 1.
+    /// Fraction of the limit that may be used now, 0.25 to 1.
     private(set) var share = 1.0
-    /// When the share was last changed, or pressure last seen.
+    /// Time at which the share last changed, or pressure was last seen.
     private var since: Int64 = 0
 
-    /// Takes in how things stand; call it again and again for as long as ``share`` is less than 1.
+    /// Notes the present level; call it repeatedly as long as ``share`` is less than 1.
     mutating func note(_ level: MemoryPressureMonitor.Level, now: Int64) {
         let wanted =
             switch level {
@@ -29,13 +27,13 @@ struct PressureRule: Sendable, Hashable {
             since = now
             return
         }
-        // A clock that was set back begins the wait anew.
+        // A clock that went back restarts the wait.
         if now < since { since = now }
         guard share < 1, now - since >= Self.stepTime else { return }
         share = min(share * Self.step, 1)
         since = now
     }
 
-    /// A limit's part, at least one byte.
+    /// That fraction of a limit, at least one byte.
     func bytes(of limit: Int) -> Int { share >= 1 ? limit : max(Int(Double(limit) * share), 1) }
 }

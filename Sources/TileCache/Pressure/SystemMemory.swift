@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// Asks the system about memory.
+/// Reads the system's memory figures.
 enum SystemMemory {
-    /// Bytes of the machine; 1 GiB where it does not say.
+    /// Memory of the machine in bytes; 1 GiB if it is unknown.
     static var physicalBytes: Int {
         let (bytes, overflow) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(
             by: sysconf(Int32(_SC_PAGESIZE))
@@ -16,9 +16,9 @@ enum SystemMemory {
         return overflow || bytes <= 0 ? 1 << 30 : bytes
     }
 
-    /// What Linux says of the process's group and of the machine; nothing elsewhere.
+    /// Reads the figures of the process's control group and of the machine on Linux; empty elsewhere.
     ///
-    /// - Parameter root: where the system's files lie; tests have their own.
+    /// - Parameter root: Root of the system's files, replaced in tests.
     static func readings(root: String = "") -> MemoryReadings {
         var readings = MemoryReadings()
         #if os(Linux) || os(Android)
@@ -40,7 +40,7 @@ enum SystemMemory {
         return readings
     }
 
-    /// The first 16 KiB of a small text file; `nil` where it cannot be read.
+    /// First 16 KiB of a small text file; `nil` if it cannot be read.
     private static func contents(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -1,16 +1,16 @@
-/// A source whose own encoded bytes (JPEG, WebP, anything) may stand for a tile while it is cold.
+/// A source whose own encoded bytes (JPEG, WebP, any) may be kept as a tile's compressed form.
 ///
-/// A ``TileSource`` or ``BlockingTileSource`` that is a `TileDecoder`, too, hands the bytes over with
-/// ``TilePixels/keepEncoded(_:)`` as it writes the pixels. They are kept where they are smaller than what the cache's own
-/// compression makes of the tile, take its place, and are decoded again before the tile is next drawn.
+/// A ``TileSource`` or ``BlockingTileSource`` that is also a `TileDecoder` passes the bytes with
+/// ``TilePixels/keepEncoded(_:)`` as it writes the pixels. They replace the cache's own compression if they are
+/// smaller, and are decoded before the tile is next drawn.
 public protocol TileDecoder: Sendable {
-    /// Writes the pixels of a tile anew. Called on worker threads, several at a time, without any lock held.
+    /// Decodes the pixels of a tile. Called on worker threads, several at a time, without any lock held.
     ///
     /// - Parameters:
-    ///   - encoded: what was handed over for this tile, checked against damage; good within the call only.
-    ///   - tile: which one.
-    ///   - pixels: the cache's own memory; contents are undefined before.
-    /// - Throws: ``TileFailure`` where the bytes cannot be decoded: the tile leaves the cache, is counted
+    ///   - encoded: The bytes passed for this tile, verified against damage and valid during the call only.
+    ///   - tile: Position of the tile.
+    ///   - pixels: The cache's memory, initially undefined.
+    /// - Throws: ``TileFailure`` if the bytes cannot be decoded: the tile is evicted, counted
     ///   (``TileCacheStatistics/TierCounts/undecodablePayloads``) and loaded again.
     func decode(
         _ encoded: UnsafeRawBufferPointer,

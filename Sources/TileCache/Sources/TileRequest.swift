@@ -1,14 +1,14 @@
 import Synchronization
 
-/// One tile asked of a ``TileSource``; completed once, by whichever of its calls comes first.
+/// A request for one tile of a ``TileSource``, completed once, by the first of its completion calls.
 ///
-/// A request that its source lets go of without an answer counts as failed and is asked again later.
+/// A request that is released without completion counts as failed and is retried later.
 public final class TileRequest: Sendable {
-    /// Whose tile.
+    /// Layer of the tile.
     public let layer: LayerID
-    /// Which tile.
+    /// Position of the tile.
     public let tile: TileCoordinate
-    /// Whether a view needed the tile when the request was made; else it is fetched ahead.
+    /// Whether a view needed the tile when the request was made; otherwise it is prefetched.
     public let isDemand: Bool
 
     private struct State {
@@ -20,7 +20,7 @@ public final class TileRequest: Sendable {
     private let state = Lock(State())
     private let core: CacheCore
     private let ticket: LoadTicket
-    /// Where the tile goes that only a coarser one is made of.
+    /// Parent load that the tile is for, if it is only needed to make a coarser one.
     private let child: ChildLoad?
 
     init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil) {
@@ -36,13 +36,14 @@ public final class TileRequest: Sendable {
         if claim() { complete(.failed(isPermanent: false, retryAfter: nil)) }
     }
 
-    /// Whether the tile is still wanted; a source that fetches in steps may check between them.
+    /// Whether the tile is still wanted. A source that fetches in steps may check between them.
     public var isWanted: Bool { state.withLock { $0.isWanted && !$0.isComplete } }
 
-    /// Sets a handler called once when the tile is no longer wanted, or at once if it already is not. The request still is
-    /// to be completed, best with ``cancel()``.
+    /// Sets a handler called once when the tile is no longer wanted, or at once if it already is not.
+    ///
+    /// The request still must be completed, preferably with ``cancel()``.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
-        // The handler before it is let go outside of the lock: what it owns may be anybody's code.
+        // The previous handler is released outside of the lock: its deinit may run any code.
         let (callNow, old) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             let old = state.cancelHandler
             if state.isWanted, !state.isComplete { state.cancelHandler = handler }
@@ -52,11 +53,12 @@ public final class TileRequest: Sendable {
         if callNow { handler() }
     }
 
-    /// Counts encoded bytes that the source holds for this request in its own memory against the limit, until the request
-    /// is completed. A later call replaces an earlier one.
+    /// Counts encoded bytes in the source's own memory against the limit, until the request is completed.
     ///
-    /// - Returns: whether there is room for them. If not, or if the request is over, nothing is counted anew, and the
-    ///   source should hold no more than before.
+    /// A later call replaces the value of an earlier one.
+    ///
+    /// - Returns: Whether they fit. If not, or if the request is completed, the count is unchanged, and the source
+    ///   should hold no more than before.
     @discardableResult
     public func holdsEncoded(_ size: ByteCount) -> Bool {
         guard !state.withLock({ $0.isComplete }) else { return false }
@@ -64,13 +66,12 @@ public final class TileRequest: Sendable {
         return child?.hold(hold) ?? hold()
     }
 
-    /// Completes the request with pixels that `body` writes straight into the cache's memory, or with its word that the
-    /// tile does not exist.
+    /// Completes the request with pixels that `body` writes directly into the cache's memory, or as absent.
     ///
-    /// The bytes are taken from the budget now, if they have not been. `body` is not called where there is no room for the tile, or where the
-    /// request has been completed before.
+    /// Reserves the tile's bytes now, unless they are reserved already. `body` is not called if there is no room for
+    /// the tile, or if the request was completed before.
     ///
-    /// - Returns: whether `body` was called.
+    /// - Returns: Whether `body` was called.
     @discardableResult
     public func complete(_ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         guard claim() else {
@@ -80,18 +81,18 @@ public final class TileRequest: Sendable {
         return child?.write(body) ?? core.write(ticket, body)
     }
 
-    /// Completes the request: the tile does not exist.
+    /// Completes the request as absent: the tile does not exist.
     public func completeAbsent() { finish(.absent) }
 
-    /// Completes the request: it failed, for good or for now.
+    /// Completes the request as failed, permanently or temporarily.
     public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) {
         finish(LoadResult(failure))
     }
 
-    /// Completes the request: it was cancelled because it is no longer wanted.
+    /// Completes the request as cancelled, because the tile is no longer wanted.
     public func cancel() { finish(.cancelled) }
 
-    /// Counts an answer that came after another and changes nothing.
+    /// Counts a second answer, which changes nothing.
     package func noteSecondAnswer() { core.noteSecondAnswer() }
 
     private func finish(_ result: LoadResult) {
@@ -111,12 +112,12 @@ public final class TileRequest: Sendable {
             state.cancelHandler = nil
             return (true, handler)
         }
-        // Let go outside of the lock, as in `onCancel`.
+        // Released outside of the lock, as in `onCancel`.
         withExtendedLifetime(handler) {}
         return isFirst
     }
 
-    /// Notes that nobody wants the tile; what the source wants to be called then, if it has not been.
+    /// Marks the tile as unwanted; returns the handler to call, if it has not been called.
     func noteUnwanted() -> (@Sendable () -> Void)? {
         state.withLock { state in
             state.isWanted = false

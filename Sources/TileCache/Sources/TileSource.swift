@@ -1,46 +1,46 @@
-/// What a source says of a tile that it has been asked for.
+/// Outcome of a source's load.
 public enum TileOutcome: Hashable, Sendable {
     /// The pixels have been written.
     case pixels
-    /// This tile does not exist. It is remembered for next to nothing, its ancestor is what is drawn, nobody asks again
-    /// until an invalidation.
+    /// This tile does not exist. Its ancestor is drawn. Remembered at little cost, and not requested again until an
+    /// invalidation.
     case absent
 }
 
-/// Why a source could not deliver a tile. Any other error that a source throws counts as transient.
+/// Failure of a load. Any other error of a source counts as transient.
 public enum TileFailure: Error, Hashable, Sendable {
-    /// It never will; not asked again until an invalidation.
+    /// The load never will succeed; it is not retried until an invalidation.
     case permanent
-    /// It may succeed later. Retried after the wait, 0 to a day, and no sooner than the cache's own back-off allows.
+    /// It may succeed later. Retried after the wait, 0 to a day, with the cache's own back-off as a lower bound.
     case transient(retryAfter: Duration)
     /// The source delivered pixels of another size than the layer's tiles have.
     case wrongSize(expectedBytes: Int, deliveredBytes: Int)
 }
 
-/// A source that answers when it can, on its own threads or event loop.
+/// An asynchronous source, with its own threads or event loop.
 ///
-/// The cache calls ``requestTile(_:)`` on a worker, at most as many at a time as it has workers; the source returns soon
-/// and completes the request later, once, from wherever it likes. Bytes are taken from the budget when the source is
-/// ready to write (for a tile that is fetched ahead: before it is asked for), and it writes straight into the cache's memory.
+/// The cache calls ``requestTile(_:)`` on a worker, for at most as many tiles at a time as it has workers; the source
+/// returns soon and completes the request later, once, on any thread. It writes directly into the cache's memory, which
+/// is reserved when it is ready to write (for a prefetch: before the request).
 public protocol TileSource: Sendable {
-    /// Begins to fetch a tile; `request` is to be completed exactly once.
+    /// Starts to fetch a tile; `request` must be completed exactly once.
     func requestTile(_ request: TileRequest)
 }
 
-/// The simple way to write a source: a function that returns when the pixels are there.
+/// A synchronous source: a function that returns when the pixels are written.
 ///
-/// It is called on worker threads, several at a time, and may block.
+/// Called on worker threads, several at a time; may block.
 public protocol BlockingTileSource: Sendable {
-    /// Writes a tile's pixels, or says that it does not exist.
+    /// Writes a tile's pixels, or returns that it does not exist.
     ///
     /// - Parameters:
-    ///   - tile: which one.
-    ///   - pixels: the cache's own memory for it; contents are undefined before.
-    /// - Throws: ``TileFailure``, or anything else for a failure that may pass.
+    ///   - tile: Position of the tile.
+    ///   - pixels: The cache's memory for it, initially undefined.
+    /// - Throws: ``TileFailure``, or any other error for a transient failure.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome
 }
 
-/// The memory that a source writes one tile into.
+/// Memory that a source writes one tile to.
 ///
 /// Rows are packed: `bytesPerRow` is the width in bytes. Opaque payloads have one row.
 public struct TilePixels: ~Copyable {
@@ -48,9 +48,9 @@ public struct TilePixels: ~Copyable {
     public let width: Int
     /// Rows, border included.
     public let height: Int
-    /// How a pixel is laid out.
+    /// Pixel format.
     public let format: TilePixelFormat
-    /// What alpha means; as the layer says.
+    /// Meaning of alpha, as in the layer's options.
     public let alpha: TileAlphaMode
     /// Bytes from one row to the next.
     public let bytesPerRow: Int
@@ -77,7 +77,7 @@ public struct TilePixels: ~Copyable {
     /// Bytes of the whole tile.
     public var byteCount: Int { memory.count }
 
-    /// Lends the memory for the time of the call; its contents are undefined before.
+    /// Calls a closure with the memory, which is initially undefined.
     public mutating func withMutableBytes<Result, Failure: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -85,30 +85,32 @@ public struct TilePixels: ~Copyable {
         return try body(&bytes)
     }
 
-    /// Lends the memory as a pointer, for C; it is valid within the closure only.
+    /// Calls a closure with a pointer to the memory, for C. Valid within the closure only.
     public mutating func withUnsafeMutableBytes<Result, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(memory)
     }
 
-    /// Hands over the encoded form of these pixels, to be kept as the tile's compressed form. The bytes are copied now,
-    /// into memory that counts against the limit, and dropped again if the load does not end with pixels.
+    /// Passes the encoded form of these pixels, to be kept as the tile's compressed form.
     ///
-    /// - Parameter encoded: what the layer's source, a ``TileDecoder``, can turn into exactly these pixels again.
-    /// - Returns: whether they are kept for now. They are not where the source is no decoder, the layer or the cache
-    ///   keeps nothing compressed, they are empty or hardly smaller than the pixels or far larger than what compression
-    ///   makes of such tiles, there is no room, or some have been handed over for this load already.
+    /// The bytes are copied, to memory that counts against the limit. The copy is dropped if the load does not end with
+    /// pixels.
+    ///
+    /// - Parameter encoded: Bytes from which the layer's source, a ``TileDecoder``, reproduces exactly these pixels.
+    /// - Returns: Whether they are kept for now. They are not if the source is not a decoder, the layer or the cache
+    ///   keeps nothing compressed, they are empty, hardly smaller than the pixels or far larger than compressed tiles
+    ///   usually are, there is no room, or this load has some already.
     @discardableResult
     public mutating func keepEncoded(_ encoded: UnsafeRawBufferPointer) -> Bool {
         keeper.map { $0.core.keepEncoded(encoded, of: $0.ticket) } ?? false
     }
 
-    /// Copies pixels that lie elsewhere with a row stride of their own.
+    /// Copies pixels with their own row stride.
     ///
     /// - Parameters:
-    ///   - source: at least `(height - 1) * bytesPerRow` and one packed row of bytes.
-    ///   - sourceBytesPerRow: from one row to the next. Default: packed.
+    ///   - source: At least `(height - 1) * bytesPerRow` and one packed row of bytes.
+    ///   - sourceBytesPerRow: Bytes from one row to the next. Default: packed.
     /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` if `source` is too short.
     public mutating func copy(
         from source: UnsafeRawBufferPointer,

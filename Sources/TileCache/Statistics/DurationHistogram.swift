@@ -3,13 +3,13 @@ extension TileCacheStatistics {
     public struct DurationSummary: Hashable, Sendable {
         /// The number of durations.
         public internal(set) var count = 0
-        /// The median; `nil` if there was none. Up to 6 % too long.
+        /// The median, up to 6 % too long; `nil` if there are no durations.
         public internal(set) var p50: Duration?
-        /// What 95 % of them did not exceed, as `p50`.
+        /// The 95th percentile, as `p50`.
         public internal(set) var p95: Duration?
-        /// What 99 % of them did not exceed, as `p50`.
+        /// The 99th percentile, as `p50`.
         public internal(set) var p99: Duration?
-        /// The longest, exactly; 0 if there was none.
+        /// The longest, exact; 0 if there are none.
         public internal(set) var maximum = Duration.zero
 
         /// A summary of no durations.
@@ -17,14 +17,14 @@ extension TileCacheStatistics {
     }
 }
 
-/// Counts of durations in bins that widen with the duration, so that any number of them takes the same few bytes.
+/// A histogram of durations with bins that widen, in a few bytes for any number of durations.
 ///
-/// Sixteen bins an octave: what is read out is at most a sixteenth too long.
+/// Sixteen bins an octave: results are at most a sixteenth too long.
 package struct DurationHistogram: Hashable, Sendable {
-    /// Durations of fewer nanoseconds have a bin each.
+    /// Shorter durations, in nanoseconds, have a bin each.
     private static let binsPerOctave = 16
     private var counts: [UInt32] = []
-    /// How many durations were added.
+    /// Number of durations.
     package private(set) var count = 0
     /// The longest, in nanoseconds.
     package private(set) var maximum: Int64 = 0
@@ -54,7 +54,7 @@ package struct DurationHistogram: Hashable, Sendable {
         maximum = max(maximum, other.maximum)
     }
 
-    /// The duration, in nanoseconds, that a share of all, 0 to 1, did not exceed; `nil` where there was none.
+    /// Quantile in nanoseconds of a fraction, 0 to 1; `nil` if there are no durations.
     package func quantile(_ share: Double) -> Int64? {
         guard count > 0 else { return nil }
         let rank = max(Int((share * Double(count)).rounded(.up)), 1)
@@ -76,14 +76,14 @@ package struct DurationHistogram: Hashable, Sendable {
         return summary
     }
 
-    /// The four bits below a number's leading one, and where that one stands.
+    /// The four bits below a number's leading one, and the position of that one.
     private static func bin(of duration: Int64) -> Int {
         guard duration >= Int64(binsPerOctave) else { return Int(duration) }
         let shift = 63 - duration.leadingZeroBitCount - 4
         return (shift + 1) * binsPerOctave + Int(duration >> Int64(shift)) - binsPerOctave
     }
 
-    /// The longest duration of a bin.
+    /// Longest duration of a bin.
     private static func upperBound(ofBin bin: Int) -> Int64 {
         guard bin >= binsPerOctave else { return Int64(bin) }
         let shift = Int64(bin / binsPerOctave - 1)

@@ -1,20 +1,20 @@
 extension TileCacheStatistics {
-    /// Why a tile's pixels left the pool.
+    /// Reason for which a tile's pixels left the pool.
     public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
-        /// Room was needed for another tile.
+        /// Evicted to make room for another tile.
         case capacity
-        /// A tile that compression would not make smaller was evicted.
+        /// Evicted because compression would not make it smaller.
         case incompressible
-        /// Newer pixels of the same tile landed, or the tile is gone at its source.
+        /// Replaced by newer pixels, or absent at its source.
         case replaced
-        /// An invalidation asked for it to go at once.
+        /// Removed by an invalidation.
         case invalidated
-        /// `trim(to:)`, a lower limit or memory pressure.
+        /// Evicted by `trim(to:)`, a lower limit or memory pressure.
         case trimmed
-        /// The compressed block did not pass its checksum, or the source could not decode what it had handed over.
+        /// The compressed block failed its checksum, or the source could not decode its payload.
         case damaged
 
-        /// The name in reports.
+        /// Name in reports.
         public var name: String {
             switch self {
             case .capacity: "capacity"

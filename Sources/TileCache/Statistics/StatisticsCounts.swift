@@ -15,15 +15,15 @@ extension CountFields {
 extension TileCacheStatistics {
     /// Demands by their outcome.
     public struct DemandCounts: Hashable, Sendable, CountFields {
-        /// Tiles that a frame needed and the frame before did not; tiles known to be absent are left out.
+        /// Tiles that a frame needed and the previous frame did not, without tiles known to be absent.
         public internal(set) var total = 0
-        /// Resident and ready to draw.
+        /// Demands that were resident and decoded.
         public internal(set) var decodedHits = 0
-        /// Resident in compressed form.
+        /// Demands that were resident and compressed.
         public internal(set) var compressedHits = 0
-        /// The load was in flight.
+        /// Demands whose load was in flight.
         public internal(set) var late = 0
-        /// Not even started.
+        /// Demands without a load.
         public internal(set) var missed = 0
 
         /// All counts are 0.
@@ -33,9 +33,9 @@ extension TileCacheStatistics {
             [\.total, \.decodedHits, \.compressedHits, \.late, \.missed]
         }
 
-        /// Demands that were resident in either form.
+        /// Demands that were resident, decoded or compressed.
         public var hits: Int { decodedHits + compressedHits }
-        /// Hits over all demands, 0...1; `nil` if there was none.
+        /// Hits over all demands, 0...1; `nil` if there are none.
         public var hitRate: Double? { total == 0 ? nil : Double(hits) / Double(total) }
 
         /// Adds field by field.
@@ -46,24 +46,24 @@ extension TileCacheStatistics {
 
     /// Loads by their outcome.
     public struct LoadCounts: Hashable, Sendable, CountFields {
-        /// Loads that began.
+        /// Loads that started.
         public internal(set) var started = 0
-        /// Of those, loads of tiles that had failed or had been refused memory before.
+        /// Started loads of tiles that had failed or had been refused memory.
         public internal(set) var retried = 0
-        /// Loads whose pixels landed.
+        /// Loads that finished with pixels.
         public internal(set) var finished = 0
-        /// Loads whose source said that there is no such tile.
+        /// Loads whose tile does not exist.
         public internal(set) var absent = 0
         /// Loads that failed.
         public internal(set) var failed = 0
         /// Loads that were cancelled.
         public internal(set) var cancelled = 0
-        /// Loads that an invalidation overtook.
+        /// Loads outdated by an invalidation.
         public internal(set) var outdated = 0
-        /// Loads that were refused memory, for their pixels or for encoded bytes. Each is retried after a wait that doubles
-        /// each time, and only if the memory can be had.
+        /// Loads that were refused memory, for their pixels or for encoded bytes. Retried after a wait that doubles
+        /// each time, and only if memory is available.
         public internal(set) var refused = 0
-        /// Loads that landed and have been drawn.
+        /// Finished loads that have been drawn.
         public internal(set) var drawn = 0
         /// Loads that will never be drawn: evicted before, outdated, refused or cancelled.
         public internal(set) var unseen = 0
@@ -81,7 +81,7 @@ extension TileCacheStatistics {
             ]
         }
 
-        /// Decoded bytes that landed.
+        /// Decoded bytes of finished loads.
         public var bytes: ByteCount { .bytes(byteTotal) }
 
         /// Adds field by field.
@@ -90,19 +90,19 @@ extension TileCacheStatistics {
         public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
-    /// Prefetches by their outcome: loads that began before a view needed the tile.
+    /// Prefetches by their outcome: loads that started before a view needed the tile.
     public struct PrefetchCounts: Hashable, Sendable, CountFields {
-        /// Prefetches that began.
+        /// Prefetches that started.
         public internal(set) var started = 0
-        /// Of those, drawn later on.
+        /// Prefetches that were drawn later.
         public internal(set) var useful = 0
-        /// Of those, demanded while in flight.
+        /// Prefetches that were demanded while in flight.
         public internal(set) var late = 0
-        /// Of those, evicted without having been drawn.
+        /// Prefetches that were evicted without having been drawn.
         public internal(set) var wasted = 0
-        /// Of those, cancelled while in flight.
+        /// Prefetches that were cancelled while in flight.
         public internal(set) var cancelled = 0
-        /// Of those, ended without pixels: absent, failed or refused memory.
+        /// Prefetches that ended without pixels: absent, failed or refused memory.
         public internal(set) var empty = 0
 
         /// All counts are 0.
@@ -118,7 +118,7 @@ extension TileCacheStatistics {
         public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
-    /// Moves between tiers, and out of the cache.
+    /// Moves between tiers, and removals.
     public struct TierCounts: Hashable, Sendable, CountFields {
         /// Tiles that were compressed.
         public internal(set) var demotions = 0
@@ -128,13 +128,13 @@ extension TileCacheStatistics {
         public internal(set) var incompressible = 0
         /// Compressed blocks that failed their checksum; their tiles were loaded again.
         public internal(set) var damagedBlocks = 0
-        /// Encoded payloads that sources handed over and that landed with their tiles.
+        /// Encoded payloads that sources passed and that were kept with their tiles.
         public internal(set) var encodedPayloads = 0
         /// Payloads that their source could not decode; their tiles were loaded again.
         public internal(set) var undecodablePayloads = 0
         package internal(set) var demotedRawBytes = 0
         package internal(set) var demotedBlockBytes = 0
-        /// Tiles that left the cache, by the cause's raw value.
+        /// Tiles removed, by the cause's raw value.
         package private(set) var removed = [Int](repeating: 0, count: RemovalCause.allCases.count)
 
         /// All counts are 0.
@@ -147,11 +147,11 @@ extension TileCacheStatistics {
             ] + RemovalCause.allCases.map { \.removed[$0.rawValue] }
         }
 
-        /// Decoded bytes over block bytes of all tiles that were compressed; `nil` if there was none.
+        /// Decoded bytes over block bytes of all tiles that were compressed; `nil` if there are none.
         public var compressionRatio: Double? {
             demotedBlockBytes == 0 ? nil : Double(demotedRawBytes) / Double(demotedBlockBytes)
         }
-        /// Tiles that left the cache, by cause; each cause has an entry.
+        /// Tiles removed, by cause; each cause has an entry.
         public var removals: [RemovalCause: Int] {
             Dictionary(uniqueKeysWithValues: RemovalCause.allCases.map { ($0, removed[$0.rawValue]) })
         }
@@ -165,11 +165,11 @@ extension TileCacheStatistics {
 
     /// Tiles of levels that the source does not have; see ``LayerOptions/synthesizedLevels``.
     public struct SynthesisCounts: Hashable, Sendable, CountFields {
-        /// Tiles that were made of finer ones; each counts as a load too.
+        /// Tiles made of finer ones; each counts as a load too.
         public internal(set) var tiles = 0
-        /// Tiles that the source was asked for to make them, beside all other loads.
+        /// Further tiles requested from the source to make them.
         public internal(set) var loads = 0
-        /// Of those, the ones that failed for good and left a hole.
+        /// Such requests that failed permanently and left a hole.
         public internal(set) var holes = 0
 
         /// All counts are 0.

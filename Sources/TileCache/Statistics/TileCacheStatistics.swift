@@ -1,64 +1,64 @@
-/// A cache's statistics: counts that only grow, what it holds now, and rates derived from both.
+/// Statistics of a cache: counts, which only grow, present sizes, and rates derived from both.
 ///
-/// Only tiles that a frame needs and the frame before did not are demands: a view at rest has none. Each view's first
-/// frame is a cold start and is left out. A rate over nothing is `nil`. The difference of two statistics tells what
-/// happened in between.
+/// A demand is a tile that a frame needs and the previous frame did not: a view at rest has none. Each view's first
+/// frame is a cold start and is left out. A rate is `nil` if its denominator is 0. The difference of two statistics has
+/// the counts in between.
 public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
-    /// Demands at the level of the frame before.
+    /// Demands at the level of the previous frame.
     public internal(set) var pan = DemandCounts()
-    /// Demands at another level than the frame before.
+    /// Demands at another level than the previous frame's.
     public internal(set) var zoom = DemandCounts()
     /// Loads by their outcome.
     public internal(set) var loads = LoadCounts()
     /// Prefetches by their outcome; each is one of the loads.
     public internal(set) var prefetches = PrefetchCounts()
-    /// Moves between tiers, and out of the cache.
+    /// Moves between tiers, and removals.
     public internal(set) var tiers = TierCounts()
-    /// Tiles that were made of finer ones.
+    /// Tiles made of finer ones.
     public internal(set) var synthesis = SynthesisCounts()
     /// Viewports that could not be drawn (``TileViewport/isDrawable``) and were ignored.
     public internal(set) var refusedViewports = 0
-    /// Calls of ``TileView/onTilesReady`` that took longer than ``TileCache/Configuration/slowCallbackTime``, running
-    /// ones included.
+    /// Calls of ``TileView/onTilesReady``, including running ones, that took longer than
+    /// ``TileCache/Configuration/slowCallbackTime``.
     public internal(set) var slowCallbacks = 0
 
-    /// Bytes and tiles held now, and their peaks.
+    /// Present and peak sizes.
     public internal(set) var memory = MemoryUse()
     /// Loads in flight now.
     public internal(set) var loadsInFlight = 0
-    /// Of those, prefetches that are not demanded yet.
+    /// Prefetches in flight that are not demanded yet.
     public internal(set) var prefetchesInFlight = 0
-    /// Loads in flight for longer than ``TileCache/Configuration/stuckLoadTime``: their source does not answer.
+    /// Loads in flight for longer than ``TileCache/Configuration/stuckLoadTime``.
     public internal(set) var stuckLoads = 0
-    /// Workers that are within a source's code for longer than that.
+    /// Workers blocked in a source's code for longer than that.
     public internal(set) var blockedWorkers = 0
-    /// The age of the oldest load in flight; 0 if there is none.
+    /// Age of the oldest load in flight; 0 if there is none.
     public internal(set) var oldestLoad = Duration.zero
-    /// The time that a load takes, as an exponential mean.
+    /// Mean duration of a load, exponentially weighted.
     public internal(set) var meanLoadTime = Duration.zero
-    /// The longest call of ``TileView/onTilesReady``.
+    /// Longest call of ``TileView/onTilesReady``.
     public internal(set) var longestCallback = Duration.zero
-    /// The times that loads of needed tiles waited for a worker, from when a view first needed the tile. Retries are left
-    /// out.
+    /// Waits of demand loads for a worker, from the first need of the tile, without retries.
     public internal(set) var demandWaits = DurationSummary()
-    /// The times that prefetches waited for a worker, from the first of the plans in a row that contained the tile.
+    /// Waits of prefetches for a worker, from the first of the consecutive plans that contain the tile.
     public internal(set) var prefetchWaits = DurationSummary()
 
-    /// Nothing has happened.
+    /// All counts are 0.
     public init() {}
 
     /// Pan and zoom demands together.
     public var demands: DemandCounts { pan + zoom }
-    /// Hits over demands, 0...1; `nil` if there was none.
+    /// Hits over demands, 0...1; `nil` if there are none.
     public var hitRate: Double? { demands.hitRate }
-    /// Loads never drawn, those in flight and those still unseen included, over loads; `nil` if there was none. In a
-    /// difference, tiles that were loaded before count too, so that it may exceed 1.
+    /// Loads never drawn over all loads; `nil` if there are none. Loads in flight and tiles not drawn yet are included.
+    ///
+    /// In a difference, tiles that were loaded before count too, so that it may exceed 1.
     public var waste: Double? {
         loads.started == 0
             ? nil : Double(loads.unseen + memory.unseenTiles + loadsInFlight) / Double(loads.started)
     }
 
-    /// The counts since an earlier moment of the same cache. What is no count (memory, loads in flight, ages, waits) is
+    /// Subtracts the counts of an earlier moment of the same cache. All else (memory, loads in flight, ages, waits) is
     /// that of the later moment.
     public static func - (later: Self, earlier: Self) -> Self {
         var result = later
@@ -73,7 +73,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
         return result
     }
 
-    /// One line for a log: first the bytes that the limit is short of, then failures, then rates.
+    /// One line for a log: first the shortfall, then failures, then rates.
     public var description: String {
         func percent(_ rate: Double?) -> String {
             guard let rate else { return "none" }

@@ -1,16 +1,16 @@
-/// The text of a pan trace, version 1, as it is written.
+/// Formats a pan trace, version 1, as text.
 ///
-/// Every number is written with the digits it takes to read the same bits back, and never by a rule of the machine's
-/// language settings: a replay of what was written makes the demands that the view made.
+/// Every number has enough digits to read the same bits back, independent of locale: a replay makes the same demands as
+/// the recorded view.
 public enum PanTraceFormat {
-    /// The version that is written, and the only one that is read.
+    /// Version that is written, and the only one that can be read.
     public static let version = 1
     /// The line that names the columns of a trace without rotation.
     public static let columns = "time_s,center_x,center_y,scale"
     /// The line that names the columns of a trace with rotation.
     public static let columnsWithRotation = "time_s,center_x,center_y,scale,rotation"
 
-    /// The header lines and the line of column names, each with its line feed.
+    /// Header lines and the line of column names, each with its line feed.
     public static func headerText(_ header: PanTraceHeader, includesRotation: Bool) -> String {
         var text = "# pan-trace: \(version)\n"
         if let viewport = header.viewport { text += "# viewport: \(sizeText(viewport))\n" }
@@ -25,8 +25,8 @@ public enum PanTraceFormat {
     /// One line of a trace with its line feed.
     ///
     /// - Parameters:
-    ///   - sample: what to write; its time must not be negative.
-    ///   - includesRotation: whether the trace has the column `rotation`.
+    ///   - sample: The sample; its time must not be negative.
+    ///   - includesRotation: Whether the trace has the column `rotation`.
     public static func line(_ sample: PanTraceSample, includesRotation: Bool) -> String {
         var text = secondsText(sample.time)
         text += ",\(numberText(sample.center.x)),\(numberText(sample.center.y)),\(numberText(sample.scale))"
@@ -34,7 +34,7 @@ public enum PanTraceFormat {
         return text + "\n"
     }
 
-    /// Seconds with four to nine decimals: four, because that is how traces look, more where nanoseconds need them.
+    /// Seconds with four to nine decimals: four as in existing traces, more if nanoseconds need them.
     static func secondsText(_ nanoseconds: Int64) -> String {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var fraction = String(rest)
@@ -43,7 +43,7 @@ public enum PanTraceFormat {
         return "\(seconds).\(fraction)"
     }
 
-    /// The shortest digits that read back as the same number; whole numbers without their `.0`.
+    /// Shortest digits that read back as the same number; integers without their `.0`.
     static func numberText(_ value: Double) -> String {
         let text = value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -53,7 +53,7 @@ public enum PanTraceFormat {
         "\(numberText(size.width))x\(numberText(size.height))"
     }
 
-    /// A line break inside a value would start a line of its own, which a reader has to refuse.
+    /// Replaces line breaks: they would start a line that readers must refuse.
     private static func oneLine(_ text: String) -> String {
         String(text.map { $0.isNewline ? " " : $0 })
     }

@@ -1,13 +1,13 @@
-/// What a pan trace says about itself before its samples: the `# key: value` lines.
+/// Header of a pan trace: the `# key: value` lines before its samples.
 public struct PanTraceHeader: Hashable, Sendable {
     /// A width and a height in pixels, as the header writes them: `1000x470`.
     public struct Size: Hashable, Sendable {
-        /// The width in pixels: of the screen for a viewport, of the world for a world.
+        /// Width in pixels: of the screen for a viewport, of the world for a world.
         public var width: Double
-        /// The height in pixels: of the screen for a viewport, of the world for a world.
+        /// Height in pixels: of the screen for a viewport, of the world for a world.
         public var height: Double
 
-        /// Makes a size; nothing is checked.
+        /// Creates a size without checking it.
         @inlinable
         public init(width: Double, height: Double) {
             self.width = width
@@ -15,42 +15,43 @@ public struct PanTraceHeader: Hashable, Sendable {
         }
     }
 
-    /// A header line whose key means nothing to this version.
+    /// A header line with a key unknown to this version.
     public struct Entry: Hashable, Sendable {
         /// The text before the first colon, without the spaces around it.
         public var key: String
         /// The text after the first colon, without the spaces around it.
         public var value: String
 
-        /// Makes an entry. Line breaks cannot be written in a header; they become spaces there.
+        /// Creates an entry. Line breaks cannot be written in a header; they become spaces.
         public init(key: String, value: String) {
             self.key = key
             self.value = value
         }
     }
 
-    /// The size of the view in screen pixels; `nil` where the trace does not say, and the reader's flags must.
+    /// Size of the view in screen pixels; `nil` if the trace has none, and the reader's flags must.
     public var viewport: Size?
-    /// The size of the world in world pixels, whole numbers; `nil` where the trace does not say.
+    /// Size of the world in world pixels, integers; `nil` if the trace has none.
     public var world: Size?
-    /// Whether the world goes on at its left edge where its right edge ends.
+    /// Whether the world repeats horizontally.
     public var wrapsX: Bool
-    /// The width and the height of a tile in its own pixels; 256 unless given.
+    /// Width and height of a tile in its own pixels. Default: 256.
     public var tileSize: Int
-    /// Which of several views that were recorded together this is; `nil` where there was one.
+    /// Name of the view if several were recorded together; otherwise `nil`.
     public var viewName: String?
-    /// The lines that this version does not know, in the order of the file: kept, and written again.
+    /// Lines unknown to this version, in the order of the file; kept, and written again.
     public var otherEntries: [Entry]
 
-    /// Makes a header.
+    /// Creates a header.
     ///
     /// - Parameters:
-    ///   - viewport: the size of the view in screen pixels; a recorder fills it in from the first viewport.
-    ///   - world: the size of the world in world pixels, whole numbers.
-    ///   - wrapsX: whether the world wraps horizontally; `false` unless given.
-    ///   - tileSize: the width and the height of a tile in its own pixels; 256 unless given.
-    ///   - viewName: which of several views this is.
-    ///   - otherEntries: further lines to keep.
+    ///   - viewport: Size of the view in screen pixels. Default: `nil`, which a recorder replaces by that of the first
+    ///     viewport.
+    ///   - world: Size of the world in world pixels, integers. Default: `nil`.
+    ///   - wrapsX: Whether the world wraps horizontally. Default: `false`.
+    ///   - tileSize: Width and height of a tile in its own pixels. Default: 256.
+    ///   - viewName: Name of the view if there are several. Default: `nil`.
+    ///   - otherEntries: Further lines to keep. Default: none.
     public init(
         viewport: Size? = nil,
         world: Size? = nil,

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// Writes down where a view looked, in the pan-trace format, so that the session can be replayed and measured.
+/// Records the viewports of a view in the pan-trace format, for replays and measurements.
 ///
-/// Any view or renderer may feed it, from any thread. A recorder that keeps its samples in memory writes the column
-/// `rotation` only where a sample was rotated. One that writes as it goes has to name its columns before it knows, and
-/// cannot take a line back: it always has the column.
+/// Any view or renderer may use it, from any thread. A recorder that keeps its samples in memory writes the column
+/// `rotation` only if a sample was rotated. A recorder that writes as it goes must name its columns first, and always
+/// has the column.
 ///
-/// A trace has one viewport size. A view that is resized while it is recorded goes on being recorded with the size
-/// that the header has, and the samples are counted in ``Counts/resized``.
+/// A trace has one viewport size. If a view is resized while it is recorded, recording continues with the header's
+/// size, and the samples are counted in ``Counts/resized``.
 public final class PanTraceRecorder: Sendable {
-    /// What became of the viewports that a recorder was given.
+    /// Counts of the viewports that a recorder received.
     public struct Counts: Hashable, Sendable {
         /// Samples in the trace.
         public var recorded = 0
-        /// Viewports left out because they came at the time of the sample before them, or earlier.
+        /// Viewports left out because they were not later than the sample before.
         public var outOfOrder = 0
         /// Viewports left out because they cannot be drawn: a number that is not finite, a size or scale of 0 or less.
         public var undrawable = 0
-        /// Samples in the trace whose view had another size than the header says.
+        /// Samples in the trace whose view size differs from the header's.
         public var resized = 0
 
-        /// Makes counts of nothing.
+        /// Creates counts of 0.
         public init() {}
     }
 
@@ -35,32 +35,32 @@ public final class PanTraceRecorder: Sendable {
     private let state: Lock<State>
     private let sink: (@Sendable (String) -> Void)?
 
-    /// Makes a recorder that keeps its samples in memory, 40 bytes each; ``text`` writes the trace.
+    /// Creates a recorder that keeps its samples in memory, 40 bytes each; ``text`` formats the trace.
     ///
-    /// - Parameter header: what the trace says about itself; a missing viewport is taken from the first one recorded.
+    /// - Parameter header: Header of the trace; a missing viewport is taken from the first one recorded.
     public init(header: PanTraceHeader = PanTraceHeader()) {
         state = Lock(State(header: header))
         sink = nil
     }
 
-    /// Makes a recorder that writes each sample as it comes and keeps none.
+    /// Creates a recorder that writes each sample as it comes and keeps none.
     ///
     /// - Parameters:
-    ///   - header: what the trace says about itself; a missing viewport is taken from the first one recorded.
-    ///   - sink: takes the text of the trace piece by piece, whole lines each time, the header with the first sample.
-    ///     It is called on the thread that records, one call at a time, under the recorder's lock, since lines
-    ///     have an order: it must not call the recorder.
+    ///   - header: Header of the trace; a missing viewport is taken from the first one recorded.
+    ///   - sink: Receives the text of the trace in pieces of whole lines, the header with the first sample. Called on
+    ///     the recording thread, one call at a time, under the recorder's lock, since lines have an order: it must not
+    ///     call the recorder.
     public init(header: PanTraceHeader = PanTraceHeader(), sink: @escaping @Sendable (String) -> Void) {
         state = Lock(State(header: header))
         self.sink = sink
     }
 
-    /// Records where a view looks.
+    /// Records a viewport.
     ///
     /// - Parameters:
-    ///   - viewport: the viewport as the view has it.
-    ///   - nanoseconds: when, on any clock that does not go back; the first sample becomes 0.
-    /// - Returns: whether it became a sample; where not, ``counts`` says why.
+    ///   - viewport: The viewport of the view.
+    ///   - nanoseconds: Time on any clock that does not go back; the first sample becomes 0.
+    /// - Returns: Whether it became a sample; if not, ``counts`` has the reason.
     @discardableResult
     public func record(_ viewport: TileViewport, at nanoseconds: Int64) -> Bool {
         state.withLock { state in
@@ -93,16 +93,16 @@ public final class PanTraceRecorder: Sendable {
         }
     }
 
-    /// What became of the viewports so far.
+    /// Counts of the viewports so far.
     public var counts: Counts { state.withLock { $0.counts } }
 
-    /// The header as it stands: with the viewport of the first sample where none was given.
+    /// The header, with the viewport of the first sample if none was given.
     public var header: PanTraceHeader { state.withLock { $0.header } }
 
-    /// The samples so far; empty in a recorder that writes to a sink.
+    /// The samples so far; empty if the recorder writes to a sink.
     public var samples: [PanTraceSample] { state.withLock { $0.samples } }
 
-    /// The trace so far as text; a header without samples, which readers refuse, where nothing was kept.
+    /// The trace so far as text; only a header, which readers refuse, if the recorder writes to a sink.
     public var text: String {
         let (header, samples) = state.withLock { ($0.header, $0.samples) }
         let includesRotation = samples.contains { $0.rotation != 0 }
@@ -111,7 +111,7 @@ public final class PanTraceRecorder: Sendable {
         }
     }
 
-    /// The time since the first sample, or `nil` where it is not later than the last one (or the clock ran over).
+    /// Time since the first sample; `nil` if it is not later than the last one (or overflows).
     private static func time(of nanoseconds: Int64, in state: inout State) -> Int64? {
         guard let first = state.firstTime else {
             state.firstTime = nanoseconds

@@ -1,4 +1,4 @@
-/// A tile that a frame draws, before anybody holds it.
+/// A tile that a frame draws, before it is leased.
 struct ComposedTile: Sendable {
     var entry: EntryID
     var slot: SlotID
@@ -6,27 +6,27 @@ struct ComposedTile: Sendable {
     var generation: UInt32
     var isStale: Bool
     var isExact: Bool
-    /// What it covers, in world pixels, in the copy of the world that is on screen.
+    /// World rectangle that it covers, in world pixels, in the copy of the world that is on screen.
     var worldRectangle: PixelRect
-    /// The part of the tile that is drawn, in its pixels, border included.
+    /// Part of the tile to draw, in its pixels, border included.
     var tileRectangle: PixelRect
 }
 
-/// How much of the viewport a frame can draw, in screen pixels.
+/// Area of the viewport that a frame can draw, in screen pixels.
 package struct Coverage: Hashable, Sendable {
-    /// Drawn with the exact tiles.
+    /// Area drawn with exact tiles.
     package var sharp = 0.0
-    /// Drawn with coarser or finer ones.
+    /// Area drawn with coarser or finer tiles.
     package var fallback = 0.0
-    /// Not drawn at all.
+    /// Area that is not drawn.
     package var blank = 0.0
-    /// Needed tiles that could not be drawn exactly; absent ones are no gap.
+    /// Needed tiles that could not be drawn exactly; absent ones do not count.
     package var missingTiles = 0
 
     package var total: Double { sharp + fallback + blank }
 }
 
-/// The numbers of one level that placing its tiles takes, looked up once for many tiles.
+/// Figures of one level for placing its tiles, looked up once for many tiles.
 struct LevelLook {
     let level: Int
     private let originX: Double
@@ -51,7 +51,7 @@ struct LevelLook {
         maxY = pyramid.worldHeight
     }
 
-    /// What a tile covers in the copy of the world that begins at 0, cut at the world's edges.
+    /// World rectangle of a tile in the copy of the world that begins at 0, cut at the world's edges.
     func worldRectangle(of key: TileKey) -> PixelRect {
         let tile = key.coordinate
         let x = originX + Double(tile.column) * spanX
@@ -59,7 +59,7 @@ struct LevelLook {
         return PixelRect(minX: max(x, 0), minY: max(y, 0), maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
     }
 
-    /// The pixels of a tile that show a rectangle of the world, border counted.
+    /// Pixels of a tile that show a rectangle of the world, border included.
     func tileRectangle(of key: TileKey, showing world: PixelRect, offset: Double) -> PixelRect {
         let tile = key.coordinate
         let x = originX + Double(tile.column) * spanX + offset
@@ -73,24 +73,24 @@ struct LevelLook {
     }
 }
 
-/// Lays a view's needed tiles and their stand-ins out on screen.
+/// Places a view's needed tiles and their fallbacks on screen.
 ///
-/// Under the pool's lock; decides from what is resident, promotes nothing and touches only what is drawn exactly.
+/// Runs under the pool's lock. Depends on residency only, promotes nothing and touches only tiles drawn exactly.
 struct FrameComposer {
-    /// Levels finer than the needed one that are searched for stand-ins; Leaflet searches as many.
+    /// Levels finer than the needed one that are searched for fallbacks; Leaflet searches as many.
     static let descendantDepth = 2
 
-    /// Whether placements are asked for, or the coverage alone.
+    /// Whether to emit placements, not only the coverage.
     var emitsPlacements: Bool
-    /// Which tiles can be drawn: decoded ones, or any resident one where decompression costs nothing.
+    /// Whether compressed tiles can be drawn too, if decompression costs nothing.
     var drawsCompressed: Bool
     var now: Int64
 
     /// Composes one layer of a view.
     ///
     /// - Parameters:
-    ///   - isMissing: whether a needed tile of the view is missing; else the coverage is not looked at.
-    ///   - emit: called for each placement.
+    ///   - isMissing: Whether a needed tile of the view is missing; otherwise the coverage is not computed.
+    ///   - emit: Called for each placement.
     func compose(
         _ layer: ViewLayer,
         viewport: TileViewport?,
@@ -100,7 +100,7 @@ struct FrameComposer {
         emit: (ComposedTile) -> Void
     ) {
         guard isMissing || emitsPlacements else { return }
-        // Tiles that the renderer names itself lie where it says: nothing is known of what the screen shows of them.
+        // The screen area of tiles that the renderer lists itself is unknown.
         let shown = layer.hasOwnList ? nil : viewport
         let clip = ViewportClip(shown)
         let scale2 = clip.screenPixels
@@ -132,7 +132,7 @@ struct FrameComposer {
                 scale2: scale2,
                 emit: emit
             )
-            // Where a tile does not exist its ancestor is the final answer, and blank is what the source has there.
+            // An absent tile's ancestor is the final result; without one, the area is blank at the source too.
             if isAbsent {
                 coverage.sharp += area
             } else {
@@ -142,11 +142,12 @@ struct FrameComposer {
         }
     }
 
-    /// Touches what is drawn exactly, row by row from the top left; whether anything needed is missing.
+    /// Touches tiles drawn exactly, row by row from the top left; returns whether a needed tile is missing.
     ///
-    /// A frame like the one before, with nothing used in between, would leave every list as it is: it only looks.
+    /// If the frame equals the previous one and nothing was used in between, every list would stay as it is: it only
+    /// reads.
     ///
-    /// - Parameter timeToSharp: called with the wait, in nanoseconds, of each missed tile that can be drawn now.
+    /// - Parameter timeToSharp: Called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
         let entries = layer.needs.entries
         var drawable = 0
@@ -174,7 +175,7 @@ struct FrameComposer {
         drawsCompressed ? residency.isResident : residency.isDecoded
     }
 
-    /// Emits the nearest resident ancestor, else resident descendants; the covered area in screen pixels.
+    /// Emits the nearest resident ancestor, else resident descendants; returns the covered area in screen pixels.
     private func standIn(
         for key: TileKey,
         layer: ViewLayer,
@@ -281,7 +282,7 @@ struct FrameComposer {
     }
 }
 
-/// How much of a rectangle of the world a viewport shows.
+/// Computes the visible part of a world rectangle.
 struct ViewportClip {
     private let upright: PixelRect
     private let center: WorldPoint
@@ -291,15 +292,15 @@ struct ViewportClip {
     private let halfHeight: Double
     private let isRotated: Bool
     private let isEverything: Bool
-    /// Screen pixels on a square of one world pixel.
+    /// Screen pixels in a square of one world pixel.
     let screenPixels: Double
 
-    /// - Parameter shown: `nil` shows everything.
+    /// - Parameter shown: The viewport; `nil` shows everything.
     init(_ shown: TileViewport?) {
         isEverything = shown == nil
         let shown = shown ?? TileViewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
         let viewport = shown.withDistinctEdges
-        // The screen has no more pixels where more of the world is taken than it shows.
+        // The screen bounds the pixels of a rectangle that is larger than the view.
         let pixels =
             viewport == shown
             ? shown.scale * shown.scale : (shown.width / viewport.width) * (shown.height / viewport.height)
@@ -313,11 +314,11 @@ struct ViewportClip {
         halfHeight = viewport.height / viewport.scale / 2
     }
 
-    /// The area in world pixels.
+    /// Area in world pixels.
     func area(of rectangle: PixelRect) -> Double {
         if isEverything { return rectangle.area }
         guard isRotated else { return upright.intersection(rectangle).area }
-        // In the screen's own axes the viewport is upright and the rectangle is turned: clip it at the four edges.
+        // In the screen's axes the viewport is upright and the rectangle is rotated: clip it at the four edges.
         var polygon = [
             turned(rectangle.minX, rectangle.minY), turned(rectangle.maxX, rectangle.minY),
             turned(rectangle.maxX, rectangle.maxY), turned(rectangle.minX, rectangle.maxY),

@@ -1,35 +1,35 @@
-/// A needed tile on screen: which of the needed ones, and in which copy of a wrapping world.
+/// A needed tile on screen: its index among the needed ones, and the copy of a wrapping world.
 struct VisibleTile: Hashable, Sendable {
     var index: Int32
     var offset: Double
 }
 
-/// Tells whether a frame's touches would change nothing.
+/// Detects whether a frame's touches would change nothing.
 struct TouchMark: Hashable, Sendable {
-    /// The stamp of the pool's last use.
+    /// Stamp of the pool's last use.
     var stamp: UInt64 = 0
-    /// Of the needed tiles, how many were touched.
+    /// Number of needed tiles that were touched.
     var count = -1
 }
 
-/// One layer as one view sees it.
+/// Per-view state of one layer.
 struct ViewLayer: Sendable {
     let id: LayerID
     var layer: Int { id.index }
     let pyramid: TilePyramid
     var needs = ViewNeeds()
-    /// Where the pool stood after the last frame's touches.
+    /// State of the pool after the last frame's touches.
     var touched = TouchMark()
-    /// The needed tiles as they lie on screen, with repeats on a world that wraps within the viewport.
+    /// Needed tiles on screen, with repeats if a world wraps within the viewport.
     var visible: [VisibleTile] = []
-    /// Whether the renderer handed over its own list of needed tiles.
+    /// Whether the renderer lists the needed tiles itself.
     var hasOwnList = false
-    /// How much each needed tile matters where the renderer handed over its own list; empty otherwise.
+    /// Importance of each needed tile if the renderer lists them itself; empty otherwise.
     var importance: [Float] = []
     /// Frames that the layer's policy has not learned from yet, oldest first.
     var observations: [FrameObservation] = []
 
-    /// Frames that may wait for a planner; beyond it the oldest go unlearned.
+    /// Maximum number of frames waiting for a planner; the oldest ones beyond it are dropped.
     static let maximumObservations = 240
 
     init(id: LayerID, pyramid: TilePyramid) {
@@ -53,16 +53,16 @@ struct ViewLayer: Sendable {
     }
 }
 
-/// A view's own list of needed tiles, for renderers with perspective, globes or feedback buffers.
+/// A tile that a renderer with perspective, a globe or a feedback buffer needs.
 public struct NeededTile: Hashable, Sendable {
-    /// The layer of the tile.
+    /// Layer of the tile.
     public var layer: LayerID
-    /// The tile.
+    /// Position of the tile.
     public var tile: TileCoordinate
-    /// How much the tile matters, larger is sooner; 1 unless given.
+    /// Importance of the tile; larger is loaded sooner. Default: 1.
     public var importance: Float
 
-    /// Names a tile that the renderer needs.
+    /// Creates a needed tile.
     public init(layer: LayerID, tile: TileCoordinate, importance: Float = 1) {
         self.layer = layer
         self.tile = tile
@@ -70,28 +70,28 @@ public struct NeededTile: Hashable, Sendable {
     }
 }
 
-/// Everything of a view that decides; no lock, no clock.
+/// State and decisions of a view, without lock or clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
     var selection: TileLevelSelection
-    /// Whether a level whose needed tiles do not fit the budget gives way to a coarser one.
+    /// Whether a level whose needed tiles exceed the budget is replaced by a coarser one.
     var fitsBudget = false
     var viewport: TileViewport?
     var destination: ViewportDestination?
     var pan = TileCacheStatistics.DemandCounts()
     var zoom = TileCacheStatistics.DemandCounts()
-    /// Whether the last update changed what is seen.
+    /// Whether the last update changed the visible area.
     var hasMoved = false
-    /// When an update last did.
+    /// Time of the last such update.
     private var lastMoved: Int64 = 0
-    /// Raised when the needed tiles, or where they lie on screen, change.
+    /// Incremented when the needed tiles, or their places on screen, change.
     private(set) var needsVersion: UInt64 = 0
-    /// Whether there was no memory for some of the needed tiles: they are left out until there is.
+    /// Whether some needed tiles were left out for lack of memory.
     private(set) var isTruncated = false
-    /// Bytes that the needed set would take where the budget was too small for it; 0 where it fits.
+    /// Bytes of the needed tiles if they exceed the budget; otherwise 0.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
-    /// Frames at rest that nobody has learned from, oldest first.
+    /// Frames at rest that no policy has learned from, oldest first.
     private var rests: [Int64] = []
 
     init(layers: [ViewLayer], selection: TileLevelSelection, fitsBudget: Bool = false) {
@@ -100,30 +100,30 @@ struct ViewModel: Sendable {
         self.fitsBudget = fitsBudget
     }
 
-    /// Whether the view has stood still for so long that a further plan would say what the last one does.
+    /// Whether the view has been at rest so long that a further plan would equal the last one.
     ///
-    /// - Parameter span: in nanoseconds. Default: a second.
+    /// - Parameter span: In nanoseconds. Default: a second.
     func hasRested(at now: Int64, for span: Int64 = 1_000_000_000) -> Bool { !hasMoved && now - lastMoved >= span }
 
-    /// Whether the renderer has named a place where the view will be, and it is not there yet.
+    /// Whether the view has a destination that it has not reached yet.
     func isHeadingElsewhere(at now: Int64) -> Bool { destination.map { $0.time.nanoseconds > now } ?? false }
 
     /// How far back policies look: in nanoseconds, and in frames.
     private static let historyTime: Int64 = 100_000_000
     private static let historyFrames = 8
 
-    /// A frame in which nothing can happen: the view is where it was, and only how long it has been there matters. Of a
-    /// long rest no more is kept than policies look back.
+    /// Notes a frame at rest, of which only the time matters. Of a long rest, only as many are kept as policies look
+    /// back.
     mutating func rest(at now: Int64) {
         hasMoved = false
         rests.append(now)
-        // In batches: taking the first one off moves all others.
+        // In batches: removing the first element moves all others.
         guard rests.count >= 256 else { return }
         let first = rests.firstIndex { now - $0 <= Self.historyTime } ?? 0
         rests.removeFirst(min(max(first - 1, 0), rests.count - Self.historyFrames))
     }
 
-    /// What has been left out at rest is learned after all.
+    /// Passes the frames at rest to the policies.
     private mutating func endRest() {
         guard !rests.isEmpty, let viewport else { return }
         let last = rests[rests.count - 1]
@@ -134,9 +134,9 @@ struct ViewModel: Sendable {
         rests.removeAll(keepingCapacity: true)
     }
 
-    /// Takes a viewport: chooses levels, finds the needed tiles, counts demands. Whether it can be drawn at all.
+    /// Updates the viewport: chooses levels, finds the needed tiles, counts demands. Returns whether it can be drawn.
     ///
-    /// - Parameter time: when the view was there, which tells how it moves; `now` unless given.
+    /// - Parameter time: Time of the viewport, which determines its velocity. Default: `now`.
     mutating func update(
         _ newViewport: TileViewport,
         now: Int64,
@@ -159,7 +159,7 @@ struct ViewModel: Sendable {
         return true
     }
 
-    /// Replaces the layers. Those that stay keep their needs; new ones get theirs where the view stands.
+    /// Replaces the layers. Those that stay keep their needs; new ones get theirs at the present viewport.
     mutating func setLayers(_ new: [(id: LayerID, pyramid: TilePyramid)], now: Int64, pool: inout PoolState) {
         var former = layers
         layers = new.map { layer in
@@ -170,7 +170,7 @@ struct ViewModel: Sendable {
         }
         for index in former.indices { pool.clear(&former[index].needs) }
         needsVersion &+= 1
-        // The view is not at rest: new layers have been planned for by no frame.
+        // Not at rest: no plan contains the new layers yet.
         lastMoved = now
         guard let viewport else { return }
         for index in layers.indices where !layers[index].needs.hasBegun {
@@ -178,7 +178,7 @@ struct ViewModel: Sendable {
         }
     }
 
-    /// Finds the needs anew where the view stands: the limit has changed, or there was no memory for all of them.
+    /// Recomputes the needed tiles after a change of the limit, or if some were left out for lack of memory.
     mutating func refit(now: Int64, pool: inout PoolState) {
         guard fitsBudget || isTruncated, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
         shortfallBytes = 0
@@ -229,7 +229,7 @@ struct ViewModel: Sendable {
         layers[index].observe(viewport, now: time, demands: demands, missed: demands - (counts.hits - before.hits))
     }
 
-    /// Takes the renderer's own list instead of a viewport's tiles.
+    /// Updates the needed tiles to the renderer's own list.
     mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
         hasMoved = false
         needsVersion &+= 1
@@ -240,12 +240,12 @@ struct ViewModel: Sendable {
             for wish in list where wish.layer == layers[index].id {
                 guard layers[index].pyramid.contains(wish.tile) else { continue }
                 let key = TileKey(layer: layers[index].layer, wish.tile)
-                // A number that is none is no order.
+                // NaN cannot be ordered.
                 let own = wish.importance.isNaN ? -.infinity : wish.importance
                 if importance.updateValue(max(own, importance[key] ?? own), forKey: key) == nil { scratch.append(key) }
             }
             scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
-            // More than the limit can hold are not kept track of: the least important ones go.
+            // Tiles beyond the limit are dropped, the least important ones first.
             let most = pool.ledger.limit / pool.slotBytes(ofLayer: layers[index].layer)
             shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: most, layer: index, pool))
             scratch.removeLast(max(scratch.count - max(most, 1), 0))
@@ -263,7 +263,7 @@ struct ViewModel: Sendable {
         if hasMoved { lastMoved = now }
     }
 
-    /// Needed tiles that there was no memory for are neither drawn nor waited for, but reported.
+    /// Leaves out needed tiles without memory: they are neither drawn nor waited for, but reported.
     private mutating func noteDropped(layer index: Int, _ pool: borrowing PoolState) {
         let kept = layers[index].needs.tiles.count
         guard kept < scratch.count else { return }
@@ -273,7 +273,7 @@ struct ViewModel: Sendable {
         if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
     }
 
-    /// Bytes of so many tiles if they are more than there may be; else 0.
+    /// Bytes of this many tiles if they exceed the maximum; otherwise 0.
     private func bytes(of count: Int, beyond most: Int, layer index: Int, _ pool: borrowing PoolState) -> Int {
         count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
@@ -293,7 +293,7 @@ struct ViewModel: Sendable {
                 firstInRow = scratch.count
                 inRow = 0
             }
-            // The walk is cyclic in the columns: after as many as there are, a row's tiles come again.
+            // Columns are cyclic: after as many as there are, a row's tiles come again.
             let number: Int
             if inRow < columns {
                 number = scratch.count
@@ -307,7 +307,7 @@ struct ViewModel: Sendable {
         }
     }
 
-    /// What a planner needs to know, the frames that it has not learned from included.
+    /// Takes a snapshot for a planner, with the frames that it has not learned from.
     mutating func takeSnapshot() -> ViewSnapshot {
         endRest()
         defer { for index in layers.indices { layers[index].observations.removeAll() } }

@@ -99,13 +99,13 @@ import Testing
             if random.oneIn(200) {
                 for column in 0..<70 {
                     let number = table.find(TileCacheTests.key(column))
-                    if number >= 0 { table.remove(number) }
+                    if number != .none { table.remove(number) }
                 }
                 while random.oneIn(2), let range = table.beginDecommit() { table.finishDecommit(range) }
-            } else if known >= 0, random.oneIn(3) {
+            } else if known != .none, random.oneIn(3) {
                 table.remove(known)
             } else {
-                let promised = table.byteCount + (known < 0 ? table.nextGrowth : 0)
+                let promised = table.byteCount + (known == .none ? table.nextGrowth : 0)
                 _ = table.insert(key)
                 if table.byteCount != promised { failures += 1 }
             }

@@ -55,8 +55,8 @@ extension PoolModel {
         try checkShares()
         try checkDrawn()
         var tables = [pool.table.byteCount, pool.pages.bookkeepingBytes] + pool.slots.map(\.bookkeepingBytes)
-        tables += [pool.planBytes, pool.viewBytes, pool.policyBytes, pool.layerBytes, pool.configuration.fixedBytes]
-        let stuck = pool.loads.count { $0?.isWrittenOff == true }
+        tables += Ledger.Account.allCases.map { pool.ledger[$0] }
+        let stuck = pool.loads.all.count { $0.load.isWrittenOff }
         tables.append((pool.configuration.workers + stuck) * MemoryLayout<Load?>.stride)
         try require(pool.bookkeepingBytes == tables.reduce(0, +), "tables take \(tables)")
     }
@@ -65,10 +65,10 @@ extension PoolModel {
     private func checkDrawn() throws {
         for (index, view) in views.enumerated() {
             if drawn[index]?.tiles != view.tiles { drawn[index] = nil }
-            guard view.entries.allSatisfy({ $0 >= 0 && pool.table[$0].residency.isDecoded }) else { continue }
+            guard view.entries.allSatisfy({ $0 != .none && pool.table[$0].residency.isDecoded }) else { continue }
             let pixels = view.entries.map { number -> [Int32] in
                 let entry = pool.table[number]
-                return [entry.slot, entry.flags.contains(.stale) ? 1 : 0]
+                return [entry.slot.number, entry.flags.contains(.stale) ? 1 : 0]
             }
             if let last = drawn[index], last.version == pool.drawVersion {
                 try require(last.pixels == pixels, "a view draws other pixels under the same version")
@@ -142,7 +142,7 @@ extension PoolModel {
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
             try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
-            try require(view.isIncomplete == view.entries.contains(-1), "a view misjudges what it lacks")
+            try require(view.isIncomplete == view.entries.contains(.none), "a view misjudges what it lacks")
         }
     }
 

@@ -93,7 +93,7 @@ import Testing
             small.now += 1_000_000_000_000
             small.pool.install(Plan(entries: [small.demand(key(column))], followsNeeds: true))
             #expect(small.beginLoad() == nil)
-            return small.pool.lacksRoomForNeeds
+            return small.pool.queue.lacksRoomForNeeds
         }
         small.install([small.demand(key(0))])
         small.end(try #require(small.beginLoad()), .failed(isPermanent: false, retryAfter: nil))
@@ -113,7 +113,7 @@ import Testing
         let wanted = (0..<10).map { key(10_000 + $0) }
         small.pool.update(&second, tiles: wanted, level: 3, pan: &pan, zoom: &zoom, now: 7)
         // Column 0 gives its entry up for one of them.
-        #expect(second.entries.count { $0 < 0 } == 5 && second.isIncomplete)
+        #expect(second.entries.count { $0 == .none } == 5 && second.isIncomplete)
         #expect(pan.total == 10 && pan.missed == 10 && pan.hits == 0 && zoom.total == 0)
         #expect(second.missingSince == Array(repeating: 7, count: 10))
         small.pool.enterMissing(of: &second)
@@ -121,7 +121,7 @@ import Testing
         small.pool.clear(&first)
         small.pool.enterMissing(of: &second)
         let entries = wanted.map { small.pool.find($0) }
-        #expect(second.entries == entries && !entries.contains(-1) && !second.isIncomplete)
+        #expect(second.entries == entries && !entries.contains(.none) && !second.isIncomplete)
         #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].needCount == 1 })
         #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].visits == 1 })
         small.pool.clear(&second)

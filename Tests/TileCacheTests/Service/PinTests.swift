@@ -127,7 +127,7 @@ import Testing
         #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
         let figures = cache.statistics
         #expect(figures.prefetches.started == 30)
-        #expect(cache.core.lock.withLock { [$0.askedBytes, $0.pool.viewBytes] } == [0, 0])
+        #expect(cache.core.lock.withLock { [$0.askedBytes, $0.pool.ledger[.views]] } == [0, 0])
     }
 
     /// Needed tiles come first, and no more is asked for than a quarter of the limit has room for.

@@ -84,13 +84,14 @@ import Testing
         scene.run()
         let now = scene.scheduler.now
         let waiting = PinnedRange(layer: layer.index, range: TileRange(level: 0, columns: 0..<1, rows: 0..<1))
+        let prefetch = PlanEntry(key: TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0)), value: 1, reason: .prefetch)
         for number in 0..<16 {
             let (isLacking, isPinning) = (number & 1 > 0, number & 2 > 0)
             let (isShort, rests) = (number & 4 > 0, number & 8 > 0)
             let wantsRoom = scene.cache.core.lock.withLock { state in
-                state.pool.lacksRoomForNeeds = isLacking
+                state.pool.queue.install(Plan(), hasRoom: !isLacking)
                 state.pins = isPinning ? [waiting] : []
-                state.pool.prefetchHasEnded = isShort
+                if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false) }
                 return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
             }
             #expect(wantsRoom == (isLacking || isPinning || (isShort && !rests)), "\(number)")
@@ -131,7 +132,7 @@ private struct HesitantPolicy: PrefetchPolicy {
 
     mutating func observe(_ frame: FrameObservation) {}
 
-    mutating func appendWishes(to plan: inout Plan, target: PlanTarget, context: PlanContext) {
-        if context.now < until { plan.hopeless += target.needed }
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        if context.now < until { wishes.hopeless += target.needed }
     }
 }

@@ -4,35 +4,33 @@ import Testing
 
 /// Each figure is what it is called.
 @Suite struct PoolStatisticsTests {
-    @Test func figuresAreTheirOwnCounters() {
-        let pairs: [(WritableKeyPath<PoolCounters, Int>, KeyPath<TileCacheStatistics, Int>)] = [
-            (\.loads.started, \.loads.started), (\.loads.retried, \.loads.retried),
-            (\.loads.finished, \.loads.finished),
-            (\.loads.absent, \.loads.absent), (\.loads.failed, \.loads.failed), (\.loads.cancelled, \.loads.cancelled),
-            (\.loads.refused, \.loads.refused), (\.loads.outdated, \.loads.outdated), (\.loadedBytes, \.loadedBytes),
-            (\.loads.drawn, \.loads.drawn), (\.loads.unseen, \.loads.unseen),
-            (\.prefetches.started, \.prefetches.started),
-            (\.prefetches.useful, \.prefetches.useful), (\.prefetches.late, \.prefetches.late),
-            (\.prefetches.wasted, \.prefetches.wasted), (\.prefetches.cancelled, \.prefetches.cancelled),
-            (\.prefetches.empty, \.prefetches.empty), (\.demotions, \.demotions), (\.promotions, \.promotions),
-            (\.storedRaw, \.incompressible), (\.damagedBlocks, \.damagedBlocks), (\.encodedKept, \.encodedPayloads),
-            (\.undecodable, \.undecodablePayloads), (\.peakBytes, \.peakBytes),
-            (\.peakDecodedBytes, \.peakDecodedBytes), (\.peakCompressedBytes, \.peakCompressedBytes),
-            (\.peakInFlightBytes, \.peakInFlightBytes),
-        ]
+    @Test func figuresAreThePoolsCounters() {
         let small = TilePool(tiles: 4)
-        for (index, pair) in pairs.enumerated() { small.pool.counters[keyPath: pair.0] = 100 + index }
-        for cause in TileCacheStatistics.RemovalCause.allCases {
-            small.pool.counters.tiers.removed[cause.rawValue] = 200 + cause.rawValue
+        var number = 100
+        func numbered<Counts: CountFields>() -> Counts {
+            var counts = Counts()
+            for field in Counts.fields { (counts[keyPath: field], number) = (number, number + 1) }
+            return counts
         }
-        small.pool.counters.tiers.demotedRawBytes = 900
-        small.pool.counters.tiers.demotedBlockBytes = 300
-        let figures = TileCacheStatistics(of: small.pool)
-        for (index, pair) in pairs.enumerated() { #expect(figures[keyPath: pair.1] == 100 + index, "\(index)") }
+        small.pool.counters.loads = numbered()
+        small.pool.counters.prefetches = numbered()
+        small.pool.counters.tiers = numbered()
+        small.pool.counters.peakBytes = 1
+        small.pool.counters.peakDecodedBytes = 2
+        small.pool.counters.peakCompressedBytes = 3
+        small.pool.counters.peakInFlightBytes = 4
+        let (figures, counters) = (TileCacheStatistics(of: small.pool), small.pool.counters)
+        #expect(figures.loads == counters.loads && figures.prefetches == counters.prefetches)
+        #expect(figures.tiers == counters.tiers)
+        let memory = figures.memory
+        let peaks = [memory.peak, memory.peakDecoded, memory.peakCompressed, memory.peakInFlight]
+        #expect(peaks == (1...4).map { .bytes($0) })
+        #expect(figures.loads.bytes.bytes == counters.loads.byteTotal)
+        let raw = Double(counters.tiers.demotedRawBytes)
+        #expect(figures.tiers.compressionRatio == raw / Double(counters.tiers.demotedBlockBytes))
         for cause in TileCacheStatistics.RemovalCause.allCases {
-            #expect(figures.tiers.removals[cause] == 200 + cause.rawValue)
+            #expect(figures.tiers.removals[cause] == counters.tiers.removed[cause.rawValue])
         }
-        #expect(figures.tiers.compressionRatio == 3)
     }
 
     /// Two tiles decoded, one compressed, one on its way.
@@ -55,7 +53,7 @@ import Testing
             figures.memory.used.bytes == 4 * 4096 && figures.memory.bookkeeping.bytes == small.pool.bookkeepingBytes
         )
         small.end(ticket)
-        #expect(TileCacheStatistics(of: small.pool).unseenPrefetchedTiles == 1)
+        #expect(TileCacheStatistics(of: small.pool).memory.unseenPrefetchedTiles == 1)
         #expect(TileCacheStatistics(of: small.pool).prefetchesInFlight == 0)
     }
 }

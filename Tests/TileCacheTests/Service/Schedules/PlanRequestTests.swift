@@ -168,7 +168,7 @@ import Testing
     @Test func whatAStuckDecoderKeptWaitingComesWhenItReturns() throws {
         let scene = try StillScene(tiles: 16, workers: 1) {
             $0.usesCompressedTier = true
-            $0.stuckLoadTime = 2_000_000
+            $0.stuckLoadTime = .milliseconds(2)
         }
         let source = PausedDecoder(payloadBytes: 4096)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)

@@ -130,7 +130,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         scene.meanwhile = {
-            let isUnseen = scene.cache.core.lock.withLock { $0.pool.loadCount == 1 && $0.requests.isEmpty }
+            let isUnseen = scene.cache.core.lock.withLock { $0.pool.loads.count == 1 && $0.requests.isEmpty }
             guard isUnseen else { return false }
             if isRemoval { scene.cache.removeLayer(layer) } else { scene.cache.shutdown(timeout: .zero) }
             return true

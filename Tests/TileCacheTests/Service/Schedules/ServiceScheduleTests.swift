@@ -124,13 +124,13 @@ import Testing
             scene.run()
         }
         let figures = scene.cache.statistics
-        #expect(figures.demandWaits.count == 2 && figures.demandWaits.maximum == 7_000_000)
-        #expect(figures.prefetchWaits.count == 1 && figures.prefetchWaits.maximum == 4_000_000)
+        #expect(figures.demandWaits.count == 2 && figures.demandWaits.maximum == .milliseconds(7))
+        #expect(figures.prefetchWaits.count == 1 && figures.prefetchWaits.maximum == .milliseconds(4))
     }
 
     /// The look that finds one load stuck sees to the next one.
     @Test func eachLoadIsFoundStuckInItsTime() throws {
-        let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = 2_000_000 }
+        let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = .milliseconds(2) }
         let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
@@ -141,7 +141,7 @@ import Testing
         var stuck: [Int] = []
         for _ in 0..<8 where scene.scheduler.passTime() {
             scene.run()
-            stuck.append(scene.cache.core.read { $0.pool.writtenOffCount })
+            stuck.append(scene.cache.core.read { $0.pool.loads.writtenOffCount })
         }
         #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
     }
@@ -150,7 +150,7 @@ import Testing
     @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
         let scene = try StillScene(tiles: 64) {
             $0.usesCompressedTier = true
-            $0.stuckLoadTime = 2_000_000
+            $0.stuckLoadTime = .milliseconds(2)
         }
         let decoder = PausedDecoder(payloadBytes: 4096)
         let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
@@ -163,7 +163,7 @@ import Testing
         #expect(scene.cache.demote(scene.tile(0), of: encoded))
         func figures() -> [Int] {
             scene.cache.core.read { state in
-                [state.workers.spare.count, state.pool.writtenOffCount, state.pool.layers[encoded.index].stuckDecodes]
+                [state.workers.spare.count, state.pool.loads.writtenOffCount, state.pool.layers[encoded.index].stuckDecodes]
             }
         }
         func look() {

@@ -68,7 +68,7 @@ final class StillScene: @unchecked Sendable {
         }
     }
 
-    var isShort: Bool { cache.core.read { $0.pool.lacksRoomForNeeds } }
+    var isShort: Bool { cache.core.read { $0.pool.queue.lacksRoomForNeeds } }
 }
 
 private final class Interruption: @unchecked Sendable {

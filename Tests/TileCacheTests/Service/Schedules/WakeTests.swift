@@ -44,7 +44,7 @@ import Testing
         #expect(scene.decoded(0..<32, of: layer) == 32)
         scene.need(40..<41, of: other, view)
         let request = try #require(source.take().first)
-        #expect(request.holdsEncoded(bytes: 8192))
+        #expect(request.holdsEncoded(.bytes(8192)))
         #expect(scene.decoded(0..<32, of: layer) == 31 && scene.resident(0..<32, of: layer) == 32)
         source.answer(request)
         #expect(scene.run() && scene.decoded(40..<41, of: other) == 1)
