@@ -55,6 +55,8 @@ public final class TileCache: Sendable {
         package var grantsBookkeeping = false
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
         package var executor = Executor()
+        /// Bytes of a page of memory, a multiple of the system's.
+        package var pageBytes = MemoryRegion.systemPageBytes
 
         /// Creates a configuration.
         public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int = 0) {
@@ -229,6 +231,7 @@ extension TileCache.Configuration {
         pool.compressedShare = compressedShare
         pool.grantsBookkeeping = grantsBookkeeping
         pool.workers = workers
+        pool.pageBytes = pageBytes
         pool.reservedWorkers = reservedWorkers
         pool.retryDelay = retryDelay.nanoseconds
         pool.maximumCodecJobs = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)

@@ -16,7 +16,7 @@ final class MemoryRegion: @unchecked Sendable {
 
     /// Reserves addresses, not memory; `nil` if the system denies them.
     init?(byteCount: Int) {
-        let bytes = max(byteCount, 4096)
+        let bytes = max(byteCount, 1)
         #if os(Linux) || os(Android)
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         #else
@@ -31,12 +31,27 @@ final class MemoryRegion: @unchecked Sendable {
 
     deinit { munmap(base, byteCount) }
 
-    /// Decommits a range; it reads as zeros when it is next used.
-    func letGo(offset: Int, byteCount: Int) {
+    /// Bytes of a page of the system: a range that is decommitted begins and ends on one.
+    static let systemPageBytes = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
+
+    /// Decommits a range of whole pages. On Linux it reads as zeros afterwards.
+    func decommit(offset: Int, byteCount: Int) {
         #if os(Linux) || os(Android)
-            madvise(base + offset, byteCount, Int32(MADV_DONTNEED))
+            let advice = Int32(MADV_DONTNEED)
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED
         #else
-            madvise(base + offset, byteCount, MADV_FREE)
+            let advice = MADV_FREE
+            let flags = MAP_PRIVATE | MAP_ANON | MAP_FIXED
         #endif
+        let start = base + offset
+        guard madvise(start, byteCount, advice) != 0 else { return }
+        // The system may refuse the advice, for locked memory for one. A new mapping in its place has no memory either.
+        let fresh = mmap(start, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
+        precondition(fresh == start, "memory cannot be decommitted: \(byteCount) bytes at offset \(offset)")
     }
+}
+
+extension Int {
+    /// The next multiple of a page, a power of two.
+    func roundedUp(toPages pageBytes: Int) -> Int { (self + pageBytes - 1) & ~(pageBytes - 1) }
 }

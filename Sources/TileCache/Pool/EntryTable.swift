@@ -149,13 +149,15 @@ struct EntryTable: ~Copyable {
         var next: Int32 = -1
     }
 
-    static let pageBytes = 4096
     /// A place is 128 bytes, two cache lines.
     private static let placeShift = 7
-    private static let places = pageBytes >> placeShift
-    /// Entries of a page.
-    static let entriesPerPage = places - 1
-    private static let chainsPerPage = pageBytes / MemoryLayout<EntryID>.stride
+    /// Bytes of a page of the system, a power of two.
+    let pageBytes: Int
+    /// Places of a page, as a power of two.
+    private let pagePlacesShift: Int32
+    private let chainsPerPage: Int
+    /// Entries of a page: its last place is the header.
+    var entriesPerPage: Int { 1 << Int(pagePlacesShift) - 1 }
 
     /// Where the entries lie, and the first entries of the chains.
     let entryRegion: MemoryRegion
@@ -180,14 +182,20 @@ struct EntryTable: ~Copyable {
     private var committedChainPages = 0
     private var leavingChainPages = 0
 
-    /// - Parameter maximumCount: at least as many if the system has the addresses; fewer if not.
-    init(maximumCount: Int) {
+    /// - Parameters:
+    ///   - maximumCount: at least as many if the system has the addresses; fewer if not.
+    ///   - pageBytes: a power of two, 4096 or more.
+    init(maximumCount: Int, pageBytes: Int = 4096) {
         precondition(MemoryLayout<Entry>.stride <= 1 << Self.placeShift)
+        self.pageBytes = pageBytes
+        pagePlacesShift = Int32(pageBytes.trailingZeroBitCount - Self.placeShift)
+        chainsPerPage = pageBytes / MemoryLayout<EntryID>.stride
+        let entriesPerPage = 1 << Int(pagePlacesShift) - 1
         var wanted = max(maximumCount, 1)
         while true {
-            let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
-            if let entries = MemoryRegion(byteCount: pages * Self.pageBytes),
-                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<EntryID>.stride)
+            let pages = (wanted + entriesPerPage - 1) / entriesPerPage
+            if let entries = MemoryRegion(byteCount: pages * pageBytes),
+                let chains = MemoryRegion(byteCount: max(4 * wanted, chainsPerPage) * MemoryLayout<EntryID>.stride)
             {
                 entryRegion = entries
                 chainRegion = chains
@@ -197,8 +205,8 @@ struct EntryTable: ~Copyable {
             wanted /= 2
         }
         self.maximumCount = wanted
-        let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
-        pageNumbers = SlotAllocator(slotBytes: Self.pageBytes, capacity: pages)
+        let pages = (wanted + entriesPerPage - 1) / entriesPerPage
+        pageNumbers = SlotAllocator(slotBytes: pageBytes, capacity: pages)
         entries = entryRegion.base
         chains = chainRegion.base.assumingMemoryBound(to: EntryID.self)
         committedChainPages = 1
@@ -207,13 +215,13 @@ struct EntryTable: ~Copyable {
 
     /// Bytes of memory that the table has.
     var byteCount: Int {
-        pageNumbers.committedBytes + committedChainPages * Self.pageBytes + 2 * pageNumbers.bookkeepingBytes
+        pageNumbers.committedBytes + committedChainPages * pageBytes + 2 * pageNumbers.bookkeepingBytes
     }
 
     /// The bytes that the next insertion would add.
     var nextGrowth: Int {
-        var bytes = chainCount < 2 * (count + 1) && needsChainPage ? Self.pageBytes : 0
-        if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += Self.pageBytes + 2 * pageNumbers.growth() }
+        var bytes = chainCount < 2 * (count + 1) && needsChainPage ? pageBytes : 0
+        if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += pageBytes + 2 * pageNumbers.growth() }
         return bytes
     }
 
@@ -279,7 +287,7 @@ struct EntryTable: ~Copyable {
         count -= 1
         returnEntry(number)
         // As many as keep up with removals: a few at each, none of which takes long.
-        for _ in 0..<4 where chainCount > 4 * count + Self.chainsPerPage { removeChain() }
+        for _ in 0..<4 where chainCount > 4 * count + chainsPerPage { removeChain() }
     }
 
     private func link(_ number: EntryID) {
@@ -290,13 +298,13 @@ struct EntryTable: ~Copyable {
 
     /// Whether the next chain lies beyond the memory of the others, and may take more.
     private var needsChainPage: Bool {
-        chainCount == committedChainPages * Self.chainsPerPage && leavingChainPages == 0
+        chainCount == committedChainPages * chainsPerPage && leavingChainPages == 0
             && chainCount < 2 * maximumCount
     }
 
     /// Divides a chain in two, if there is memory for another one.
     private mutating func addChain() {
-        guard chainCount < min(committedChainPages * Self.chainsPerPage, 2 * maximumCount) else { return }
+        guard chainCount < min(committedChainPages * chainsPerPage, 2 * maximumCount) else { return }
         chains[chainCount] = .none
         chainCount += 1
         if chainCount > mask + 1 { mask = mask * 2 + 1 }
@@ -325,7 +333,7 @@ struct EntryTable: ~Copyable {
     // MARK: - Pages of entries
 
     private func header(_ page: Int32) -> UnsafeMutablePointer<PageHeader> {
-        (entries + Int(page) * Self.pageBytes + Self.entriesPerPage << Self.placeShift)
+        (entries + Int(page) * pageBytes + entriesPerPage << Self.placeShift)
             .assumingMemoryBound(to: PageHeader.self)
     }
 
@@ -340,7 +348,7 @@ struct EntryTable: ~Copyable {
     }
 
     private mutating func returnEntry(_ number: EntryID) {
-        let page = number.number / Int32(Self.places)
+        let page = number.number >> pagePlacesShift
         let wasFull = header(page).pointee.firstFree == .none
         pointer(number).pointee.list = .free
         pointer(number).pointee.chained = header(page).pointee.firstFree
@@ -358,8 +366,8 @@ struct EntryTable: ~Copyable {
         guard unused < 0 else { return unused }
         let page = pageNumbers.takeFresh()
         header(page).initialize(to: PageHeader())
-        let first = page * Int32(Self.places)
-        for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
+        let first = page << pagePlacesShift
+        for number in (first..<first + Int32(entriesPerPage)).reversed() {
             let id = EntryID(number: number)
             pointer(id).pointee.list = .free
             pointer(id).pointee.chained = header(page).pointee.firstFree
@@ -391,7 +399,7 @@ struct EntryTable: ~Copyable {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }
-        guard committedChainPages > max((chainCount + Self.chainsPerPage - 1) / Self.chainsPerPage, 1) else {
+        guard committedChainPages > max((chainCount + chainsPerPage - 1) / chainsPerPage, 1) else {
             return nil
         }
         committedChainPages -= 1
@@ -419,8 +427,8 @@ struct EntryTable: ~Copyable {
     /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
     func forEach(onPages range: Range<Int32>, _ body: (EntryID) -> Void) {
         for page in range.clamped(to: pages) where !pageNumbers.isDecommitted(page) && !leaving.contains(page) {
-            let first = page * Int32(Self.places)
-            for number in first..<first + Int32(Self.entriesPerPage) {
+            let first = page << pagePlacesShift
+            for number in first..<first + Int32(entriesPerPage) {
                 let id = EntryID(number: number)
                 if pointer(id).pointee.list != .free { body(id) }
             }

@@ -1,13 +1,14 @@
 /// Numbers of the small pages that compressed blocks are cut into, so that no hole is too small to use.
 ///
-/// A block takes whole pages of 4 KiB and, for what is left over, one run of 512-byte units in a page that it shares
-/// with the ends of others. Pages of one block are chained by number; the end's unit is in the block's first page word.
+/// A block takes whole pages of the system and, for what is left over, one run of units, eighths of a page, in a page that
+/// it shares with the ends of others. Pages of one block are chained by number; the end's unit is in the block's first page word.
 struct PageAllocator {
     // Copyable, although there is one of it: made ~Copyable, it crashes the compiler (6.3.1) with -O and ThreadSanitizer.
 
-    static let pageBytes = 4096
-    static let unitBytes = 512
-    private static let unitsPerPage = pageBytes / unitBytes
+    /// Bytes of a page of the system, a power of two.
+    let pageBytes: Int
+    private static let unitsPerPage = 8
+    private var unitBytes: Int { pageBytes / Self.unitsPerPage }
 
     /// Where a block lies: a chain of whole pages, then an end.
     struct Block: Hashable {
@@ -39,8 +40,11 @@ struct PageAllocator {
     /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
     private var sharedHeads = [Int32](repeating: -1, count: 8)
 
-    /// - Parameter capacity: fewer pages if the system denies the addresses for the table of so many.
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: fewer pages if the system denies the addresses for the table of so many.
+    ///   - pageBytes: a power of two, 4096 or more.
+    init(capacity: Int, pageBytes: Int = 4096) {
+        self.pageBytes = pageBytes
         var granted = capacity
         while true {
             if let region = MemoryRegion(byteCount: granted * MemoryLayout<Page>.stride) {
@@ -50,7 +54,7 @@ struct PageAllocator {
             precondition(granted > 0, "there is no memory for a single page")
             granted /= 2
         }
-        pages = SlotAllocator(slotBytes: Self.pageBytes, capacity: granted)
+        pages = SlotAllocator(slotBytes: pageBytes, capacity: granted)
     }
 
     var decommittedCount: Int { pages.decommittedCount }
@@ -59,26 +63,26 @@ struct PageAllocator {
     var unusedCount: Int { pages.unusedCount }
     var freshCount: Int { pages.freshCount }
     var committedBytes: Int { pages.committedBytes }
-    var usedBytes: Int { usedCount * Self.pageBytes }
+    var usedBytes: Int { usedCount * pageBytes }
     /// Bytes of the tables themselves.
     var bookkeepingBytes: Int { tableBytes + pages.bookkeepingBytes }
-    private var tableBytes: Int { Self.pagedBytes(ofTable: Int(pages.highWater)) }
+    private var tableBytes: Int { pagedBytes(ofTable: Int(pages.highWater)) }
 
     /// Bytes of memory behind so many pages' entries.
-    private static func pagedBytes(ofTable count: Int) -> Int {
+    private func pagedBytes(ofTable count: Int) -> Int {
         (count * MemoryLayout<Page>.stride + pageBytes - 1) / pageBytes * pageBytes
     }
 
     /// Whole pages and units of the end for a block of a size.
-    static func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
+    func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
         let pages = bytes / pageBytes
         let units = (bytes - pages * pageBytes + unitBytes - 1) / unitBytes
-        return units == unitsPerPage ? (pages + 1, 0) : (pages, units)
+        return units == Self.unitsPerPage ? (pages + 1, 0) : (pages, units)
     }
 
     /// The pages that a block would take from the unused or fresh ones now.
     func pagesNeeded(for bytes: Int) -> Int {
-        let shape = Self.shape(of: bytes)
+        let shape = shape(of: bytes)
         let endNeedsPage = shape.endUnits > 0 && !(shape.endUnits...7).contains { sharedHeads[$0] >= 0 }
         return shape.pages + (endNeedsPage ? 1 : 0)
     }
@@ -87,12 +91,12 @@ struct PageAllocator {
     func tableGrowth(taking count: Int) -> Int {
         let fresh = max(count - unusedCount, 0)
         let added = max(fresh - decommittedCount, 0)
-        return Self.pagedBytes(ofTable: Int(pages.highWater) + added) - tableBytes + pages.growth(takingFresh: fresh)
+        return pagedBytes(ofTable: Int(pages.highWater) + added) - tableBytes + pages.growth(takingFresh: fresh)
     }
 
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
     mutating func allocate(bytes: Int) -> Block {
-        let shape = Self.shape(of: bytes)
+        let shape = shape(of: bytes)
         var block = Block(byteCount: Int32(bytes))
         for _ in 0..<shape.pages {
             let page = takePage()
@@ -111,7 +115,7 @@ struct PageAllocator {
             page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
-        let mask = Self.runMask(from: block.endUnit, count: Self.shape(of: Int(block.byteCount)).endUnits)
+        let mask = Self.runMask(from: block.endUnit, count: shape(of: Int(block.byteCount)).endUnits)
         let shared = Int(block.endPage)
         unlinkShared(block.endPage)
         table[shared].unitsInUse &= ~mask
@@ -127,13 +131,13 @@ struct PageAllocator {
         var page = block.firstPage
         var left = Int(block.byteCount)
         while page >= 0 {
-            let count = min(left, Self.pageBytes)
-            body(Int(page) * Self.pageBytes, count)
+            let count = min(left, pageBytes)
+            body(Int(page) * pageBytes, count)
             left -= count
             page = table[Int(page)].next
         }
         if block.endPage >= 0 {
-            body(Int(block.endPage) * Self.pageBytes + Int(block.endUnit) * Self.unitBytes, left)
+            body(Int(block.endPage) * pageBytes + Int(block.endUnit) * unitBytes, left)
         }
     }
 
@@ -160,7 +164,7 @@ struct PageAllocator {
 
     /// Decommits what the table had before and has no longer.
     private func releaseTable(_ before: Int) {
-        if tableBytes < before { tableRegion.letGo(offset: tableBytes, byteCount: before - tableBytes) }
+        if tableBytes < before { tableRegion.decommit(offset: tableBytes, byteCount: before - tableBytes) }
     }
 
     private mutating func takePage() -> Int32 {

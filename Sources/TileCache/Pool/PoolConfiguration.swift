@@ -25,6 +25,9 @@ struct PoolConfiguration: Sendable {
     var workers = 4
     /// Of those, how many never load what nobody needs yet.
     var reservedWorkers = 0
+    /// Bytes of a page of memory, a power of two, 4096 or more: slots, pages of blocks and tables are multiples of it, and
+    /// begin on one.
+    var pageBytes = 4096
     /// Memory that the owner holds for the pool's sake (workers' scratch buffers).
     var fixedBytes = 0
     /// Compressions and decompressions by workers at the same time.
@@ -33,6 +36,9 @@ struct PoolConfiguration: Sendable {
     var retryDelay: Int64 = 500_000_000
     /// The longest wait before a failed tile is tried again, in nanoseconds.
     var maximumRetryDelay: Int64 = 60_000_000_000
+    /// Bytes of the whole pages that so many bytes take.
+    func paged(_ bytes: Int) -> Int { bytes.roundedUp(toPages: pageBytes) }
+
     /// What a source asks for counts up to this: a day, in nanoseconds.
     static let longestRetryWait: Int64 = 86_400_000_000_000
 }

@@ -70,7 +70,7 @@ extension PoolState {
     /// whether there were any. Their tiles lose nothing but a smaller form later on.
     mutating func shedEncoded(_ bytes: Int) -> Bool {
         guard counters.tiers.encodedPayloads > 0 else { return false }
-        let wanted = (bytes + PageAllocator.pageBytes - 1) / PageAllocator.pageBytes
+        let wanted = configuration.paged(bytes) / pages.pageBytes
         let before = pages.unusedCount
         for list in [EntryList.needed, .pinned, .held] {
             for _ in 0..<min(lists.count(of: list), Self.payloadSteps) where pages.unusedCount - before < wanted {
@@ -93,7 +93,7 @@ extension PoolState {
             let room: Admission<Void> =
                 fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
             if case .refused = room {
-                let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
+                let pages = configuration.paged(bytes) / self.pages.pageBytes
                 loads.change(ticket.load) { $0.refusedPages = UInt16(clamping: pages) }
             }
             guard room.isGranted else { return room.map { bytes } }

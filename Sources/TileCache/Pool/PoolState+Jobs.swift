@@ -76,7 +76,7 @@ extension PoolState {
         // to give: by that the same replay would not always fit the same limit.
         let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
         // In steps, so that plans that grow little by little do not ask each time.
-        let bytes = (most + 4095) & ~4095
+        let bytes = configuration.paged(most)
         // Memory that a much larger plan took goes back.
         if bytes < ledger[.plan] / 4 { dropPlan() }
         let growth = bytes - ledger[.plan]

@@ -30,7 +30,7 @@ extension PoolState {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth, now: now)
         guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
-        let refused = Int(table[number].refusedPages) * PageAllocator.pageBytes
+        let refused = Int(table[number].refusedPages) * pages.pageBytes
         let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
         if !beside.isGranted { giveBack(slot: slot, ofLayer: layer) }
         return beside.map { slot }

@@ -203,12 +203,12 @@ extension PoolState {
             if page < 0 { break }
             ledger.beginDecommit(
                 MemoryRange(slotClass: MemoryRange.pages, number: page),
-                bytes: PageAllocator.pageBytes
+                bytes: pages.pageBytes
             )
         }
         // Tables that are granted on top of the limit make no room for anything.
         while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
-            ledger.beginDecommit(range, bytes: EntryTable.pageBytes)
+            ledger.beginDecommit(range, bytes: table.pageBytes)
         }
         return ledger.credit > before
     }

@@ -224,7 +224,7 @@ extension PoolState {
             if pages.unusedCount >= needed { return true }
             let fresh = needed - pages.unusedCount
             let growth = configuration.grantsBookkeeping ? 0 : pages.tableGrowth(taking: needed)
-            let missing = fresh * PageAllocator.pageBytes + growth
+            let missing = fresh * pages.pageBytes + growth
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)

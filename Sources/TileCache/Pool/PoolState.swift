@@ -50,8 +50,11 @@ struct PoolState: ~Copyable {
         split = TierSplit(fixedShare: configuration.compressedShare)
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
-        table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26))
-        pages = PageAllocator(capacity: Self.pageCapacity(for: configuration))
+        table = EntryTable(
+            maximumCount: min(max(limit / 1024, 4096), 1 << 26),
+            pageBytes: configuration.pageBytes
+        )
+        pages = PageAllocator(capacity: Self.pageCapacity(for: configuration), pageBytes: configuration.pageBytes)
         loads = Loads(capacity: configuration.workers)
         ledger = Ledger(limit: configuration.byteLimit)
         ledger.add(configuration.fixedBytes, to: .codecs)
@@ -62,7 +65,7 @@ struct PoolState: ~Copyable {
     /// Pages that the compressed tier has numbers for.
     static func pageCapacity(for configuration: PoolConfiguration) -> Int {
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
-        return min(limit / PageAllocator.pageBytes + 1, Int(Int32.max) - 1)
+        return min(limit / configuration.pageBytes + 1, Int(Int32.max) - 1)
     }
 
     // MARK: - Layers
@@ -83,7 +86,7 @@ struct PoolState: ~Copyable {
         slotCapacity: Int? = nil,
         levelBytes: [Int] = []
     ) -> Int {
-        let slotBytes = Self.slotBytes(for: tileBytes)
+        let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
         let slotClass = slotClass(ofBytes: slotBytes) ?? addSlotClass(slotBytes: slotBytes, capacity: capacity)
         slots[slotClass].layers += 1
@@ -113,9 +116,6 @@ struct PoolState: ~Copyable {
         slotClasses[slotBytes] = slotClass
         return slotClass
     }
-
-    /// A slot begins on a page of the system, so that its memory can be given back alone.
-    static func slotBytes(for tileBytes: Int) -> Int { (tileBytes + 4095) & ~4095 }
 
     /// Bytes of a decoded tile's pixels.
     func tileBytes(of key: TileKey) -> Int {

@@ -17,9 +17,9 @@ extension CacheCore {
         }
         let tileBytes = levelBytes.max() ?? 0
         if levelBytes.allSatisfy({ $0 == tileBytes }) { levelBytes = [] }
-        let synthesis = try LevelSynthesis(pyramid: pyramid, options: options)
+        let synthesis = try LevelSynthesis(pyramid: pyramid, options: options, pageBytes: configuration.pageBytes)
         // A larger one than any limit is refused below.
-        let slotBytes = PoolState.slotBytes(for: min(tileBytes, 1 << 46))
+        let slotBytes = min(tileBytes, 1 << 46).roundedUp(toPages: configuration.pageBytes)
         let (limit, maximum, codecs, hasSlots) = read { state in
             (
                 state.pool.ledger.limit, state.pool.maximumByteLimit,

@@ -62,7 +62,7 @@ final class CacheCore: Sendable {
     }
 
     private static func pageRegion(for settings: PoolConfiguration) -> MemoryRegion? {
-        MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * PageAllocator.pageBytes)
+        MemoryRegion(byteCount: PoolState.pageCapacity(for: settings) * settings.pageBytes)
     }
 
     // MARK: - Planning

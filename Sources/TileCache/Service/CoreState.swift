@@ -180,7 +180,7 @@ struct CoreState: ~Copyable {
     /// All of them, by kind from `MemoryRange.firstKind` on.
     borrowing func regions() -> [Region] {
         let tables = [pool.table.chainRegion, pool.table.entryRegion]
-        return tables.map { ($0, EntryTable.pageBytes) } + [(pageRegion, PageAllocator.pageBytes)]
+        return tables.map { ($0, pool.table.pageBytes) } + [(pageRegion, pool.pages.pageBytes)]
             + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
 

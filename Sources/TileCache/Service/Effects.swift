@@ -130,7 +130,7 @@ extension CacheCore {
                 last += 1
             }
             let (memory, bytes) = regions[Int(ranges[first].slotClass - MemoryRange.firstKind)]
-            memory.letGo(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
+            memory.decommit(offset: Int(ranges[first].number) * bytes, byteCount: (last - first + 1) * bytes)
             first = last + 1
         }
     }

@@ -10,7 +10,7 @@ struct LevelSynthesis: Sendable {
     let spare: MemoryRegion
 
     /// `nil` where the source has all levels.
-    init?(pyramid: TilePyramid, options: LayerOptions) throws(TileCacheError) {
+    init?(pyramid: TilePyramid, options: LayerOptions, pageBytes: Int) throws(TileCacheError) {
         guard options.synthesizedLevels != 0 else { return nil }
         if let obstacle = pyramid.obstacle(toSynthesizing: options.synthesizedLevels) { throw .invalidLayer(obstacle) }
         guard
@@ -24,7 +24,7 @@ struct LevelSynthesis: Sendable {
         }
         let fine = pyramid.levels[options.synthesizedLevels]
         let bytes = options.format.byteCount(width: fine.pixelWidth, height: fine.pixelHeight) ?? 1
-        guard let spare = MemoryRegion(byteCount: PoolState.slotBytes(for: bytes)) else {
+        guard let spare = MemoryRegion(byteCount: bytes.roundedUp(toPages: pageBytes)) else {
             throw .outOfMemory(bytes: bytes)
         }
         levels = options.synthesizedLevels

@@ -107,7 +107,7 @@ package final class VirtualCache {
     package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
         let layer = addLayer(tileBytes: tileBytes)
         synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
-        if synthesis[layer] != nil { pool.note(PoolState.slotBytes(for: tileBytes), in: .layers) }
+        if synthesis[layer] != nil { pool.note(pool.configuration.paged(tileBytes), in: .layers) }
         return layer
     }
 

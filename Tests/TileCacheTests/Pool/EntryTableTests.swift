@@ -155,10 +155,10 @@ import Testing
 
     /// A walk over the table's life with memory that comes and goes: bytes are those of pages with memory, numbers are not
     /// handed out while their page is on its way, and an empty table is as small as a new one.
-    @Test(arguments: [UInt64(4), 5, 6])
+    @Test(arguments: [UInt64(4), 5, 6, 7])
     func memoryComesAndGoesWithTheEntries(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var table = EntryTable(maximumCount: 20_000)
+        var table = EntryTable(maximumCount: 20_000, pageBytes: [4096, 4096, 16_384, 65_536][Int(seed) - 4])
         let least = table.byteCount
         var present: [TileKey: EntryID] = [:]
         var leaving: [MemoryRange] = []
@@ -176,7 +176,7 @@ import Testing
                     if !table.isFull { failures.append("refused") }
                     continue
                 }
-                let page = number.number / 32
+                let page = number.number / Int32(table.entriesPerPage + 1)
                 if leaving.contains(MemoryRange(slotClass: MemoryRange.entryPages, number: page)) {
                     failures.append("handed out page \(page) that is on its way to the system")
                 }
@@ -188,10 +188,10 @@ import Testing
                 leaving.append(range)
                 // Nothing on it may be touched from here on.
                 let region = range.slotClass == MemoryRange.entryPages ? table.entryRegion : table.chainRegion
-                (region.base + Int(range.number) * EntryTable.pageBytes).initializeMemory(
+                (region.base + Int(range.number) * table.pageBytes).initializeMemory(
                     as: UInt8.self,
                     repeating: 0x01,
-                    count: EntryTable.pageBytes
+                    count: table.pageBytes
                 )
             }
             if !leaving.isEmpty, random.oneIn(30) {

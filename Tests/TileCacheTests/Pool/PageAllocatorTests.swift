@@ -13,7 +13,12 @@ import Testing
         )
     )
     func shapesAtTheBoundaries(bytes: Int, expected: (Int, Int)) {
-        #expect(PageAllocator.shape(of: bytes) == expected)
+        #expect(PageAllocator(capacity: 1).shape(of: bytes) == expected)
+        // Larger pages have as many units.
+        for scale in [4, 16] {
+            let pages = PageAllocator(capacity: 1, pageBytes: 4096 * scale)
+            #expect(pages.shape(of: bytes * scale) == expected && pages.shape(of: (bytes - 1) * scale + 1) == expected)
+        }
     }
 
     @Test(arguments: boundaries)
@@ -35,17 +40,18 @@ import Testing
         #expect(pages.unusedCount == promised)
     }
 
-    @Test(arguments: [UInt64(1), 2, 3])
+    @Test(arguments: [UInt64(1), 2, 3, 4])
     func noTwoBlocksShareAByte(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var pages = PageAllocator(capacity: 400)
+        let pageBytes = [4096, 4096, 16_384, 65_536][Int(seed) - 1]
+        var pages = PageAllocator(capacity: 400, pageBytes: pageBytes)
         var blocks: [PageAllocator.Block] = []
-        /// Who owns each unit of 512 bytes: the number of a block, 0 for nobody.
+        /// The owner of each unit: the number of a block, 0 for nobody.
         var owners: [Int: Int] = [:]
         var leaving: [Int32] = []
         for step in 0..<1500 {
             if blocks.isEmpty || (blocks.count < 80 && random.below(100) < 55) {
-                let bytes = random.oneIn(2) ? random.element(of: Self.boundaries) : 1 + random.below(14_000)
+                let bytes = random.oneIn(2) ? random.element(of: Self.boundaries) : 1 + random.below(pageBytes * 7 / 2)
                 let used = pages.usedCount
                 let promised = pages.pagesNeeded(for: bytes)
                 let fresh = max(promised - pages.unusedCount, 0)
@@ -54,7 +60,7 @@ import Testing
                 let block = pages.allocate(bytes: bytes)
                 #expect(pages.bookkeepingBytes == tables)
                 #expect(pages.usedCount == used + promised)
-                #expect(pages.committedBytes == committed + fresh * 4096)
+                #expect(pages.committedBytes == committed + fresh * pageBytes)
                 for unit in units(of: block, in: pages) {
                     #expect(owners.updateValue(step, forKey: unit) == nil)
                     #expect(!leaving.contains(Int32(unit / 8)))
@@ -121,7 +127,8 @@ import Testing
     private func units(of block: PageAllocator.Block, in pages: borrowing PageAllocator) -> [Int] {
         var units: [Int] = []
         pages.forEachPart(of: block) { offset, count in
-            units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
+            let unitBytes = pages.pageBytes / 8
+            units.append(contentsOf: offset / unitBytes...(offset + count - 1) / unitBytes)
         }
         return units
     }

@@ -300,7 +300,7 @@ extension PoolModel {
             pool.pages.usedCount + pool.pages.unusedCount == pageStamps.count,
             "\(pageStamps.count) pages have memory"
         )
-        bytes += pageStamps.count * PageAllocator.pageBytes
+        bytes += pageStamps.count * pool.pages.pageBytes
         // What has not gone yet is still there; only what was taken in its place does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }

@@ -39,7 +39,9 @@ extension PoolModel {
         try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
             let before = pool.committedBytes - pool.ledger.leavingBytes
             // The last step may free a slot more than it has to, or the whole plan.
-            let least = min(before, bytes) - 32_768 - 4096 - pool.ledger[.plan]
+            let least =
+                min(before, bytes) - pool.configuration.paged(32_768) - pool.configuration.pageBytes
+                - pool.ledger[.plan]
             goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
             let left = pool.committedBytes - pool.ledger.leavingBytes
             try require(left >= least, "\(left) bytes are left, less than \(least)")
@@ -259,7 +261,7 @@ extension PoolModel {
                 try require(!flight.isOutdated, "an outdated load holds bytes")
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
             case .refused:
-                flights[id]?.refusedPages = (bytes + 4095) / 4096
+                flights[id]?.refusedPages = pool.configuration.paged(bytes) / pool.configuration.pageBytes
                 try require(bytes > flight.heldBytes || flight.isOutdated, "less was refused")
             }
         }

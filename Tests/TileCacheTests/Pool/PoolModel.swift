@@ -125,7 +125,8 @@ final class PoolModel {
         var units: [Int] = []
         guard let block else { return units }
         pool.pages.forEachPart(of: block) { offset, count in
-            units.append(contentsOf: offset / 512...(offset + count - 1) / 512)
+            let unitBytes = pool.pages.pageBytes / 8
+            units.append(contentsOf: offset / unitBytes...(offset + count - 1) / unitBytes)
         }
         return units
     }

@@ -34,6 +34,12 @@ import Testing
         configuration.maximumCodecJobs = 1 + seed % 4
         configuration.fixedBytes = 10_000
         configuration.retryDelay = 5_000_000
+        if seed % 4 > 1 {
+            // Larger pages, and a limit that holds as many.
+            configuration.pageBytes = seed % 4 == 2 ? 16_384 : 65_536
+            configuration.byteLimit *= seed % 4 == 2 ? 2 : 5
+            configuration.maximumByteLimit = configuration.byteLimit * 5 / 4
+        }
         let model = PoolModel(configuration: configuration, seed: UInt64(seed))
         let isShared = seed % 3 == 1
         _ = model.pool.addLayer(tileBytes: 16_000, share: isShared ? LayerShare(guaranteed: 0.3) : .all)

@@ -44,6 +44,8 @@ struct ServiceCase: Shrinkable, Equatable {
     var pins: Bool
     var invalidates: Bool
     var trims: Bool
+    /// As a system with such pages.
+    var pageBytes: Int
 
     init(_ dice: inout NaiveDice) {
         layers = (0..<dice.whole(1...3)).map { _ in Layer(&dice) }
@@ -58,6 +60,7 @@ struct ServiceCase: Shrinkable, Equatable {
         pins = dice.whole(0...1) == 1
         invalidates = dice.whole(0...2) == 0
         trims = dice.whole(0...2) == 0
+        pageBytes = [4096, 4096, 16_384, 65_536][dice.whole(0...3)]
     }
 
     var simpler: [ServiceCase] {
@@ -72,6 +75,7 @@ struct ServiceCase: Shrinkable, Equatable {
         add { $0.pins = false }
         add { $0.invalidates = false }
         add { $0.trims = false }
+        add { $0.pageBytes = 4096 }
         add { $0.lowersLimit = false }
         add { $0.holds = false }
         add { $0.usesCompressedTier = false }
@@ -120,6 +124,7 @@ private struct ServiceRun {
         configuration.usesCompressedTier = some.usesCompressedTier
         configuration.compressedShare = some.compressedShare
         configuration.retryDelay = .milliseconds(1)
+        configuration.pageBytes = some.pageBytes
         let cache = try TileCache(configuration)
         self.cache = cache
         contents = some.layers.enumerated().map { number, layer in

@@ -111,7 +111,7 @@ import Testing
     private func fullList(_ cache: TileCache, _ layer: LayerID, fromRow row: Int) -> [NeededTile] {
         let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.index) }
         let tileBytes = 1 << 14 + PoolState.bytesPerNeed + MemoryLayout<Entry>.stride
-        return (0..<(bytes - 6 * EntryTable.pageBytes) / tileBytes).map {
+        return (0..<(bytes - 6 * MemoryRegion.systemPageBytes) / tileBytes).map {
             NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: $0 % 16, row: row + $0 / 16))
         }
     }
