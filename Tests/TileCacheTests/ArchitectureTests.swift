@@ -59,6 +59,20 @@ import Testing
         #expect(found == Self.exceptions)
     }
 
+    /// What lies outside of the pool calls its methods, and sets none of its properties.
+    @Test func onlyThePoolWritesItsProperties() throws {
+        let library = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TileCache")
+        var found: [String] = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: library.path)
+        where path.hasSuffix(".swift") && path.contains("/") && !path.hasPrefix("Pool/") {
+            for line in try String(contentsOf: library.appending(path: path), encoding: .utf8).split(separator: "\n")
+            where Self.code(line).contains(#/\bpool(\.\w+(\[[^\]]*\])?\??)+ [-+*&|]*= /#) {
+                found.append("\(path): \(line)")
+            }
+        }
+        #expect(found.isEmpty)
+    }
+
     private static let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]
 
     /// A line without its comment and what stands in quotation marks.

@@ -25,14 +25,16 @@ struct EntryFlags: OptionSet {
 }
 
 /// Which list of the pool an entry is on; each is on exactly one.
-enum EntryList: UInt8 {
+enum EntryList: UInt8, CaseIterable {
     /// The entry is not in use.
     case free
     /// No list: nothing is resident, and no pin wants it.
     case idle
-    /// Evictable, by tier: see `EvictionGroup`.
+    /// Evictable.
     case decoded
+    /// Evictable, and takes pages.
     case compressed
+    /// Evictable and of a single colour: it takes nothing but an entry, so that evicting it makes no room for others.
     case solid
     /// Resident and needed by a view, leased or not.
     case needed
@@ -45,6 +47,8 @@ enum EntryList: UInt8 {
     case stalePin
     /// Known to be absent, to have failed or to have been refused memory, and not needed: may be forgotten.
     case remembered
+
+    var isEvictable: Bool { self == .decoded || self == .compressed || self == .solid }
 }
 
 /// All that the pool knows of one tile.
@@ -60,8 +64,8 @@ struct Entry {
     var leaseCount: Int32 = 0
     /// How many views need the tile now.
     var needCount: Int32 = 0
-    /// The load in flight, or -1.
-    var load: Int32 = -1
+    /// The load in flight.
+    var load = LoadID.none
     /// Links of its list, most recently used first; -1 ends it.
     var previous: Int32 = -1
     var next: Int32 = -1
@@ -97,19 +101,19 @@ struct Entry {
     var isPinned: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.floor) }
     /// Whether forgetting the entry would lose nothing.
     var isForgettable: Bool {
-        residency == .none && load < 0 && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
+        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
     }
 
     /// The list that the entry belongs on.
     var wantedList: EntryList {
         guard residency != .none else {
             if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
-            let isWanted = flags.contains(.floor) && load < 0 && !flags.contains(.absent)
+            let isWanted = flags.contains(.floor) && load == .none && !flags.contains(.absent)
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
         if flags.contains(.floor) {
-            let isWanted = flags.contains(.stale) && load < 0 && (!flags.contains(.failed) || retryAt < .max)
+            let isWanted = flags.contains(.stale) && load == .none && (!flags.contains(.failed) || retryAt < .max)
             return isWanted ? .stalePin : .pinned
         }
         if needCount > 0 { return .needed }
@@ -124,7 +128,7 @@ struct Entry {
 /// entry can be decommitted. The index is a table of chains that grows and shrinks by a chain at a time (linear hashing:
 /// W. Litwin, "Linear hashing", VLDB 1980), so that no insertion waits for the others to be entered anew.
 struct EntryTable: ~Copyable {
-    /// What a page's last place holds: which of its entries are free, and its neighbours in a list of pages.
+    /// What a page's last place holds: which of its entries are free, and its neighbours among such pages.
     private struct PageHeader {
         var used: Int32 = 0
         /// The first free entry of the page, or -1.
@@ -152,17 +156,12 @@ struct EntryTable: ~Copyable {
     /// The most entries that the addresses hold.
     let maximumCount: Int
 
-    private let maximumPages: Int32
-    /// Pages below this number have memory, or had it.
-    private var pageCount: Int32 = 0
-    /// Pages with memory.
-    private var committedPages = 0
-    /// Pages below `pageCount` without memory: those that may be taken, and those on their way to the system.
-    private var takeable = NumberSet()
+    /// The pages; those that are in use have entries.
+    private var pageNumbers: SlotAllocator
+    /// Pages on their way to the system.
     private var leaving = NumberSet()
-    /// The first page with free and used entries, and the first with free ones alone.
+    /// The first page with free and used entries.
     private var firstPartial: Int32 = -1
-    private var firstEmpty: Int32 = -1
 
     private var chainCount = 0
     private var mask = 0
@@ -186,7 +185,8 @@ struct EntryTable: ~Copyable {
             wanted /= 2
         }
         self.maximumCount = wanted
-        maximumPages = Int32((wanted + Self.entriesPerPage - 1) / Self.entriesPerPage)
+        let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
+        pageNumbers = SlotAllocator(slotBytes: Self.pageBytes, capacity: pages)
         entries = entryRegion.base
         chains = chainRegion.base.assumingMemoryBound(to: Int32.self)
         committedChainPages = 1
@@ -195,26 +195,20 @@ struct EntryTable: ~Copyable {
 
     /// Bytes of memory that the table has.
     var byteCount: Int {
-        (committedPages + committedChainPages) * Self.pageBytes + NumberSet.bytesOfTwo(below: Int(pageCount))
+        pageNumbers.committedBytes + committedChainPages * Self.pageBytes + 2 * pageNumbers.bookkeepingBytes
     }
 
     /// The bytes that the next insertion would add.
     var nextGrowth: Int {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? Self.pageBytes : 0
-        if firstPartial < 0, firstEmpty < 0 {
-            bytes += Self.pageBytes
-            if takeable.count == 0 {
-                let pages = Int(pageCount)
-                bytes += NumberSet.bytesOfTwo(below: pages + 1) - NumberSet.bytesOfTwo(below: pages)
-            }
-        }
+        if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += Self.pageBytes + 2 * pageNumbers.growth() }
         return bytes
     }
 
     /// Whether no key can be entered: addresses of pages that are on their way to the system are not free yet.
     var isFull: Bool {
         count >= maximumCount
-            || (firstPartial < 0 && firstEmpty < 0 && takeable.count == 0 && pageCount == maximumPages)
+            || (firstPartial < 0 && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
     }
 
     subscript(_ number: Int32) -> Entry {
@@ -324,12 +318,7 @@ struct EntryTable: ~Copyable {
     }
 
     private mutating func takeEntry() -> Int32 {
-        if firstPartial < 0 {
-            if firstEmpty < 0 { addPage() }
-            let page = firstEmpty
-            unlinkEmpty(page)
-            linkPartial(page)
-        }
+        if firstPartial < 0 { linkPartial(takePage()) }
         let page = firstPartial
         let number = header(page).pointee.firstFree
         header(page).pointee.firstFree = pointer(number).pointee.chained
@@ -348,16 +337,14 @@ struct EntryTable: ~Copyable {
         if wasFull { linkPartial(page) }
         guard header(page).pointee.used == 0 else { return }
         unlinkPartial(page)
-        linkEmpty(page)
+        pageNumbers.giveBack(page)
     }
 
-    private mutating func addPage() {
-        var page = takeable.popFirst()
-        if page < 0 {
-            page = pageCount
-            pageCount += 1
-        }
-        committedPages += 1
+    /// A page without entries.
+    private mutating func takePage() -> Int32 {
+        let unused = pageNumbers.takeCommitted()
+        guard unused < 0 else { return unused }
+        let page = pageNumbers.takeFresh()
         header(page).initialize(to: PageHeader())
         let first = page * Int32(Self.places)
         for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
@@ -365,28 +352,20 @@ struct EntryTable: ~Copyable {
             pointer(number).pointee.chained = header(page).pointee.firstFree
             header(page).pointee.firstFree = number
         }
-        linkEmpty(page)
-    }
-
-    private mutating func linkPartial(_ page: Int32) { firstPartial = link(page, before: firstPartial) }
-    private mutating func linkEmpty(_ page: Int32) { firstEmpty = link(page, before: firstEmpty) }
-    private mutating func unlinkPartial(_ page: Int32) { firstPartial = unlink(page, from: firstPartial) }
-    private mutating func unlinkEmpty(_ page: Int32) { firstEmpty = unlink(page, from: firstEmpty) }
-
-    /// Puts a page at the front of a list; the list's new first page.
-    private func link(_ page: Int32, before first: Int32) -> Int32 {
-        header(page).pointee.previous = -1
-        header(page).pointee.next = first
-        if first >= 0 { header(first).pointee.previous = page }
         return page
     }
 
-    /// Takes a page off a list; the list's new first page.
-    private func unlink(_ page: Int32, from first: Int32) -> Int32 {
+    private mutating func linkPartial(_ page: Int32) {
+        header(page).pointee.previous = -1
+        header(page).pointee.next = firstPartial
+        if firstPartial >= 0 { header(firstPartial).pointee.previous = page }
+        firstPartial = page
+    }
+
+    private mutating func unlinkPartial(_ page: Int32) {
         let own = header(page).pointee
         if own.next >= 0 { header(own.next).pointee.previous = own.previous }
-        if own.previous >= 0 { header(own.previous).pointee.next = own.next }
-        return own.previous >= 0 ? first : own.next
+        if own.previous >= 0 { header(own.previous).pointee.next = own.next } else { firstPartial = own.next }
     }
 
     // MARK: - Memory that nothing uses
@@ -394,10 +373,8 @@ struct EntryTable: ~Copyable {
     /// Takes out a page without entries, or one that the index no longer needs, so that its memory can be decommitted;
     /// `nil` if there is none. Until `finishDecommit` the page cannot be taken.
     mutating func beginDecommit() -> MemoryRange? {
-        if firstEmpty >= 0 {
-            let page = firstEmpty
-            unlinkEmpty(page)
-            committedPages -= 1
+        let page = pageNumbers.beginDecommit()
+        if page >= 0 {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }
@@ -416,22 +393,19 @@ struct EntryTable: ~Copyable {
             return
         }
         leaving.remove(range.number)
-        takeable.insert(range.number)
+        pageNumbers.finishDecommit(range.number)
         // Not all at once: the lock must not be held for long. Pages that are left may be taken again.
-        for _ in 0..<4096 where pageCount > 0 && takeable.contains(pageCount - 1) {
-            pageCount -= 1
-            takeable.remove(pageCount)
-        }
+        pageNumbers.shrink(steps: 4096)
     }
 
     // MARK: - All entries
 
     /// Pages that may hold entries: a walk over all entries can be made in steps of a few pages.
-    var pages: Range<Int32> { 0..<pageCount }
+    var pages: Range<Int32> { 0..<pageNumbers.highWater }
 
     /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
     func forEach(onPages range: Range<Int32>, _ body: (Int32) -> Void) {
-        for page in range.clamped(to: pages) where !takeable.contains(page) && !leaving.contains(page) {
+        for page in range.clamped(to: pages) where !pageNumbers.isDecommitted(page) && !leaving.contains(page) {
             let first = page * Int32(Self.places)
             for number in first..<first + Int32(Self.entriesPerPage) where pointer(number).pointee.list != .free {
                 body(number)

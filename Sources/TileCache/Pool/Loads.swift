@@ -1,3 +1,11 @@
+/// Names a load in flight. Once it has ended, another may have its name.
+struct LoadID: Hashable, Comparable, Sendable {
+    let number: Int32
+    static let none = LoadID(number: -1)
+
+    static func < (a: LoadID, b: LoadID) -> Bool { a.number < b.number }
+}
+
 /// A load that has started and not ended.
 struct Load: Sendable {
     var entry: Int32
@@ -20,9 +28,8 @@ struct Load: Sendable {
     var encoded = ColdForm.none
     /// It has taken so long that another may take its worker's place.
     fileprivate(set) var isWrittenOff = false
-    /// Memory was refused to it, and pages of memory that it wanted beside its slot. Small, so that the record does not grow.
-    var wasRefused = false
-    var refusedPages: UInt16 = 0
+    /// Pages of memory that were refused to it beside its slot. Small, so that the record does not grow.
+    var refusedPages: UInt16?
 
     /// An invalidation has overtaken it: it does not land.
     var isOutdated: Bool { generation == 0 }
@@ -31,7 +38,7 @@ struct Load: Sendable {
 /// Loads in flight by number; a freed number is used again.
 struct Loads {
     private var records: [Load?] = []
-    private var free: [Int32] = []
+    private var free: [LoadID] = []
     private var lastSerial: UInt32 = 0
     private(set) var count = 0
     /// Prefetches in flight, those that were written off not counted.
@@ -44,7 +51,7 @@ struct Loads {
     init(capacity: Int) { records.reserveCapacity(capacity) }
 
     /// The load of a number; `nil` if it has ended.
-    subscript(id: Int32) -> Load? { records.indices.contains(Int(id)) ? records[Int(id)] : nil }
+    subscript(id: LoadID) -> Load? { records.indices.contains(Int(id.number)) ? records[Int(id.number)] : nil }
 
     /// The load of a ticket, unless it has ended or an invalidation has overtaken it.
     subscript(ticket: LoadTicket) -> Load? {
@@ -52,29 +59,29 @@ struct Loads {
     }
 
     /// All loads in flight, by number.
-    var all: some Sequence<(id: Int32, load: Load)> {
-        records.indices.lazy.compactMap { index in records[index].map { (Int32(index), $0) } }
+    var all: some Sequence<(id: LoadID, load: Load)> {
+        records.indices.lazy.compactMap { index in records[index].map { (LoadID(number: Int32(index)), $0) } }
     }
 
-    mutating func begin(_ load: Load) -> (id: Int32, serial: UInt32) {
+    mutating func begin(_ load: Load) -> (id: LoadID, serial: UInt32) {
         lastSerial &+= 1
         var load = load
         load.serial = lastSerial
-        let id = free.popLast() ?? Int32(records.count)
-        records.put(load, at: Int(id))
+        let id = free.popLast() ?? LoadID(number: Int32(records.count))
+        records.put(load, at: Int(id.number))
         count += 1
         if !load.isDemand { prefetchCount += 1 }
         return (id, lastSerial)
     }
 
-    mutating func change(_ id: Int32, _ body: (inout Load) -> Void) {
-        if records[Int(id)] != nil { body(&records[Int(id)]!) }
+    mutating func change(_ id: LoadID, _ body: (inout Load) -> Void) {
+        if self[id] != nil { body(&records[Int(id.number)]!) }
     }
 
     /// Takes out a load that has ended.
-    mutating func end(_ id: Int32) -> Load? {
+    mutating func end(_ id: LoadID) -> Load? {
         guard let load = self[id] else { return nil }
-        records[Int(id)] = nil
+        records[Int(id.number)] = nil
         free.append(id)
         count -= 1
         if load.isWrittenOff { writtenOffCount -= 1 } else if !load.isDemand { prefetchCount -= 1 }
@@ -82,7 +89,7 @@ struct Loads {
     }
 
     /// Gives a load's worker to another.
-    mutating func writeOff(_ id: Int32) {
+    mutating func writeOff(_ id: LoadID) {
         change(id) { $0.isWrittenOff = true }
         writtenOffCount += 1
         if self[id]?.isDemand == false { prefetchCount -= 1 }

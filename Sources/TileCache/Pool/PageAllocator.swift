@@ -31,21 +31,13 @@ struct PageAllocator {
         var unitsInUse: UInt8 = 0
     }
 
-    /// The most pages that the address range holds.
-    let capacity: Int
+    /// The pages, and which of them have memory.
+    private var pages: SlotAllocator
     /// Addresses of the table of pages. Memory is committed by the first touch and decommitted from the end: no growth copies.
     private let tableRegion: MemoryRegion
     private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
-    /// Pages in the table.
-    private var tableCount = 0
     /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
     private var sharedHeads = [Int32](repeating: -1, count: 8)
-    /// Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables shrink.
-    private var unused = NumberSet()
-    private var decommitted = NumberSet()
-    var decommittedCount: Int { decommitted.count }
-    /// Pages that hold something.
-    private(set) var usedCount = 0
 
     /// - Parameter capacity: fewer pages if the system denies the addresses for the table of so many.
     init(capacity: Int) {
@@ -58,16 +50,19 @@ struct PageAllocator {
             precondition(granted > 0, "there is no memory for a single page")
             granted /= 2
         }
-        self.capacity = granted
+        pages = SlotAllocator(slotBytes: Self.pageBytes, capacity: granted)
     }
 
-    var unusedCount: Int { unused.count }
-    /// Pages without memory that may be taken; those on their way to the system are not among them.
-    var freshCount: Int { capacity - tableCount + decommitted.count }
-    var committedBytes: Int { (usedCount + unused.count) * Self.pageBytes }
+    var decommittedCount: Int { pages.decommittedCount }
+    /// Pages that hold something.
+    var usedCount: Int { pages.usedCount }
+    var unusedCount: Int { pages.unusedCount }
+    var freshCount: Int { pages.freshCount }
+    var committedBytes: Int { pages.committedBytes }
     var usedBytes: Int { usedCount * Self.pageBytes }
     /// Bytes of the tables themselves.
-    var bookkeepingBytes: Int { Self.pagedBytes(ofTable: tableCount) + NumberSet.bytesOfTwo(below: tableCount) }
+    var bookkeepingBytes: Int { tableBytes + pages.bookkeepingBytes }
+    private var tableBytes: Int { Self.pagedBytes(ofTable: Int(pages.highWater)) }
 
     /// Bytes of memory behind so many pages' entries.
     private static func pagedBytes(ofTable count: Int) -> Int {
@@ -90,8 +85,9 @@ struct PageAllocator {
 
     /// The bytes that the tables grow by when this many pages are taken.
     func tableGrowth(taking count: Int) -> Int {
-        let grown = tableCount + max(count - unused.count - decommitted.count, 0)
-        return Self.pagedBytes(ofTable: grown) + NumberSet.bytesOfTwo(below: grown) - bookkeepingBytes
+        let fresh = max(count - unusedCount, 0)
+        let added = max(fresh - decommittedCount, 0)
+        return Self.pagedBytes(ofTable: Int(pages.highWater) + added) - tableBytes + pages.growth(takingFresh: fresh)
     }
 
     /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
@@ -111,8 +107,7 @@ struct PageAllocator {
     mutating func free(_ block: Block) {
         var page = block.firstPage
         while page >= 0 {
-            unused.insert(page)
-            usedCount -= 1
+            pages.giveBack(page)
             page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
@@ -121,8 +116,7 @@ struct PageAllocator {
         unlinkShared(block.endPage)
         table[shared].unitsInUse &= ~mask
         if table[shared].unitsInUse == 0 {
-            unused.insert(block.endPage)
-            usedCount -= 1
+            pages.giveBack(block.endPage)
         } else {
             linkShared(block.endPage)
         }
@@ -145,12 +139,13 @@ struct PageAllocator {
 
     /// Takes one unused page out so that its memory can be let go; -1 where there is none. Until `finishDecommit` says
     /// that the system has the memory back, nobody can be given the page.
-    mutating func beginDecommit() -> Int32 { unused.popLast() }
+    mutating func beginDecommit() -> Int32 { pages.beginDecommit() }
 
     /// The page's memory is gone; the page may be taken again as a fresh one.
     mutating func finishDecommit(_ page: Int32) {
-        decommitted.insert(page)
-        shrink(steps: SlotAllocator.shrinkSteps)
+        let before = tableBytes
+        pages.finishDecommit(page)
+        releaseTable(before)
     }
 
     /// Forgets the highest pages if they have no memory.
@@ -158,26 +153,22 @@ struct PageAllocator {
     /// - Returns: how many, at most `steps`.
     @discardableResult
     mutating func shrink(steps: Int) -> Int {
-        var count = 0
-        let before = Self.pagedBytes(ofTable: tableCount)
-        while count < steps, tableCount > 0, decommitted.contains(Int32(tableCount - 1)) {
-            tableCount -= 1
-            decommitted.remove(Int32(tableCount))
-            count += 1
-        }
-        let after = Self.pagedBytes(ofTable: tableCount)
-        if after < before { tableRegion.letGo(offset: after, byteCount: before - after) }
-        return count
+        let before = tableBytes
+        defer { releaseTable(before) }
+        return pages.shrink(steps: steps)
+    }
+
+    /// Decommits what the table had before and has no longer.
+    private func releaseTable(_ before: Int) {
+        if tableBytes < before { tableRegion.letGo(offset: tableBytes, byteCount: before - tableBytes) }
     }
 
     private mutating func takePage() -> Int32 {
-        usedCount += 1
-        if unused.count > 0 { return unused.popFirst() }
-        if decommitted.count > 0 { return decommitted.popFirst() }
-        precondition(tableCount < capacity, "the ledger admitted more pages than the address range holds")
-        (table + tableCount).initialize(to: Page())
-        tableCount += 1
-        return Int32(tableCount - 1)
+        let unused = pages.takeCommitted()
+        let page = unused >= 0 ? unused : pages.takeFresh()
+        precondition(page >= 0, "the ledger admitted more pages than the address range holds")
+        (table + Int(page)).initialize(to: Page())
+        return page
     }
 
     private mutating func takeUnits(_ count: Int) -> (Int32, UInt8) {

@@ -94,17 +94,13 @@ extension PoolState {
                 fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
             if case .refused = room {
                 let pages = bytes / PageAllocator.pageBytes + (bytes % PageAllocator.pageBytes == 0 ? 0 : 1)
-                loads.change(ticket.load) {
-                    $0.wasRefused = true
-                    $0.refusedPages = UInt16(clamping: pages)
-                }
+                loads.change(ticket.load) { $0.refusedPages = UInt16(clamping: pages) }
             }
             guard room.isGranted else { return room.map { bytes } }
         }
         loads.change(ticket.load) {
             $0.heldBytes = bytes
-            $0.wasRefused = false
-            $0.refusedPages = 0
+            $0.refusedPages = nil
         }
         ledger.hold(growth)
         noteTaken()

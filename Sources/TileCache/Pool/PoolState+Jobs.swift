@@ -8,7 +8,7 @@ enum Job: Hashable, Sendable {
 /// A load that has begun.
 struct LoadTicket: Hashable, Sendable {
     /// The load's number until it ends.
-    var load: Int32
+    var load: LoadID
     /// Tells it from later loads of the same number.
     var serial: UInt32 = 0
     var key: TileKey
@@ -49,7 +49,7 @@ extension PoolState {
             let number = table.find(wish.key)
             guard number >= 0 else { continue }
             let load = table[number].load
-            if load >= 0 {
+            if load != .none {
                 loads.change(load) { $0.wantedEpoch = epoch }
             } else if table[number].retryAt > now {
                 // A prefetch that was refused memory is no reason for a plan.
@@ -106,7 +106,7 @@ extension PoolState {
 
     func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
-        if entry.load >= 0 { return false }
+        if entry.load != .none { return false }
         if entry.flags.contains(.absent) { return false }
         if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
         if entry.flags.contains(.stale) { return true }
@@ -176,13 +176,13 @@ extension PoolState {
     }
 
     /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
-    mutating func finishLoad(_ id: Int32, _ answer: LoadResult, now: Int64) {
+    mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64) {
         guard let load = loads.end(id) else { return }
         let wasOverLimit = isOverLimit
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
-        table[number].load = -1
+        table[number].load = .none
         if load.slot >= 0 { ledger.write(-slotBytes(ofLayer: layer)) }
         ledger.hold(-load.heldBytes)
 
@@ -288,7 +288,7 @@ extension PoolState {
     }
 
     /// Whether no view and no plan wants a load any more.
-    func isUnwanted(load id: Int32) -> Bool {
+    func isUnwanted(load id: LoadID) -> Bool {
         guard let load = loads[id] else { return true }
         return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
             && !table[load.entry].flags.contains(.floor)

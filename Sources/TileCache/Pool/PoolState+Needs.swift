@@ -117,8 +117,8 @@ extension PoolState {
     }
 
     /// The age of the least recently used evictable tile of a tier; a tile's own if there is none.
-    private func age(of tier: Tier, like entry: Entry, now: Int64) -> Int64 {
-        let oldest = lists.groups[layers[entry.key.layer].group].lists[tier.rawValue].tail
+    private func age(of tier: EntryList, like entry: Entry, now: Int64) -> Int64 {
+        let oldest = lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
         return now - (oldest >= 0 ? table[oldest].lastUse : entry.lastUse)
     }
 
@@ -157,7 +157,7 @@ extension PoolState {
             split.hit(compressed: true, age: now - entry.lastUse, oldest: age(of: .compressed, like: entry, now: now))
             return true
         }
-        if entry.load >= 0 {
+        if entry.load != .none {
             counts.late += 1
             if let load = loads[entry.load], !load.isDemand, !load.wasLate {
                 loads.change(entry.load) { $0.wasLate = true }

@@ -1,7 +1,7 @@
 /// Memory that loads in flight ask for, and what follows if it is refused.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: Int32, now: Int64) -> Admission<Int32> {
+    mutating func reserve(_ id: LoadID, now: Int64) -> Admission<Int32> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
         if load.slot >= 0 { return .granted(load.slot) }
         let room = takeSlot(for: load, now: now)
@@ -54,7 +54,7 @@ extension PoolState {
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot < 0 ? .refused : .pixels
-        case .failed(isPermanent: false, _), .cancelled: load.wasRefused ? .refused : result
+        case .failed(isPermanent: false, _), .cancelled: load.refusedPages != nil ? .refused : result
         case .failed, .absent, .refused: result
         }
     }
@@ -64,7 +64,7 @@ extension PoolState {
         counters.refusals += 1
         counters.loadsRefused += 1
         table[number].flags.insert(.refused)
-        table[number].refusedPages = load.refusedPages
+        table[number].refusedPages = load.refusedPages ?? 0
         // Memory comes back sooner than a server: as soon as other loads end.
         table[number].retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
     }

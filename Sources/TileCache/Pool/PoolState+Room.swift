@@ -16,7 +16,7 @@ extension PoolState {
             if !isFull(layer: layer) {
                 let reused = slots[slotClass].takeCommitted()
                 if reused >= 0 { return .granted(reused) }
-                let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].nextGrowth
+                let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
                     let fresh = slots[slotClass].takeFresh()
@@ -107,7 +107,7 @@ extension PoolState {
     /// The tile of a tier that goes first, or -1: the least recently used or least valued one that is evictable.
     ///
     /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
-    mutating func coldest(of tier: Tier, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
         evictionSteps += 1
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
@@ -138,10 +138,9 @@ extension PoolState {
             weighed += 1
         }
         evictionSteps += queue.valued.count
-        let list: EntryList = tier == .decoded ? .decoded : tier == .compressed ? .compressed : .solid
         for candidate in queue.valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.list == list, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
+            guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
                 entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
             else { continue }
             lowest = candidate
@@ -245,19 +244,17 @@ extension PoolState {
 
 /// The evictable tiles of a tier from the least recently used on, those that a layer's shares protect left out.
 private struct ColdWalk {
-    private let tier: Int
     private let layer: Int
     /// The next tile of each group, or -1; the first group stands alone, since most caches have no other.
     private var first: Int32
     private var others: [Int32] = []
 
-    init(_ tier: Tier, for layer: Int, in pool: borrowing PoolState) {
-        self.tier = tier.rawValue
+    init(_ tier: EntryList, for layer: Int, in pool: borrowing PoolState) {
         self.layer = layer
         first = -1
-        first = admitted(pool.lists.groups[0].lists[self.tier].tail, in: pool)
+        first = admitted(pool.lists.tail(of: tier), in: pool)
         guard pool.hasShares else { return }
-        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.groups[$0].lists[self.tier].tail, in: pool) }
+        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.tail(of: tier, inGroup: $0), in: pool) }
     }
 
     /// Where the first tile of a group is protected all of it is: its tiles belong to one layer and hardly differ.

@@ -150,22 +150,31 @@ extension PoolState {
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
-    /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again.
+    /// Begins to decompress a tile to somewhere else than a slot of its own; `nil` if it is not compressed, or being moved.
+    mutating func beginPeek(_ number: Int32) -> CodecTicket? {
+        table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
+    }
+
+    /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again. If it was to
+    /// somewhere else, the tile is as compressed as before.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         endJob(ofLayer: ticket.key.layer)
         // The tile has to be loaded again.
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
-        guard isCurrent(ticket) else {
-            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
-            free(ticket.form, ofLayer: ticket.key.layer)
-            return
-        }
+        let isCurrent = isCurrent(ticket)
+        let isPeek = ticket.slot < 0
+        if !isPeek, !isCurrent || result != .pixels { giveBack(slot: ticket.slot, ofLayer: ticket.key.layer) }
+        guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
         table[number].leaseCount -= 1
         guard result == .pixels else {
-            giveBack(slot: ticket.slot, ofLayer: ticket.key.layer)
             if result == .damaged { counters.damagedBlocks += 1 } else { counters.undecodable += 1 }
-            drop(number, cause: .damaged)
+            return drop(number, cause: .damaged)
+        }
+        guard !isPeek else {
+            change(number) { $0.residency = .compressed }
+            // A view may wait for the tile by now.
+            if table[number].needCount > 0 { effects.plans = true }
             return
         }
         counters.promotions += 1

@@ -65,11 +65,7 @@ extension PoolState {
     /// - Parameter steps: evictions and decommits at most.
     /// - Returns: whether more steps would get further.
     @discardableResult
-    mutating func trim(toBytes bytes: Int, now: Int64, steps: Int = .max) -> Bool {
-        trim(toBytes: bytes, sparingFloors: true, now: now, steps: steps)
-    }
-
-    private mutating func trim(toBytes bytes: Int, sparingFloors: Bool, now: Int64, steps: Int) -> Bool {
+    mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, now: Int64, steps: Int = .max) -> Bool {
         var left = steps
         // What is on its way to the system already need not be decommitted again.
         while committedBytes - ledger.leavingBytes > bytes {
@@ -116,7 +112,7 @@ extension PoolState {
                 }
             }
             var last = firstUnheld(pinned: false)
-            if last < 0, !sparingFloors { last = firstUnheld(pinned: true) }
+            if last < 0, !sparingPins { last = firstUnheld(pinned: true) }
             // Once the memory is gone, the tables of what it was can shrink further.
             guard last >= 0 else { return !ledger.pendingDecommits.isEmpty && hasLongTables }
             drop(last, cause: .trimmed)
@@ -163,7 +159,7 @@ extension PoolState {
     @discardableResult
     mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
-        let goesOn = trim(toBytes: ledger.limit, sparingFloors: false, now: now, steps: steps)
+        let goesOn = trim(toBytes: ledger.limit, sparingPins: false, now: now, steps: steps)
         ledger.noteLimit(committed: committedBytes)
         notePeaks()
         return goesOn
@@ -227,9 +223,9 @@ extension PoolState {
     }
 
     /// The least recently used evictable tile of a tier, or -1.
-    private func oldest(of tier: Tier) -> Int32 {
-        for group in lists.groups {
-            var number = group.lists[tier.rawValue].tail
+    private func oldest(of tier: EntryList) -> Int32 {
+        for group in lists.groups.indices {
+            var number = lists.tail(of: tier, inGroup: group)
             // The tile that room is made for is held for a moment without leaving its list.
             while number >= 0, table[number].leaseCount > 0 { number = table[number].previous }
             if number >= 0 { return number }

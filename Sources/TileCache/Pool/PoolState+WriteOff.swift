@@ -20,7 +20,7 @@ extension PoolState {
     }
 
     /// Counts a load as begun at a later time: its source has answered a part of it.
-    mutating func restart(_ id: Int32, at time: Int64) { loads.change(id) { $0.started = time } }
+    mutating func restart(_ id: LoadID, at time: Int64) { loads.change(id) { $0.started = time } }
 
     /// Notes that a layer's decoder keeps its worker for too long; such a layer gets no more than the workers' number of
     /// spare ones.

@@ -97,7 +97,7 @@ struct PoolState: ~Copyable {
             isCompressible: isCompressible,
             reservesLate: reservesLate,
             share: share,
-            group: lists.group(for: share, layer: index)
+            group: lists.group(for: share)
         )
         layers.put(layer, at: index)
         hasShares = hasShares || share != .all

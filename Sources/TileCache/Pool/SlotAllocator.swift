@@ -1,4 +1,4 @@
-/// Numbers of the slots of one size, and which of them have memory behind them.
+/// Numbers of the slots of one size, or of pages, and which of them have memory behind them.
 ///
 /// A released slot keeps its memory and is taken again first: touching fresh memory costs twelve times the copy that
 /// fills it. Only `beginDecommit` (for another use of the same bytes) decommits. Low numbers are taken first and high
@@ -13,7 +13,8 @@ struct SlotAllocator {
     /// Slots below `highWater` without memory that may be taken.
     private var decommitted = NumberSet()
     var decommittedCount: Int { decommitted.count }
-    private var highWater: Int32 = 0
+    /// Slots below it have memory, or had it.
+    private(set) var highWater: Int32 = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
     /// Layers with tiles of this size.
@@ -27,6 +28,9 @@ struct SlotAllocator {
     }
 
     var unusedCount: Int { unused.count }
+    /// Slots without memory that may be taken; those on their way to the system are not among them.
+    var freshCount: Int { capacity - Int(highWater) + decommitted.count }
+    func isDecommitted(_ slot: Int32) -> Bool { decommitted.contains(slot) }
     /// Bytes of the tables.
     var bookkeepingBytes: Int { NumberSet.bytesOfTwo(below: Int(highWater)) }
     /// Bytes with memory behind them, used or not.
@@ -39,9 +43,9 @@ struct SlotAllocator {
         return slot
     }
 
-    /// Bytes that the tables grow by if a fresh slot is taken.
-    var nextGrowth: Int {
-        decommitted.count > 0 ? 0 : NumberSet.bytesOfTwo(below: Int(highWater) + 1) - bookkeepingBytes
+    /// Bytes that the tables grow by if so many fresh slots are taken.
+    func growth(takingFresh count: Int = 1) -> Int {
+        NumberSet.bytesOfTwo(below: Int(highWater) + max(count - decommitted.count, 0)) - bookkeepingBytes
     }
 
     /// A slot whose memory is yet to be touched, or -1 if the address range is used up.

@@ -1,41 +1,17 @@
-/// A tier of resident tiles, as eviction sees it.
-enum Tier: Int {
-    case decoded
-    /// Compressed tiles that take pages.
-    case compressed
-    /// Compressed tiles of a single colour. They take nothing but an entry each: evicting them makes no room for others.
-    case solid
-}
-
-/// The evictable tiles of layers that eviction treats alike: those without a share of their own, or one with.
-struct EvictionGroup {
-    /// A layer with a share of its own, or -1 for all others.
-    var layer: Int
-    /// By tier.
-    var lists = [RecencyList](repeating: RecencyList(), count: 3)
-}
-
 /// The lists of the pool's entries. Eviction looks at the tiles that it may take and at no others, so its cost does not
 /// depend on how many are needed, leased, pinned or guaranteed.
 struct TileLists {
-    private(set) var groups = [EvictionGroup(layer: -1)]
+    /// Lists by name, of the layers that eviction treats alike: a layer with a share of its own, or first all others. The
+    /// first group has the lists of all tiles that are not evictable.
+    private(set) var groups = [empty]
+    private static let empty = [RecencyList](repeating: RecencyList(), count: EntryList.allCases.count)
     private var freeGroups: [Int] = []
-    /// Resident tiles that views need, and such that pins hold: the last resort of a trim and of a lowered limit.
-    private(set) var needed = RecencyList()
-    private(set) var pinned = RecencyList()
-    /// Tiles that are leased or being moved between the tiers.
-    private(set) var held = RecencyList()
-    /// Pinned tiles that are to be loaded: those that are not resident, and outdated ones.
-    private(set) var missingPins = RecencyList()
-    private(set) var stalePins = RecencyList()
-    /// Absent and failed tiles that nothing needs.
-    private(set) var remembered = RecencyList()
 
     /// The group of a new layer.
-    mutating func group(for share: LayerShare, layer: Int) -> Int {
+    mutating func group(for share: LayerShare) -> Int {
         guard share != .all else { return 0 }
         let group = freeGroups.popLast() ?? groups.count
-        groups.put(EvictionGroup(layer: layer), at: group)
+        groups.put(Self.empty, at: group)
         return group
     }
 
@@ -44,22 +20,9 @@ struct TileLists {
         if group > 0 { freeGroups.append(group) }
     }
 
-    /// A list of tiles that are not evictable.
-    func list(_ name: EntryList) -> RecencyList {
-        switch name {
-        case .needed: needed
-        case .pinned: pinned
-        case .held: held
-        case .missingPin: missingPins
-        case .stalePin: stalePins
-        case .remembered: remembered
-        case .free, .idle, .decoded, .compressed, .solid: RecencyList()
-        }
-    }
-
-    /// The entry of a list that is not evictable that has been there the longest, or -1.
-    func tail(of name: EntryList) -> Int32 { list(name).tail }
-    func count(of name: EntryList) -> Int { list(name).count }
+    /// The entry of a list that has been there the longest, or -1.
+    func tail(of name: EntryList, inGroup group: Int = 0) -> Int32 { groups[group][Int(name.rawValue)].tail }
+    func count(of name: EntryList) -> Int { groups[0][Int(name.rawValue)].count }
 
     mutating func remove(_ number: Int32, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         change(number, in: table, layers) { $0.remove(number, in: $1) }
@@ -96,23 +59,10 @@ struct TileLists {
         _ body: (inout RecencyList, borrowing EntryTable) -> Void
     ) {
         let entry = table.pointer(number)
-        switch entry.pointee.list {
-        case .free, .idle: return
-        case .decoded: body(&groups[layers[entry.pointee.key.layer].group].lists[0], table)
-        case .compressed: body(&groups[layers[entry.pointee.key.layer].group].lists[1], table)
-        case .solid: body(&groups[layers[entry.pointee.key.layer].group].lists[2], table)
-        case .needed: body(&needed, table)
-        case .pinned: body(&pinned, table)
-        case .held: body(&held, table)
-        case .missingPin: body(&missingPins, table)
-        case .stalePin: body(&stalePins, table)
-        case .remembered: body(&remembered, table)
-        }
+        let list = entry.pointee.list
+        guard list != .idle else { return }
+        body(&groups[list.isEvictable ? layers[entry.pointee.key.layer].group : 0][Int(list.rawValue)], table)
     }
-}
-
-extension EntryList {
-    var isEvictable: Bool { self == .decoded || self == .compressed || self == .solid }
 }
 
 /// How many tiles are resident in which way; kept up to date, so that asking costs the same for any number of tiles.

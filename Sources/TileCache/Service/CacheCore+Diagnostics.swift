@@ -110,7 +110,7 @@ extension CoreState {
         let entry = pool.table[number]
         if entry.flags.contains(.absent) { return .absent }
         guard entry.residency.isResident else {
-            if entry.load >= 0 { return .loading }
+            if entry.load != .none { return .loading }
             return entry.flags.contains(.failed) ? .failed : .missing
         }
         if entry.flags.contains(.stale) { return .stale }

@@ -116,7 +116,7 @@ extension CacheCore {
     }
 
     /// Hands a request over and keeps none, so that its end is noticed.
-    private func ask(_ source: any TileSource, _ request: TileRequest, as load: Int32) {
+    private func ask(_ source: any TileSource, _ request: TileRequest, as load: LoadID) {
         let isLate = perform { state -> Bool in
             state.requests[load] = WeakRequest(value: request)
             return state.isShutDown

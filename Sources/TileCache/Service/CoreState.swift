@@ -126,7 +126,7 @@ struct CoreState: ~Copyable {
     /// What the shell has to do once the lock is released.
     var effects = Effects()
     var workers: WorkerRoster
-    var requests: [Int32: WeakRequest] = [:]
+    var requests: [LoadID: WeakRequest] = [:]
     var codecs: Codecs
     /// Whether tiles may be kept compressed, if the limit leaves a codec room.
     let usesCompressedTier: Bool

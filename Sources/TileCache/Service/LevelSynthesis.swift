@@ -38,12 +38,12 @@ struct SynthesisState: Sendable {
     /// Layers whose spare scratch memory is in use.
     var sparesInUse: Set<Int> = []
     /// Who waits for a load that somebody else has begun, by its number.
-    var waiters: [Int32: [DispatchSemaphore]] = [:]
+    var waiters: [LoadID: [DispatchSemaphore]] = [:]
     var tiles = 0
     var loads = 0
     var holes = 0
 
-    mutating func noteEnd(of load: Int32) {
+    mutating func noteEnd(of load: LoadID) {
         for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
     }
 }

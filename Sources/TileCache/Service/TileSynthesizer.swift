@@ -169,7 +169,7 @@ struct TileSynthesizer {
             return work
         }
         guard let begun else { return false }
-        return core.decompress(begun, wakes: .max) { $0.pool.finishPeek(begun.ticket, $1) } == .pixels
+        return core.decompress(begun, wakes: .max) { $0.pool.finishPromotion(begun.ticket, $1) } == .pixels
     }
 
     // MARK: - Pixels
@@ -244,7 +244,7 @@ extension CacheCore {
     fileprivate enum Finding: Sendable {
         case decoded(LeaseToken, UInt)
         case compressed
-        case inFlight(Int32, DispatchSemaphore)
+        case inFlight(LoadID, DispatchSemaphore)
         case absent
         case none
     }
@@ -256,7 +256,7 @@ extension CacheCore {
             guard number >= 0 else { return .none }
             let entry = state.pool.table[number]
             // A load that an invalidation has overtaken is not waited for; a tile is loaded once for all who want it.
-            if entry.load >= 0, let load = state.pool.loads[entry.load], !load.isOutdated {
+            if let load = state.pool.loads[entry.load], !load.isOutdated {
                 let landing = DispatchSemaphore(value: 0)
                 state.synthesis.waiters[entry.load, default: []].append(landing)
                 return .inFlight(entry.load, landing)

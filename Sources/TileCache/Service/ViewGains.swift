@@ -14,8 +14,7 @@ extension ViewLayer {
     /// as a finer tile where there is no ancestor at all.
     func standsIn(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         let own = key.coordinate
-        let number = pool.find(key)
-        guard number >= 0, pool.table[number].residency.isDecoded else { return false }
+        guard pool.residency(of: key).isDecoded else { return false }
         let rectangle = pyramid.worldRectangle(of: own)
         for (index, tile) in needs.tiles.enumerated() {
             let needed = needs.entries[index]
@@ -37,8 +36,7 @@ extension ViewLayer {
     private func hasAncestor(of tile: TileCoordinate, finerThan coarsest: Int, pool: borrowing PoolState) -> Bool {
         for level in stride(from: tile.level - 1, to: coarsest, by: -1) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level) else { return false }
-            let number = pool.find(TileKey(layer: layer, ancestor))
-            if number >= 0, pool.table[number].residency.isDecoded { return true }
+            if pool.residency(of: TileKey(layer: layer, ancestor)).isDecoded { return true }
         }
         return false
     }

@@ -21,7 +21,7 @@ struct WorkerRoster: Sendable {
     /// Decoders at work, by worker.
     private(set) var decodes: [Int: Decode] = [:]
     /// Workers that wait for an asynchronous load, by the load's number.
-    private var waiting: [Int32: Int] = [:]
+    private var waiting: [LoadID: Int] = [:]
 
     /// - Parameters:
     ///   - count: workers at a time.
@@ -66,10 +66,10 @@ struct WorkerRoster: Sendable {
     func blocked(before time: Int64) -> Int { callStarts.count { $0.map { $0 < time } ?? false } }
 
     /// Notes that a worker waits for the answer to a load.
-    mutating func wait(_ worker: Int, for load: Int32) { waiting[load] = worker }
+    mutating func wait(_ worker: Int, for load: LoadID) { waiting[load] = worker }
 
     /// The worker that waits for a load that has ended.
-    mutating func takeWaiting(for load: Int32) -> Int? { waiting.removeValue(forKey: load) }
+    mutating func takeWaiting(for load: LoadID) -> Int? { waiting.removeValue(forKey: load) }
 
     mutating func beginDecode(_ worker: Int, layer: Int, at time: Int64) {
         beginCall(worker, at: time)

@@ -265,7 +265,7 @@ package final class VirtualCache {
         work.begin(ticket, at: now, latency: span, bytes: bytes * count)
     }
 
-    private func takeScratch(_ load: Int32, now: Int64) -> Int32? {
+    private func takeScratch(_ load: LoadID, now: Int64) -> Int32? {
         while true {
             switch pool.takeScratch(for: load, now: now) {
             case .granted(let slot): return slot
@@ -398,7 +398,7 @@ package final class VirtualCache {
                 body(
                     key.coordinate,
                     isKnown && pool.table[number].residency.isResident,
-                    isKnown && pool.table[number].load >= 0
+                    isKnown && pool.table[number].load != .none
                 )
             }
         }

@@ -272,7 +272,7 @@ import Testing
         }
         let decoding = try #require(begun)
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
-        if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPeek(decoding, .damaged) }
+        if isPromoted { small.pool.finishPromotion(decoding) } else { small.pool.finishPromotion(decoding, .damaged) }
         #expect(small.counters.damagedBlocks == 0)
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }

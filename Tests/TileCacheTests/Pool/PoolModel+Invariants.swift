@@ -107,7 +107,7 @@ extension PoolModel {
                 "\(name) is not forgotten"
             )
             let flight = flights.first { $0.value.key == entry.key }
-            try require(entry.load == flight?.key ?? -1, "\(name): load \(entry.load)")
+            try require(entry.load == flight?.key ?? .none, "\(name): load \(entry.load)")
             if let flight {
                 try require(pool.loads[flight.key]?.entry == number, "\(name): its load is another's")
             }
@@ -158,11 +158,8 @@ extension PoolModel {
     /// Every entry is on the list that it belongs on, and the counts are those of the entries.
     private func checkLists() throws {
         var lists: [EntryList: [RecencyList]] = [:]
-        for name in [EntryList.needed, .pinned, .held, .missingPin, .stalePin, .remembered] {
-            lists[name] = [pool.lists.list(name)]
-        }
-        for (name, tier) in [(EntryList.decoded, Tier.decoded), (.compressed, .compressed), (.solid, .solid)] {
-            lists[name] = pool.lists.groups.map { $0.lists[tier.rawValue] }
+        for name in EntryList.allCases where name != .free && name != .idle {
+            lists[name] = pool.lists.groups.map { $0[Int(name.rawValue)] }
         }
         var expected: [EntryList: Set<Int32>] = [:]
         var counts = TileCounts()

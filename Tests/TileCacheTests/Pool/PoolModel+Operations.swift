@@ -321,7 +321,7 @@ extension PoolModel {
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
-                pool.finishPeek(work.ticket, result)
+                pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
@@ -495,7 +495,7 @@ extension PoolModel {
             pool.touch(number, now: now)
             try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
             for group in pool.lists.groups where pool.table[number].list.isEvictable {
-                let heads = group.lists.map(\.head)
+                let heads = group.map(\.head)
                 let isLatest = heads.allSatisfy { $0 < 0 || pool.table[$0].stamp <= pool.table[number].stamp }
                 try require(isLatest, "another is before it")
             }

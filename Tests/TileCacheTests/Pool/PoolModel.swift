@@ -61,7 +61,7 @@ final class PoolModel {
     var stale: Set<TileKey> = []
     var absent: Set<TileKey> = []
     var floors: Set<TileKey> = []
-    var flights: [Int32: Flight] = [:]
+    var flights: [LoadID: Flight] = [:]
     var works: [CodecWork] = []
     /// Whose compression or decompression still counts for a tile.
     var currentWork: [TileKey: Int] = [:]

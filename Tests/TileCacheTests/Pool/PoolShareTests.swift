@@ -103,7 +103,7 @@ import Testing
             let begun = small.pool.beginPeek(number)
             let peek = try #require(begun)
             small.pool.invalidate(layer: 1, dropsAtOnce: true) { _ in true }
-            small.pool.finishPeek(peek, .pixels)
+            small.pool.finishPromotion(peek, .pixels)
             let used = small.pool.usedBytes(ofLayer: 1)
             #expect(used == 0)
         }
