@@ -65,7 +65,7 @@ package struct RecencyWorth: Hashable, Sendable {
     }
 }
 
-/// What one policy would like: loads beyond the needed tiles, the most wanted first, and opinions on what is there.
+/// What one policy would like loaded and kept. Its entries are beyond the needed tiles, the most wanted first.
 package struct Wishes: Sendable {
     package var entries: [PlanEntry] = []
     /// What goes before the needed tiles: fallbacks if there is nothing to draw.

@@ -3,7 +3,7 @@ enum Admission<Grant> {
     /// The memory is counted and may be used.
     case granted(Grant)
     /// First compress this tile, then ask again.
-    case demote(Int32)
+    case demote(EntryID)
     /// There is no room. Nothing is counted.
     case refused
 

@@ -51,13 +51,25 @@ enum EntryList: UInt8, CaseIterable {
     var isEvictable: Bool { self == .decoded || self == .compressed || self == .solid }
 }
 
+/// Names an entry of the table.
+struct EntryID: Hashable, Sendable {
+    let number: Int32
+    static var none: EntryID { EntryID(number: -1) }
+}
+
+/// Names a slot among those of its size.
+struct SlotID: Hashable, Sendable {
+    let number: Int32
+    static var none: SlotID { SlotID(number: -1) }
+}
+
 /// All that the pool knows of one tile.
 struct Entry {
     var key: TileKey
-    /// The next entry of the same chain of the index, or the next free one of the page; -1 ends it.
-    var chained: Int32 = -1
-    /// The decoded slot, or -1.
-    var slot: Int32 = -1
+    /// The next entry of the same chain of the index, or the next free one of the page.
+    var chained = EntryID.none
+    /// The decoded slot.
+    var slot = SlotID.none
     var residency: Residency = .none
     var list: EntryList = .idle
     var flags: EntryFlags = []
@@ -66,9 +78,9 @@ struct Entry {
     var needCount: Int32 = 0
     /// The load in flight.
     var load = LoadID.none
-    /// Links of its list, most recently used first; -1 ends it.
-    var previous: Int32 = -1
-    var next: Int32 = -1
+    /// Links of its list, most recently used first.
+    var previous = EntryID.none
+    var next = EntryID.none
     /// The generation that the pixels belong to.
     var generation: UInt32 = 0
     /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
@@ -131,8 +143,8 @@ struct EntryTable: ~Copyable {
     /// What a page's last place holds: which of its entries are free, and its neighbours among such pages.
     private struct PageHeader {
         var used: Int32 = 0
-        /// The first free entry of the page, or -1.
-        var firstFree: Int32 = -1
+        /// The first free entry of the page.
+        var firstFree = EntryID.none
         var previous: Int32 = -1
         var next: Int32 = -1
     }
@@ -143,13 +155,13 @@ struct EntryTable: ~Copyable {
     private static let places = pageBytes >> placeShift
     /// Entries of a page.
     static let entriesPerPage = places - 1
-    private static let chainsPerPage = pageBytes / MemoryLayout<Int32>.stride
+    private static let chainsPerPage = pageBytes / MemoryLayout<EntryID>.stride
 
     /// Where the entries lie, and the first entries of the chains.
     let entryRegion: MemoryRegion
     let chainRegion: MemoryRegion
     private let entries: UnsafeMutableRawPointer
-    private let chains: UnsafeMutablePointer<Int32>
+    private let chains: UnsafeMutablePointer<EntryID>
 
     /// Entries in use.
     private(set) var count = 0
@@ -175,7 +187,7 @@ struct EntryTable: ~Copyable {
         while true {
             let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
             if let entries = MemoryRegion(byteCount: pages * Self.pageBytes),
-                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<Int32>.stride)
+                let chains = MemoryRegion(byteCount: max(4 * wanted, Self.chainsPerPage) * MemoryLayout<EntryID>.stride)
             {
                 entryRegion = entries
                 chainRegion = chains
@@ -188,7 +200,7 @@ struct EntryTable: ~Copyable {
         let pages = (wanted + Self.entriesPerPage - 1) / Self.entriesPerPage
         pageNumbers = SlotAllocator(slotBytes: Self.pageBytes, capacity: pages)
         entries = entryRegion.base
-        chains = chainRegion.base.assumingMemoryBound(to: Int32.self)
+        chains = chainRegion.base.assumingMemoryBound(to: EntryID.self)
         committedChainPages = 1
         addChain()
     }
@@ -211,14 +223,14 @@ struct EntryTable: ~Copyable {
             || (firstPartial < 0 && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
     }
 
-    subscript(_ number: Int32) -> Entry {
+    subscript(_ number: EntryID) -> Entry {
         @inline(__always) _read { yield pointer(number).pointee }
         @inline(__always) nonmutating _modify { yield &pointer(number).pointee }
     }
 
     @inline(__always)
-    func pointer(_ number: Int32) -> UnsafeMutablePointer<Entry> {
-        (entries + Int(number) << Self.placeShift).assumingMemoryBound(to: Entry.self)
+    func pointer(_ number: EntryID) -> UnsafeMutablePointer<Entry> {
+        (entries + Int(number.number) << Self.placeShift).assumingMemoryBound(to: Entry.self)
     }
 
     // MARK: - The index
@@ -229,19 +241,19 @@ struct EntryTable: ~Copyable {
         return chain < chainCount ? chain : chain & (mask >> 1)
     }
 
-    /// The entry of a key, or -1.
+    /// The entry of a key, or none.
     @inline(__always)
-    func find(_ key: TileKey) -> Int32 {
+    func find(_ key: TileKey) -> EntryID {
         var number = chains[chain(of: key)]
-        while number >= 0, pointer(number).pointee.key != key { number = pointer(number).pointee.chained }
+        while number != .none, pointer(number).pointee.key != key { number = pointer(number).pointee.chained }
         return number
     }
 
-    /// The entry of a key, made if there is none; -1 if the table is full. The caller has made room for `nextGrowth`.
-    mutating func insert(_ key: TileKey) -> Int32 {
+    /// The entry of a key, made if there is none; `.none` if the table is full. The caller has made room for `nextGrowth`.
+    mutating func insert(_ key: TileKey) -> EntryID {
         let found = find(key)
-        if found >= 0 { return found }
-        guard !isFull else { return -1 }
+        if found != .none { return found }
+        guard !isFull else { return .none }
         if chainCount < 2 * (count + 1) {
             if needsChainPage { committedChainPages += 1 }
             addChain()
@@ -255,7 +267,7 @@ struct EntryTable: ~Copyable {
     }
 
     /// Forgets an entry.
-    mutating func remove(_ number: Int32) {
+    mutating func remove(_ number: EntryID) {
         let chain = chain(of: pointer(number).pointee.key)
         if chains[chain] == number {
             chains[chain] = pointer(number).pointee.chained
@@ -270,7 +282,7 @@ struct EntryTable: ~Copyable {
         for _ in 0..<4 where chainCount > 4 * count + Self.chainsPerPage { removeChain() }
     }
 
-    private func link(_ number: Int32) {
+    private func link(_ number: EntryID) {
         let chain = chain(of: pointer(number).pointee.key)
         pointer(number).pointee.chained = chains[chain]
         chains[chain] = number
@@ -285,13 +297,13 @@ struct EntryTable: ~Copyable {
     /// Divides a chain in two, if there is memory for another one.
     private mutating func addChain() {
         guard chainCount < min(committedChainPages * Self.chainsPerPage, 2 * maximumCount) else { return }
-        chains[chainCount] = -1
+        chains[chainCount] = .none
         chainCount += 1
         if chainCount > mask + 1 { mask = mask * 2 + 1 }
         guard chainCount > 1 else { return }
         var number = chains[(chainCount - 1) & (mask >> 1)]
-        chains[(chainCount - 1) & (mask >> 1)] = -1
-        while number >= 0 {
+        chains[(chainCount - 1) & (mask >> 1)] = .none
+        while number != .none {
             let next = pointer(number).pointee.chained
             link(number)
             number = next
@@ -303,7 +315,7 @@ struct EntryTable: ~Copyable {
         var number = chains[chainCount - 1]
         chainCount -= 1
         if chainCount <= (mask + 1) / 2 { mask >>= 1 }
-        while number >= 0 {
+        while number != .none {
             let next = pointer(number).pointee.chained
             link(number)
             number = next
@@ -317,19 +329,19 @@ struct EntryTable: ~Copyable {
             .assumingMemoryBound(to: PageHeader.self)
     }
 
-    private mutating func takeEntry() -> Int32 {
+    private mutating func takeEntry() -> EntryID {
         if firstPartial < 0 { linkPartial(takePage()) }
         let page = firstPartial
         let number = header(page).pointee.firstFree
         header(page).pointee.firstFree = pointer(number).pointee.chained
         header(page).pointee.used += 1
-        if header(page).pointee.firstFree < 0 { unlinkPartial(page) }
+        if header(page).pointee.firstFree == .none { unlinkPartial(page) }
         return number
     }
 
-    private mutating func returnEntry(_ number: Int32) {
-        let page = number / Int32(Self.places)
-        let wasFull = header(page).pointee.firstFree < 0
+    private mutating func returnEntry(_ number: EntryID) {
+        let page = number.number / Int32(Self.places)
+        let wasFull = header(page).pointee.firstFree == .none
         pointer(number).pointee.list = .free
         pointer(number).pointee.chained = header(page).pointee.firstFree
         header(page).pointee.firstFree = number
@@ -348,9 +360,10 @@ struct EntryTable: ~Copyable {
         header(page).initialize(to: PageHeader())
         let first = page * Int32(Self.places)
         for number in (first..<first + Int32(Self.entriesPerPage)).reversed() {
-            pointer(number).pointee.list = .free
-            pointer(number).pointee.chained = header(page).pointee.firstFree
-            header(page).pointee.firstFree = number
+            let id = EntryID(number: number)
+            pointer(id).pointee.list = .free
+            pointer(id).pointee.chained = header(page).pointee.firstFree
+            header(page).pointee.firstFree = id
         }
         return page
     }
@@ -404,15 +417,16 @@ struct EntryTable: ~Copyable {
     var pages: Range<Int32> { 0..<pageNumbers.highWater }
 
     /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
-    func forEach(onPages range: Range<Int32>, _ body: (Int32) -> Void) {
+    func forEach(onPages range: Range<Int32>, _ body: (EntryID) -> Void) {
         for page in range.clamped(to: pages) where !pageNumbers.isDecommitted(page) && !leaving.contains(page) {
             let first = page * Int32(Self.places)
-            for number in first..<first + Int32(Self.entriesPerPage) where pointer(number).pointee.list != .free {
-                body(number)
+            for number in first..<first + Int32(Self.entriesPerPage) {
+                let id = EntryID(number: number)
+                if pointer(id).pointee.list != .free { body(id) }
             }
         }
     }
 
     /// Calls `body` with every entry in use.
-    func forEach(_ body: (Int32) -> Void) { forEach(onPages: pages, body) }
+    func forEach(_ body: (EntryID) -> Void) { forEach(onPages: pages, body) }
 }

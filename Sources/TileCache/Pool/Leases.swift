@@ -1,13 +1,13 @@
 /// What the pool needs to end one tile's lease.
 struct LeaseToken: Sendable, Hashable {
-    var entry: Int32
-    var slot: Int32
+    var entry: EntryID
+    var slot: SlotID
     var slotClass: Int32
 
-    fileprivate var range: MemoryRange { MemoryRange(slotClass: slotClass, number: slot) }
+    fileprivate var range: MemoryRange { MemoryRange(slotClass: slotClass, number: slot.number) }
 }
 
-/// Slots whose tile got newer pixels while the old ones were held, and how many hold them.
+/// Slots with old pixels that are still held, though their tiles got newer ones.
 struct Orphans {
     private(set) var holds: [MemoryRange: Int32] = [:]
 
@@ -24,7 +24,7 @@ struct Orphans {
 extension PoolState {
     /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
     @discardableResult
-    mutating func lease(_ number: Int32) -> LeaseToken {
+    mutating func lease(_ number: EntryID) -> LeaseToken {
         table[number].leaseCount += 1
         relist(number)
         let slotClass = layers[table[number].key.layer].slotClass
@@ -42,7 +42,7 @@ extension PoolState {
         if let left = orphans.count(-1, of: token) {
             guard left == 0 else { return false }
             let slotClass = Int(token.slotClass)
-            slots[slotClass].giveBack(token.slot)
+            slots[slotClass].giveBack(token.slot.number)
             if slots[slotClass].layers == 0 { effects.plans = true }
             return true
         }

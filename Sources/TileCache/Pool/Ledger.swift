@@ -18,7 +18,7 @@ struct LeavingMemory: Hashable, Sendable {
     var countedBytes: Int
 }
 
-/// The bytes that count against a pool's limit, but for those that slots, pages and tables count themselves.
+/// Bytes that count against a pool's limit. Those of slots, pages and the table are added in the extension below.
 struct Ledger {
     /// What takes memory outside of the pool.
     enum Account: Int, CaseIterable {
@@ -62,9 +62,9 @@ struct Ledger {
         accountBytes += bytes
     }
 
-    mutating func hold(_ bytes: Int) { heldBytes += bytes }
+    mutating func noteHeld(_ bytes: Int) { heldBytes += bytes }
 
-    mutating func write(_ bytes: Int) { inFlightBytes += bytes }
+    mutating func noteInFlight(_ bytes: Int) { inFlightBytes += bytes }
 
     mutating func setLimit(_ bytes: Int, committed: Int) {
         limit = bytes
@@ -82,7 +82,7 @@ struct Ledger {
         credit += bytes
     }
 
-    /// Notes that something was taken: what goes beyond the limit stands in the place of what this hold of the lock
+    /// Notes that something was taken. What goes beyond the limit stands in the place of what this hold of the lock
     /// decommits, and is counted once.
     mutating func coverTaken(committed: Int) {
         let pledge = min(committed - limit, credit)
@@ -147,7 +147,7 @@ extension PoolState {
         counters.peakInFlightBytes = max(counters.peakInFlightBytes, ledger.inFlightBytes)
     }
 
-    /// Counts what something holds outside of the pool; whether there was room for what it has grown by.
+    /// Counts what something holds outside of the pool. Returns whether there was room for its growth.
     mutating func charge(_ growth: Int, to account: Ledger.Account) -> Bool {
         guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else {
             return false
@@ -156,7 +156,7 @@ extension PoolState {
         return true
     }
 
-    /// Counts what something holds outside of the pool, which has made room for it with `makeBytes`.
+    /// Counts what something holds outside of the pool. The caller has made room with `makeBytes`.
     mutating func note(_ growth: Int, in account: Ledger.Account) {
         ledger.add(growth, to: account)
         noteTaken()

@@ -1,17 +1,17 @@
 /// Names a load in flight. Once it has ended, another may have its name.
 struct LoadID: Hashable, Comparable, Sendable {
     let number: Int32
-    static let none = LoadID(number: -1)
+    static var none: LoadID { LoadID(number: -1) }
 
     static func < (a: LoadID, b: LoadID) -> Bool { a.number < b.number }
 }
 
 /// A load that has started and not ended.
 struct Load: Sendable {
-    var entry: Int32
+    var entry: EntryID
     var generation: UInt32
-    /// The slot that it writes into, or -1 while nothing is reserved.
-    var slot: Int32
+    /// The slot that it writes into; none while nothing is reserved.
+    var slot: SlotID
     /// Its number may be another load's later; this is not.
     fileprivate(set) var serial: UInt32 = 0
     var started: Int64

@@ -24,7 +24,7 @@ struct PlanQueue {
     /// When the first of the plan's failed tiles may be tried again, as of its installation; `.max` for none.
     private(set) var nextRetry = Int64.max
     /// Resident tiles that the plan values.
-    private(set) var valued: [Int32] = []
+    private(set) var valued: [EntryID] = []
 
     /// Entries that have not had their turn.
     var rest: Int { plan.entries.count - cursor }
@@ -57,7 +57,7 @@ struct PlanQueue {
     /// Takes room for so many tiles that a plan values.
     mutating func reserve(_ count: Int) { valued.reserveCapacity(count) }
 
-    mutating func noteValued(_ number: Int32) { valued.append(number) }
+    mutating func noteValued(_ number: EntryID) { valued.append(number) }
 
     mutating func noteRetry(at time: Int64) { nextRetry = min(nextRetry, time) }
 

@@ -11,7 +11,7 @@ extension PoolState {
         checksum: UInt64,
         now: Int64
     ) -> PageAllocator.Block? {
-        guard let load = loads[ticket], load.slot >= 0, load.encoded == .none else { return nil }
+        guard let load = loads[ticket], load.slot != .none, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
         if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
@@ -23,7 +23,7 @@ extension PoolState {
         let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
             let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
-            guard victim >= 0, demoteToEncoded(victim) else { return nil }
+            guard victim != .none, demoteToEncoded(victim) else { return nil }
         }
         let block = allocate(bytes: bytes, ofLayer: own)
         loads.change(ticket.load) { $0.encoded = .encoded(checksum: checksum, block) }
@@ -32,7 +32,7 @@ extension PoolState {
 
     /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
     /// comparison, or half of what that usually comes to.
-    func prefersEncoded(_ number: Int32) -> Bool {
+    func prefersEncoded(_ number: EntryID) -> Bool {
         let entry = table[number]
         guard entry.form.isEncoded else { return false }
         return entry.flags.contains(.encodedIsSmaller)
@@ -41,7 +41,7 @@ extension PoolState {
 
     /// Gives up the pixels of a tile whose payload is its compressed form; whether it is such a one. Nothing is
     /// compressed or copied for it.
-    mutating func demoteToEncoded(_ number: Int32) -> Bool {
+    mutating func demoteToEncoded(_ number: EntryID) -> Bool {
         guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
             return false
         }
@@ -49,14 +49,14 @@ extension PoolState {
         return true
     }
 
-    mutating func moveToEncoded(_ number: Int32) {
+    mutating func moveToEncoded(_ number: EntryID) {
         let form = table[number].form
         noteDemotion(number, blockBytes: form.byteCount)
         moveToCompressed(number, form)
     }
 
     /// Gives a tile's payload up.
-    mutating func dropEncoded(of number: Int32) {
+    mutating func dropEncoded(of number: EntryID) {
         guard table[number].form.isEncoded else { return }
         free(table[number].form, ofLayer: table[number].key.layer)
         table[number].form = .none
@@ -102,7 +102,7 @@ extension PoolState {
             $0.heldBytes = bytes
             $0.refusedPages = nil
         }
-        ledger.hold(growth)
+        ledger.noteHeld(growth)
         noteTaken()
         return .granted(bytes)
     }
@@ -111,7 +111,7 @@ extension PoolState {
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
         guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)
         else { return false }
-        ledger.hold(ticket.form.byteCount)
+        ledger.noteHeld(ticket.form.byteCount)
         noteTaken()
         return true
     }
@@ -121,7 +121,7 @@ extension PoolState {
 
     /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
-        ledger.hold(-ticket.form.byteCount)
+        ledger.noteHeld(-ticket.form.byteCount)
         codecJobs += 1
     }
 
@@ -131,7 +131,7 @@ extension PoolState {
     }
 
     /// Counts a tile that gives its slot up for a smaller form.
-    mutating func noteDemotion(_ number: Int32, blockBytes: Int) {
+    mutating func noteDemotion(_ number: EntryID, blockBytes: Int) {
         counters.demotions += 1
         counters.demotedRawBytes += tileBytes(of: table[number].key)
         counters.demotedBlockBytes += blockBytes

@@ -12,8 +12,8 @@ struct LoadTicket: Hashable, Sendable {
     /// Tells it from later loads of the same number.
     var serial: UInt32 = 0
     var key: TileKey
-    /// Where to write, or -1 if the bytes are reserved when the source is ready.
-    var slot: Int32
+    /// Where to write; none if the bytes are reserved when the source is ready.
+    var slot: SlotID
     var isDemand: Bool
 }
 
@@ -40,14 +40,14 @@ extension PoolState {
         queue.install(newPlan, hasRoom: hasRoom)
         for wish in queue.plan.keepValues {
             let number = table.find(wish.key)
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             setValue(wish.value, of: number)
             setHistory(wish, of: number)
         }
         let epoch = queue.epoch
         for wish in queue.plan.entries {
             let number = table.find(wish.key)
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             let load = table[number].load
             if load != .none {
                 loads.change(load) { $0.wantedEpoch = epoch }
@@ -63,7 +63,7 @@ extension PoolState {
     }
 
     /// Notes what a policy remembers of a tile from before it was last given up.
-    private mutating func setHistory(_ wish: PlanEntry, of number: Int32) {
+    private mutating func setHistory(_ wish: PlanEntry, of number: EntryID) {
         guard wish.visits > table[number].visits else { return }
         if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(wish.age, 0)) }
         table[number].visits = wish.visits
@@ -74,7 +74,7 @@ extension PoolState {
         let wishes = newPlan.entries.count + newPlan.keepValues.count
         // An array that grows has room for at most twice its elements. Its capacity itself is what the allocator happened
         // to give: by that the same replay would not always fit the same limit.
-        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<Int32>.stride)
+        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
         // In steps, so that plans that grow little by little do not ask each time.
         let bytes = (most + 4095) & ~4095
         // Memory that a much larger plan took goes back.
@@ -94,7 +94,7 @@ extension PoolState {
     }
 
     /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
-    private mutating func setValue(_ value: Float, of number: Int32) {
+    private mutating func setValue(_ value: Float, of number: EntryID) {
         guard table[number].planEpoch != queue.epoch else {
             table[number].value = max(table[number].value, value)
             return
@@ -104,7 +104,7 @@ extension PoolState {
         if table[number].residency.isResident { queue.noteValued(number) }
     }
 
-    func needsWork(_ number: Int32, _ wish: PlanEntry, now: Int64) -> Bool {
+    func needsWork(_ number: EntryID, _ wish: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
         if entry.load != .none { return false }
         if entry.flags.contains(.absent) { return false }
@@ -128,8 +128,8 @@ extension PoolState {
 
     mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Admission<LoadTicket> {
         let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
-        guard number >= 0 else { return .refused }
-        var room = Admission.granted(Int32(-1))
+        guard number != .none else { return .refused }
+        var room = Admission.granted(SlotID.none)
         let worth = worth(of: wish)
         // A source is never asked ahead of need for what there may be no room for, and for a needed tile at most once.
         if !layers[wish.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
@@ -142,10 +142,10 @@ extension PoolState {
         return room.map { begin(wish, of: number, in: $0, now: now) }
     }
 
-    private mutating func begin(_ wish: PlanEntry, of number: Int32, in slot: Int32, now: Int64) -> LoadTicket {
+    private mutating func begin(_ wish: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
         let isDemand = wish.reason != .prefetch
         let layer = wish.key.layer
-        if slot >= 0 { ledger.write(slotBytes(ofLayer: layer)) }
+        if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
         let (id, serial) = loads.begin(
             Load(
                 entry: number,
@@ -183,8 +183,8 @@ extension PoolState {
         let number = load.entry
         let layer = table[number].key.layer
         table[number].load = .none
-        if load.slot >= 0 { ledger.write(-slotBytes(ofLayer: layer)) }
-        ledger.hold(-load.heldBytes)
+        if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
+        ledger.noteHeld(-load.heldBytes)
 
         let isOutdated = load.isOutdated
         if isOutdated { counters.loadsOutdated += 1 }
@@ -194,7 +194,7 @@ extension PoolState {
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {
-            if load.slot >= 0 { giveBack(slot: load.slot, ofLayer: layer) }
+            if load.slot != .none { giveBack(slot: load.slot, ofLayer: layer) }
             free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
@@ -210,7 +210,7 @@ extension PoolState {
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
 
-    private mutating func land(_ load: Load, in number: Int32, now: Int64) {
+    private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
         counters.loadsFinished += 1
         counters.loadedBytes += tileBytes(of: table[number].key)
         if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
@@ -235,15 +235,15 @@ extension PoolState {
 
     /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
     /// keeps them.
-    mutating func detachPixels(of number: Int32, cause: RemovalCause) {
+    mutating func detachPixels(of number: EntryID, cause: RemovalCause) {
         counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         let entry = table[number]
-        if entry.slot >= 0, entry.leaseCount > 0 {
+        if entry.slot != .none, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
-            orphans.add(MemoryRange(slotClass: slotClass, number: entry.slot), holds: entry.leaseCount)
+            orphans.add(MemoryRange(slotClass: slotClass, number: entry.slot.number), holds: entry.leaseCount)
             layers[entry.key.layer].slotBytes -= slotBytes(ofLayer: entry.key.layer)
-            table[number].slot = -1
+            table[number].slot = .none
             table[number].leaseCount = 0
         }
         // A block that a worker is reading or writing belongs to the worker's ticket from here on.
@@ -255,7 +255,7 @@ extension PoolState {
         releasePixels(of: number)
     }
 
-    private mutating func note(_ result: LoadResult, _ load: Load, in number: Int32, now: Int64) {
+    private mutating func note(_ result: LoadResult, _ load: Load, in number: EntryID, now: Int64) {
         switch result {
         case .pixels: break
         case .absent:

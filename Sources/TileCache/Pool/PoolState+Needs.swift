@@ -2,8 +2,8 @@
 struct ViewNeeds: Sendable {
     /// The tiles, in the order of the screen.
     var tiles: [TileKey] = []
-    /// Their entries in the pool, or -1 where the table had no room.
-    var entries: [Int32] = []
+    /// Their entries in the pool, or none where the table had no room.
+    var entries: [EntryID] = []
     /// When a tile that was no hit was demanded, in nanoseconds; -1 for hits and for what has been drawn since.
     var missingSince: [Int64] = []
     /// The level of the last frame; a demand at another level comes from a zoom.
@@ -19,7 +19,7 @@ struct ViewNeeds: Sendable {
 extension PoolState {
     /// Bytes that a view takes for each tile that it needs: its needs, what it draws of them and a frame's hold.
     static let bytesPerNeed =
-        2 * MemoryLayout<TileKey>.stride + MemoryLayout<Int32>.stride + MemoryLayout<Int64>.stride
+        2 * MemoryLayout<TileKey>.stride + MemoryLayout<EntryID>.stride + MemoryLayout<Int64>.stride
         + 2 * MemoryLayout<VisibleTile>.stride + MemoryLayout<ComposedTile>.stride + MemoryLayout<LeaseToken>.stride
         + 2 * MemoryLayout<TileIdentity>.stride
 
@@ -49,10 +49,10 @@ extension PoolState {
         now: Int64
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
-        for (index, number) in needs.entries.enumerated() where number >= 0 {
+        for (index, number) in needs.entries.enumerated() where number != .none {
             table[number].needIndex = Int32(index)
         }
-        var entries: [Int32] = []
+        var entries: [EntryID] = []
         var missingSince: [Int64] = []
         entries.reserveCapacity(tiles.count)
         missingSince.reserveCapacity(tiles.count)
@@ -61,14 +61,14 @@ extension PoolState {
         for key in tiles {
             let number = entry(for: key)
             entries.append(number)
-            if number >= 0, table[number].needIndex >= 0 {
+            if number != .none, table[number].needIndex >= 0 {
                 missingSince.append(needs.missingSince[Int(table[number].needIndex)])
                 table[number].needIndex = -1
             } else {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? -1 : now)
                 newDemands &+= 1
-                if number >= 0 {
+                if number != .none {
                     noteVisit(number)
                     table[number].needCount += 1
                     relist(number)
@@ -76,7 +76,7 @@ extension PoolState {
             }
         }
         // What is left of the former needs was not among the new ones.
-        for number in needs.entries where number >= 0 && table[number].needIndex >= 0 {
+        for number in needs.entries where number != .none && table[number].needIndex >= 0 {
             table[number].needCount -= 1
             table[number].needIndex = -1
             // Touches are skipped while nothing changes, so this is when its last use is known.
@@ -95,11 +95,11 @@ extension PoolState {
         needs.level = level
         needs.hasBegun = true
         // What is needed no longer may have made room in the table.
-        if entries.contains(-1) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
+        if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
     }
 
     /// A tile comes into view: counted unless it was there only a few demands ago.
-    mutating func noteVisit(_ number: Int32) {
+    mutating func noteVisit(_ number: EntryID) {
         let entry = table[number]
         guard entry.needCount == 0, entry.visits < .max else { return }
         let age = Int(demandClock &- entry.lastDemand)
@@ -109,7 +109,7 @@ extension PoolState {
     /// A view needs nothing any more.
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
-        for number in needs.entries where number >= 0 {
+        for number in needs.entries where number != .none {
             table[number].needCount -= 1
             forgetIfIdle(number)
         }
@@ -119,15 +119,15 @@ extension PoolState {
     /// The age of the least recently used evictable tile of a tier; a tile's own if there is none.
     private func age(of tier: EntryList, like entry: Entry, now: Int64) -> Int64 {
         let oldest = lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
-        return now - (oldest >= 0 ? table[oldest].lastUse : entry.lastUse)
+        return now - (oldest != .none ? table[oldest].lastUse : entry.lastUse)
     }
 
     /// Enters the needed tiles that the table had no room for when the view named them.
     mutating func enterMissing(of needs: inout ViewNeeds) {
         needs.isIncomplete = true
-        for (index, number) in needs.entries.enumerated() where number < 0 {
+        for (index, number) in needs.entries.enumerated() where number == .none {
             let entered = entry(for: needs.tiles[index])
-            guard entered >= 0 else { return }
+            guard entered != .none else { return }
             noteVisit(entered)
             table[entered].needCount += 1
             relist(entered)
@@ -136,8 +136,8 @@ extension PoolState {
         needs.isIncomplete = false
     }
 
-    private mutating func count(_ number: Int32, in counts: inout DemandCounts, now: Int64) -> Bool {
-        guard number >= 0 else {
+    private mutating func count(_ number: EntryID, in counts: inout DemandCounts, now: Int64) -> Bool {
+        guard number != .none else {
             counts.total += 1
             counts.missed += 1
             return false

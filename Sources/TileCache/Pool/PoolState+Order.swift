@@ -40,10 +40,10 @@ extension PoolState {
         // The plan was made before the layer was removed.
         guard !layers[layer].isRemoved else { return .passed }
         let number = table.find(wish.key)
-        if number >= 0, !needsWork(number, wish, now: now) { return .passed }
-        if queue.plan.followsNeeds, wish.reason == .demand, number < 0 || table[number].needCount == 0 {
+        if number != .none, !needsWork(number, wish, now: now) { return .passed }
+        if queue.plan.followsNeeds, wish.reason == .demand, number == .none || table[number].needCount == 0 {
             // It has gone out of view since the plan was made, or the table has no room for it.
-            if number < 0 { queue.noteLack() }
+            if number == .none { queue.noteLack() }
             return .passed
         }
         guard fitsLimit(layer: layer) else {
@@ -62,13 +62,13 @@ extension PoolState {
             let isAllowed = loads.prefetchCount < configuration.workers - configuration.reservedWorkers
             guard isAllowed, !queue.prefetchHasEnded else { return .waits }
         }
-        if number >= 0, table[number].residency == .compressed, !configuration.compressedTier {
+        if number != .none, table[number].residency == .compressed, !configuration.compressedTier {
             // The limit has become too small for a codec.
             drop(number, cause: .trimmed)
             return attempt(wish, now: now)
         }
         let begun: Admission<Job>
-        if number >= 0, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
+        if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return .passed }
             // The worker that has the codec goes on here when it is done.

@@ -1,16 +1,16 @@
 /// Memory that loads in flight ask for, and what follows if it is refused.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: LoadID, now: Int64) -> Admission<Int32> {
+    mutating func reserve(_ id: LoadID, now: Int64) -> Admission<SlotID> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
-        if load.slot >= 0 { return .granted(load.slot) }
+        if load.slot != .none { return .granted(load.slot) }
         let room = takeSlot(for: load, now: now)
         if case .granted(let slot) = room { loads.change(id) { $0.slot = slot } }
         return room
     }
 
     /// Takes a slot for the use of a load; it counts as in flight.
-    mutating func takeSlot(for load: Load, now: Int64) -> Admission<Int32> {
+    mutating func takeSlot(for load: Load, now: Int64) -> Admission<SlotID> {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
         var room = acquireSlot(layer: layer, worth: worth, now: now)
@@ -18,7 +18,7 @@ extension PoolState {
             room = acquireSlot(layer: layer, worth: worth, now: now)
         }
         if room.isGranted {
-            ledger.write(slotBytes(ofLayer: layer))
+            ledger.noteInFlight(slotBytes(ofLayer: layer))
             notePeaks()
         }
         return room
@@ -26,7 +26,7 @@ extension PoolState {
 
     /// Takes a slot for a load that begins. A tile that was refused memory before gets one only if the same memory could be
     /// had now.
-    mutating func acquireSlot(for number: Int32, worth: Float, now: Int64) -> Admission<Int32> {
+    mutating func acquireSlot(for number: EntryID, worth: Float, now: Int64) -> Admission<SlotID> {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth, now: now)
         guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
@@ -45,7 +45,7 @@ extension PoolState {
     mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
         guard codecJobs >= configuration.maximumCodecJobs else { return false }
         let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
-        guard victim >= 0 else { return false }
+        guard victim != .none else { return false }
         drop(victim, cause: .capacity)
         return true
     }
@@ -53,14 +53,14 @@ extension PoolState {
     /// Classifies the end of a load. If its source failed or cancelled because it was refused memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
-        case .pixels: load.slot < 0 ? .refused : .pixels
+        case .pixels: load.slot == .none ? .refused : .pixels
         case .failed(isPermanent: false, _), .cancelled: load.refusedPages != nil ? .refused : result
         case .failed, .absent, .refused: result
         }
     }
 
     /// Remembers that a tile's load was refused memory.
-    mutating func noteRefusal(of load: Load, in number: Int32, now: Int64) {
+    mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
         counters.loadsRefused += 1
         table[number].flags.insert(.refused)
@@ -74,7 +74,7 @@ extension PoolState {
     /// - Parameters:
     ///   - first: the first wait, in nanoseconds.
     ///   - wait: the source's own, in nanoseconds.
-    mutating func backOff(_ number: Int32, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
+    mutating func backOff(_ number: EntryID, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
         let attempts = table[number].attempts
         table[number].attempts = attempts == .max ? .max : attempts + 1
         let (product, tooLong) = first.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
@@ -85,7 +85,7 @@ extension PoolState {
     }
 
     /// When a plan should be made for a tile's sake alone, `nil` for never. A prefetch that was refused memory is no reason.
-    func retryTime(of number: Int32, after result: LoadResult) -> Int64? {
+    func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
         switch result {
         case .failed: return entry.retryAt == .max ? nil : entry.retryAt

@@ -3,7 +3,7 @@ extension PoolState {
     /// A slot for a tile of a layer, without the layer's account.
     ///
     /// - Parameter worth: nothing that is worth this much or more is evicted for it.
-    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<Int32> {
+    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         settleLimit(now: now)
         // Above a lowered limit nothing takes memory, not even what another gave back; and nothing is evicted for what
         // would not fit an empty pool.
@@ -15,7 +15,7 @@ extension PoolState {
         while true {
             if !isFull(layer: layer) {
                 let reused = slots[slotClass].takeCommitted()
-                if reused >= 0 { return .granted(reused) }
+                if reused >= 0 { return .granted(SlotID(number: reused)) }
                 let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
@@ -23,7 +23,7 @@ extension PoolState {
                     guard fresh >= 0 else { return .refused }
                     noteTaken()
                     ledger.noteLimit(committed: committedBytes)
-                    return .granted(fresh)
+                    return .granted(SlotID(number: fresh))
                 }
                 if letUnusedGo(missing, sparing: slotClass) { continue }
             }
@@ -47,8 +47,8 @@ extension PoolState {
         while availableBytes < bytes {
             if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
             let victim = coldest(of: .compressed, worth: .infinity, now: 0)
-            let other = victim >= 0 ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
-            if other >= 0 {
+            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
+            if other != .none {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
                 return false
@@ -75,17 +75,17 @@ extension PoolState {
 
     /// Frees the memory of one tile that is worth less.
     private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
-        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : -1
+        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
         // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
-        let isColdFirst = cold >= 0 && (isTierFull || hasFullCompressedShare(layer: layer))
-        let victim = isColdFirst ? -1 : coldest(of: .decoded, worth: worth, now: now, for: layer)
-        if victim >= 0, canDemote(victim) {
+        let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
+        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
+        if victim != .none, canDemote(victim) {
             if demoteToEncoded(victim) { return .granted(()) }
             return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .refused
         }
-        if victim >= 0 || cold >= 0 {
-            drop(victim >= 0 ? victim : cold, cause: .capacity)
+        if victim != .none || cold != .none {
+            drop(victim != .none ? victim : cold, cause: .capacity)
             return .granted(())
         }
         // A needed tile comes before the payloads of tiles that are decoded as well.
@@ -95,7 +95,7 @@ extension PoolState {
 
     /// Whether a decoded tile is worth compressing before it goes: not where the tier is off, the layer's contents do
     /// not compress, the pixels are outdated, or nothing has ever looked at a prefetched tile twice.
-    private func canDemote(_ number: Int32) -> Bool {
+    private func canDemote(_ number: EntryID) -> Bool {
         configuration.compressedTier && table[number].residency == .decoded
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
     }
@@ -104,23 +104,23 @@ extension PoolState {
     /// always among so many of the least recently used.
     static let tilesWeighed = 256
 
-    /// The tile of a tier that goes first, or -1: the least recently used or least valued one that is evictable.
+    /// The tile of a tier that goes first, or none: the least recently used or least valued one that is evictable.
     ///
     /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
-    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> Int32 {
+    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> EntryID {
         evictionSteps += 1
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
             // Values play no part: the plain order decides, with valued tiles among the others.
             return walk.next(in: self)
         }
-        var lowest: Int32 = -1
+        var lowest = EntryID.none
         var lowestWorth = Float.infinity
         var weighed = 0
         var classes = 0
         while weighed < Self.tilesWeighed {
             let number = walk.next(in: self)
-            guard number >= 0 else { break }
+            guard number != .none else { break }
             evictionSteps += 1
             guard table[number].planEpoch != queue.epoch else { continue }
             // Of each class only the least recently used: what has just come unseen has its time to be seen.
@@ -146,11 +146,11 @@ extension PoolState {
             lowest = candidate
             lowestWorth = entry.pointee.value
         }
-        return lowestWorth < worth ? lowest : -1
+        return lowestWorth < worth ? lowest : .none
     }
 
     /// What keeping a tile is worth that the plan does not mention.
-    func worthByAge(_ number: Int32) -> Float {
+    func worthByAge(_ number: EntryID) -> Float {
         let entry = table.pointer(number)
         return queue.plan.recency.worth(
             visits: Int(entry.pointee.visits),
@@ -159,7 +159,7 @@ extension PoolState {
     }
 
     /// Takes a tile's pixels out of the pool.
-    mutating func drop(_ number: Int32, cause: RemovalCause) {
+    mutating func drop(_ number: EntryID, cause: RemovalCause) {
         counters.removals[cause.rawValue] += 1
         noteUnseen(number)
         releasePixels(of: number)
@@ -167,20 +167,20 @@ extension PoolState {
     }
 
     /// Counts a load whose pixels leave without having been drawn.
-    mutating func noteUnseen(_ number: Int32) {
+    mutating func noteUnseen(_ number: EntryID) {
         guard !table[number].flags.contains(.seen) else { return }
         counters.loadsUnseen += 1
         if table[number].flags.contains(.prefetched) { counters.prefetchWasted += 1 }
     }
 
     /// Gives slot and pages back; what was said of the pixels goes with them.
-    mutating func releasePixels(of number: Int32) {
+    mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
-        if entry.slot >= 0 { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
+        if entry.slot != .none { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
         free(entry.form, ofLayer: entry.key.layer)
         change(number) {
-            $0.slot = -1
+            $0.slot = .none
             $0.form = .none
             $0.residency = .none
             $0.flags.subtract(.ofPixels)
@@ -245,34 +245,34 @@ extension PoolState {
 /// The evictable tiles of a tier from the least recently used on, those that a layer's shares protect left out.
 private struct ColdWalk {
     private let layer: Int
-    /// The next tile of each group, or -1; the first group stands alone, since most caches have no other.
-    private var first: Int32
-    private var others: [Int32] = []
+    /// The next tile of each group, or none; the first group stands alone, since most caches have no other.
+    private var first = EntryID.none
+    private var others: [EntryID] = []
 
     init(_ tier: EntryList, for layer: Int, in pool: borrowing PoolState) {
         self.layer = layer
-        first = -1
         first = admitted(pool.lists.tail(of: tier), in: pool)
         guard pool.hasShares else { return }
         others = (1..<pool.lists.groups.count).map { admitted(pool.lists.tail(of: tier, inGroup: $0), in: pool) }
     }
 
     /// Where the first tile of a group is protected all of it is: its tiles belong to one layer and hardly differ.
-    private func admitted(_ number: Int32, in pool: borrowing PoolState) -> Int32 {
-        number >= 0 && pool.mayGo(number, for: layer) ? number : -1
+    private func admitted(_ number: EntryID, in pool: borrowing PoolState) -> EntryID {
+        number != .none && pool.mayGo(number, for: layer) ? number : .none
     }
 
-    mutating func next(in pool: borrowing PoolState) -> Int32 {
+    mutating func next(in pool: borrowing PoolState) -> EntryID {
         while true {
             var oldest = first
             var group = -1
-            for (index, other) in others.enumerated() where other >= 0 {
-                if oldest < 0 || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp {
+            for (index, other) in others.enumerated() where other != .none {
+                if oldest == .none || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp
+                {
                     oldest = other
                     group = index
                 }
             }
-            guard oldest >= 0 else { return -1 }
+            guard oldest != .none else { return .none }
             let following = pool.table.pointer(oldest).pointee.previous
             if group < 0 { first = following } else { others[group] = admitted(following, in: pool) }
             // The tile that room is made for is held for a moment without leaving its list.

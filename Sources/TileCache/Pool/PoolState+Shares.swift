@@ -3,16 +3,16 @@ extension PoolState {
     /// A slot for a tile of a layer, on the layer's account.
     ///
     /// - Parameter worth: nothing that is worth this much or more is given up for it.
-    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<Int32> {
+    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         let room = findSlot(layer: layer, worth: worth, now: now)
         if room.isGranted { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
         return room
     }
 
     /// Gives a slot back that a layer has on its account.
-    mutating func giveBack(slot: Int32, ofLayer layer: Int) {
+    mutating func giveBack(slot: SlotID, ofLayer layer: Int) {
         layers[layer].slotBytes -= slotBytes(ofLayer: layer)
-        slots[layers[layer].slotClass].giveBack(slot)
+        slots[layers[layer].slotClass].giveBack(slot.number)
     }
 
     /// Takes pages for a block, on a layer's account; the caller has made room for them.
@@ -63,7 +63,7 @@ extension PoolState {
 
     /// Whether the shares let a tile go for one of another layer: not where that one has its own share to make room in,
     /// nor where the tile belongs to what its layer is guaranteed.
-    func mayGo(_ number: Int32, for layer: Int) -> Bool {
+    func mayGo(_ number: EntryID, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
         guard hasShares, layer >= 0, own != layer else { return true }

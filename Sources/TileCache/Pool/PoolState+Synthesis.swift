@@ -1,14 +1,14 @@
 /// The scratch memory that making a coarser level takes from the pool.
 extension PoolState {
     /// Takes a slot as scratch memory for a load that is under way; it counts as in flight until it is given back.
-    mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<Int32> {
+    mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<SlotID> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
         return takeSlot(for: load, now: now)
     }
 
     /// Gives scratch memory back.
-    mutating func returnScratch(_ slot: Int32, layer: Int, now: Int64) {
-        ledger.write(-slotBytes(ofLayer: layer))
+    mutating func returnScratch(_ slot: SlotID, layer: Int, now: Int64) {
+        ledger.noteInFlight(-slotBytes(ofLayer: layer))
         giveBack(slot: slot, ofLayer: layer)
         settleLimit(now: now)
     }

@@ -1,11 +1,11 @@
 /// A compression or decompression that has begun; what it holds is its own until its end.
 struct CodecTicket: Hashable, Sendable {
-    var entry: Int32
+    var entry: EntryID
     /// Must still be the entry's `work`, or the result is nobody's.
     var work: UInt32
     var key: TileKey
     /// The slot that is read (demotion) or written (promotion).
-    var slot: Int32
+    var slot: SlotID
     /// What is read (promotion) or where the block goes (store).
     var form: ColdForm
 }
@@ -33,7 +33,7 @@ enum DemotionResult: Hashable, Sendable {
 /// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
 extension PoolState {
     /// Begins to compress or decompress a tile, which is held like a leased one meanwhile.
-    mutating func beginWork(on number: Int32, as residency: Residency, slot: Int32 = -1) -> CodecTicket {
+    mutating func beginWork(on number: EntryID, as residency: Residency, slot: SlotID = .none) -> CodecTicket {
         codecJobs += 1
         layers[table[number].key.layer].jobs += 1
         table[number].work = nameWork()
@@ -56,7 +56,7 @@ extension PoolState {
     }
 
     /// Begins to compress a decoded tile.
-    mutating func beginDemotion(_ number: Int32) -> CodecTicket {
+    mutating func beginDemotion(_ number: EntryID) -> CodecTicket {
         beginWork(on: number, as: .demoting, slot: table[number].slot)
     }
 
@@ -121,7 +121,7 @@ extension PoolState {
     }
 
     /// Whether what the source delivered is the smaller form.
-    private func keepsEncoded(over result: DemotionResult, of number: Int32) -> Bool {
+    private func keepsEncoded(over result: DemotionResult, of number: EntryID) -> Bool {
         switch result {
         case .solid: false
         case .incompressible: true
@@ -141,7 +141,7 @@ extension PoolState {
     }
 
     /// Takes a slot for a compressed tile's pixels and begins to decompress it.
-    mutating func beginPromotion(_ number: Int32, worth: Float, now: Int64) -> Admission<CodecTicket> {
+    mutating func beginPromotion(_ number: EntryID, worth: Float, now: Int64) -> Admission<CodecTicket> {
         guard table[number].residency == .compressed else { return .refused }
         // Held, so that making room cannot evict the very tile that it is made for.
         table[number].leaseCount += 1
@@ -150,20 +150,20 @@ extension PoolState {
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
-    /// Begins to decompress a tile to somewhere else than a slot of its own; `nil` if it is not compressed, or being moved.
-    mutating func beginPeek(_ number: Int32) -> CodecTicket? {
+    /// Begins to decompress a tile to memory that is no slot of its own. `nil` if it is not compressed, or being moved.
+    mutating func beginPeek(_ number: EntryID) -> CodecTicket? {
         table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
     }
 
-    /// Ends a decompression; a damaged block leaves the pool, and its tile is a miss that is loaded again. If it was to
-    /// somewhere else, the tile is as compressed as before.
+    /// Ends a decompression. A damaged block leaves the pool, and its tile is a miss that is loaded again. If it was to
+    /// memory that is no slot of the tile, the tile is as compressed as before.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         endJob(ofLayer: ticket.key.layer)
         // The tile has to be loaded again.
         if result != .pixels { effects.plans = true }
         let number = ticket.entry
         let isCurrent = isCurrent(ticket)
-        let isPeek = ticket.slot < 0
+        let isPeek = ticket.slot == .none
         if !isPeek, !isCurrent || result != .pixels { giveBack(slot: ticket.slot, ofLayer: ticket.key.layer) }
         guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
         table[number].leaseCount -= 1
@@ -196,19 +196,19 @@ extension PoolState {
     }
 
     /// Releases a decoded tile's slot and lists the entry as compressed.
-    mutating func moveToCompressed(_ number: Int32, _ form: ColdForm) {
+    mutating func moveToCompressed(_ number: EntryID, _ form: ColdForm) {
         giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
-            $0.slot = -1
+            $0.slot = .none
             $0.residency = .compressed
             $0.stamp = stamp
             $0.form = form
         }
     }
 
-    private func worthOfKeeping(_ number: Int32, now: Int64) -> Float {
+    private func worthOfKeeping(_ number: EntryID, now: Int64) -> Float {
         guard configuration.eviction == .value else { return .infinity }
         let entry = table[number]
         return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
@@ -216,7 +216,7 @@ extension PoolState {
 
     /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
     /// memory of free slots is turned into pages.
-    mutating func makePages(for bytes: Int, of number: Int32, now: Int64) -> Bool {
+    mutating func makePages(for bytes: Int, of number: EntryID, now: Int64) -> Bool {
         let worth = worthOfKeeping(number, now: now)
         while true {
             // Asked anew each time: the block that was given up may have taken the shared page along.
@@ -229,7 +229,7 @@ extension PoolState {
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)
                 // The entry itself is on the list too, without pages: giving it up would free nothing.
-                if victim >= 0, victim != number {
+                if victim != .none, victim != number {
                     drop(victim, cause: .capacity)
                     continue
                 }

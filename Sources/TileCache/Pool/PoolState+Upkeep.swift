@@ -31,14 +31,14 @@ extension PoolState {
     }
 
     /// The entries of a layer's tiles on some pages of the table.
-    func entries(onPages range: Range<Int32>, ofLayer layer: Int) -> [Int32] {
-        var own: [Int32] = []
+    func entries(onPages range: Range<Int32>, ofLayer layer: Int) -> [EntryID] {
+        var own: [EntryID] = []
         table.forEach(onPages: range) { if table[$0].key.layer == layer { own.append($0) } }
         return own
     }
 
-    private mutating func invalidate(_ affected: [Int32], layer: Int, dropsAtOnce: Bool) {
-        for number in affected where number >= 0 {
+    private mutating func invalidate(_ affected: [EntryID], layer: Int, dropsAtOnce: Bool) {
+        for number in affected where number != .none {
             table[number].flags.subtract(.remembered)
             table[number].attempts = 0
             if table[number].residency.isResident, table[number].generation != layers[layer].generation {
@@ -86,9 +86,9 @@ extension PoolState {
             let isLarge = excess > bytes / 16
             let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
             let other =
-                cold >= 0
+                cold != .none
                 ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
-            if other >= 0 {
+            if other != .none {
                 drop(other, cause: .trimmed)
                 continue
             }
@@ -96,7 +96,7 @@ extension PoolState {
             // Tiles of a single colour, absent ones and the plan take nothing but tables.
             let solid = oldest(of: .solid)
             if !configuration.grantsBookkeeping {
-                if solid >= 0 {
+                if solid != .none {
                     drop(solid, cause: .trimmed)
                     continue
                 }
@@ -112,9 +112,9 @@ extension PoolState {
                 }
             }
             var last = firstUnheld(pinned: false)
-            if last < 0, !sparingPins { last = firstUnheld(pinned: true) }
+            if last == .none, !sparingPins { last = firstUnheld(pinned: true) }
             // Once the memory is gone, the tables of what it was can shrink further.
-            guard last >= 0 else { return !ledger.pendingDecommits.isEmpty && hasLongTables }
+            guard last != .none else { return !ledger.pendingDecommits.isEmpty && hasLongTables }
             drop(last, cause: .trimmed)
         }
         return false
@@ -170,7 +170,7 @@ extension PoolState {
     /// - Returns: whether the table had room for it.
     mutating func pin(_ key: TileKey) -> Bool {
         let number = entry(for: key)
-        guard number >= 0 else { return false }
+        guard number != .none else { return false }
         if !table[number].flags.contains(.floor) { change(number) { $0.flags.insert(.floor) } }
         return true
     }
@@ -178,13 +178,13 @@ extension PoolState {
     /// Whether a tile is not resident, and its source was not found to have none.
     func wantsLoad(_ key: TileKey) -> Bool {
         let number = table.find(key)
-        guard number >= 0 else { return true }
+        guard number != .none else { return true }
         return !table[number].residency.isResident && table[number].flags.isDisjoint(with: [.absent, .failed])
     }
 
     mutating func unpin(_ key: TileKey) {
         let number = table.find(key)
-        guard number >= 0 else { return }
+        guard number != .none else { return }
         change(number) { $0.flags.remove(.floor) }
         forgetIfIdle(number)
     }
@@ -197,7 +197,7 @@ extension PoolState {
         var keys: [TileKey] = []
         for list in [EntryList.missingPin, .stalePin] {
             var number = lists.tail(of: list)
-            while number >= 0, keys.count < Self.pinsOfAPlan {
+            while number != .none, keys.count < Self.pinsOfAPlan {
                 keys.append(table[number].key)
                 number = table[number].previous
             }
@@ -210,7 +210,7 @@ extension PoolState {
     mutating func forgetAbsences(steps: Int = stepsAtOnce) -> Int {
         var count = 0
         var number = lists.tail(of: .remembered)
-        while count < steps, number >= 0 {
+        while count < steps, number != .none {
             let next = table[number].previous
             // The tile that room is made for is held for a moment without leaving its list.
             if table[number].leaseCount == 0 {
@@ -222,22 +222,22 @@ extension PoolState {
         return count
     }
 
-    /// The least recently used evictable tile of a tier, or -1.
-    private func oldest(of tier: EntryList) -> Int32 {
+    /// The least recently used evictable tile of a tier, or none.
+    private func oldest(of tier: EntryList) -> EntryID {
         for group in lists.groups.indices {
             var number = lists.tail(of: tier, inGroup: group)
             // The tile that room is made for is held for a moment without leaving its list.
-            while number >= 0, table[number].leaseCount > 0 { number = table[number].previous }
-            if number >= 0 { return number }
+            while number != .none, table[number].leaseCount > 0 { number = table[number].previous }
+            if number != .none { return number }
         }
-        return -1
+        return .none
     }
 
     /// Held tiles that a search for one that is not held passes at most: more than a frame holds.
     private static let heldPassed = 1024
 
-    /// A resident tile that is needed or pinned and not held, or -1.
-    private mutating func firstUnheld(pinned: Bool) -> Int32 {
+    /// A resident tile that is needed or pinned and not held, or none.
+    private mutating func firstUnheld(pinned: Bool) -> EntryID {
         for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
             for _ in 0..<min(lists.count(of: list), Self.heldPassed) {
                 let number = lists.tail(of: list)
@@ -245,6 +245,6 @@ extension PoolState {
                 lists.rotate(number, in: table)
             }
         }
-        return -1
+        return .none
     }
 }

@@ -134,29 +134,29 @@ struct PoolState: ~Copyable {
 
     // MARK: - Lookup
 
-    func find(_ key: TileKey) -> Int32 { table.find(key) }
+    func find(_ key: TileKey) -> EntryID { table.find(key) }
 
     func standing(of key: TileKey) -> TileStanding {
         let number = table.find(key)
-        return number < 0
+        return number == .none
             ? TileStanding(residency: .none, isKnown: false)
             : TileStanding(residency: table[number].residency, isKnown: true)
     }
 
     func residency(of key: TileKey) -> Residency {
         let number = table.find(key)
-        return number < 0 ? .none : table[number].residency
+        return number == .none ? .none : table[number].residency
     }
 
     /// Marks a decoded tile as the most recently used, without any view having drawn it.
-    mutating func touchForUse(_ number: Int32) {
+    mutating func touchForUse(_ number: EntryID) {
         lastStamp += 1
         table[number].stamp = lastStamp
         lists.moveToFront(number, in: table, layers)
     }
 
     /// Marks a resident tile as the most recently used, and as drawn.
-    mutating func touch(_ number: Int32, now: Int64) {
+    mutating func touch(_ number: EntryID, now: Int64) {
         table[number].lastUse = now
         if !table[number].flags.contains(.seen) {
             tiles.noteSeen(table[number])
@@ -170,24 +170,24 @@ struct PoolState: ~Copyable {
     /// Resident tiles that were never drawn, and how many of them were prefetched.
     var unseen: (all: Int, prefetched: Int) { (tiles.unseen, tiles.unseenPrefetched) }
 
-    /// The entry of a key, made if there is none; -1 if the table is full and nothing can be forgotten.
+    /// The entry of a key, made if there is none; `.none` if the table is full and nothing can be forgotten.
     ///
     /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a prefetch could do so, the
     ///   source would be asked for one absent tile after the other, again and again.
-    mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> Int32 {
+    mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> EntryID {
         let number = table.find(key)
-        if number >= 0 { return number }
+        if number != .none { return number }
         if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
         // The table must not grow at the cost of all other tiles for tiles that take nothing else.
         if table.isFull || (!canGrowTable && tiles.solid > table.count / 2) {
             let cold = coldest(of: .solid, worth: .infinity, now: 0)
-            if cold >= 0 { drop(cold, cause: .capacity) }
+            if cold != .none { drop(cold, cause: .capacity) }
         }
         // Asked anew each time: making room may have decommitted the very page that the entry would have taken.
         while !table.isFull, !canGrowTable {
-            guard makeBytes(table.nextGrowth) else { return -1 }
+            guard makeBytes(table.nextGrowth) else { return .none }
         }
-        guard !table.isFull else { return -1 }
+        guard !table.isFull else { return .none }
         let inserted = table.insert(key)
         layers[key.layer].entries += 1
         noteTaken()
@@ -199,14 +199,14 @@ struct PoolState: ~Copyable {
         table.nextGrowth == 0 || configuration.grantsBookkeeping || availableBytes >= table.nextGrowth
     }
 
-    mutating func removeEntry(_ number: Int32) {
+    mutating func removeEntry(_ number: EntryID) {
         layers[table[number].key.layer].entries -= 1
         lists.remove(number, in: table, layers)
         table.remove(number)
     }
 
     /// Forgets an entry that remembers nothing worth knowing.
-    mutating func forgetIfIdle(_ number: Int32) {
+    mutating func forgetIfIdle(_ number: EntryID) {
         let entry = table[number]
         if entry.isForgettable, entry.flags.isDisjoint(with: .remembered) {
             removeEntry(number)

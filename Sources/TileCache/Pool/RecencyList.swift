@@ -2,51 +2,51 @@
 ///
 /// Entries carry the stamp of their last use, and the list is ordered by it.
 struct RecencyList {
-    private(set) var head: Int32 = -1
-    private(set) var tail: Int32 = -1
+    private(set) var head = EntryID.none
+    private(set) var tail = EntryID.none
     private(set) var count = 0
 
     /// Entries that an insertion passes at most; beyond it the entry counts as used a little later than it was.
     static let maximumSteps = 256
 
-    mutating func pushFront(_ number: Int32, in table: borrowing EntryTable) {
-        table[number].previous = -1
+    mutating func pushFront(_ number: EntryID, in table: borrowing EntryTable) {
+        table[number].previous = .none
         table[number].next = head
-        if head >= 0 { table[head].previous = number } else { tail = number }
+        if head != .none { table[head].previous = number } else { tail = number }
         head = number
         count += 1
     }
 
     /// Puts an entry where its stamp belongs. An entry that comes off a hold was used lately, so few are passed.
-    mutating func insert(_ number: Int32, in table: borrowing EntryTable) {
+    mutating func insert(_ number: EntryID, in table: borrowing EntryTable) {
         let stamp = table[number].stamp
         var next = head
         var steps = 0
-        while next >= 0, table.pointer(next).pointee.stamp > stamp, steps < Self.maximumSteps {
+        while next != .none, table.pointer(next).pointee.stamp > stamp, steps < Self.maximumSteps {
             next = table.pointer(next).pointee.next
             steps += 1
         }
-        let previous = next >= 0 ? table[next].previous : tail
-        guard previous >= 0 else { return pushFront(number, in: table) }
+        let previous = next != .none ? table[next].previous : tail
+        guard previous != .none else { return pushFront(number, in: table) }
         table[number].previous = previous
         table[number].next = next
         table[previous].next = number
-        if next >= 0 { table[next].previous = number } else { tail = number }
+        if next != .none { table[next].previous = number } else { tail = number }
         count += 1
     }
 
-    mutating func remove(_ number: Int32, in table: borrowing EntryTable) {
+    mutating func remove(_ number: EntryID, in table: borrowing EntryTable) {
         let previous = table[number].previous
         let next = table[number].next
-        if previous >= 0 { table[previous].next = next } else { head = next }
-        if next >= 0 { table[next].previous = previous } else { tail = previous }
-        table[number].previous = -1
-        table[number].next = -1
+        if previous != .none { table[previous].next = next } else { head = next }
+        if next != .none { table[next].previous = previous } else { tail = previous }
+        table[number].previous = .none
+        table[number].next = .none
         count -= 1
     }
 
     @inline(__always)
-    mutating func moveToFront(_ number: Int32, in table: borrowing EntryTable) {
+    mutating func moveToFront(_ number: EntryID, in table: borrowing EntryTable) {
         guard head != number else { return }
         remove(number, in: table)
         pushFront(number, in: table)

@@ -1,8 +1,8 @@
 /// The lists of the pool's entries. Eviction looks at the tiles that it may take and at no others, so its cost does not
 /// depend on how many are needed, leased, pinned or guaranteed.
 struct TileLists {
-    /// Lists by name, of the layers that eviction treats alike: a layer with a share of its own, or first all others. The
-    /// first group has the lists of all tiles that are not evictable.
+    /// Lists by group, then by name. A group is a layer with a share of its own; the first one is all others, and has the
+    /// lists of all tiles that are not evictable.
     private(set) var groups = [empty]
     private static let empty = [RecencyList](repeating: RecencyList(), count: EntryList.allCases.count)
     private var freeGroups: [Int] = []
@@ -20,15 +20,15 @@ struct TileLists {
         if group > 0 { freeGroups.append(group) }
     }
 
-    /// The entry of a list that has been there the longest, or -1.
-    func tail(of name: EntryList, inGroup group: Int = 0) -> Int32 { groups[group][Int(name.rawValue)].tail }
+    /// The entry of a list that has been there the longest, or none.
+    func tail(of name: EntryList, inGroup group: Int = 0) -> EntryID { groups[group][Int(name.rawValue)].tail }
     func count(of name: EntryList) -> Int { groups[0][Int(name.rawValue)].count }
 
-    mutating func remove(_ number: Int32, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
+    mutating func remove(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         change(number, in: table, layers) { $0.remove(number, in: $1) }
     }
 
-    mutating func insert(_ number: Int32, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
+    mutating func insert(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         change(number, in: table, layers) { list, table in
             // Order counts for eviction alone.
             if table[number].list.isEvictable {
@@ -41,19 +41,19 @@ struct TileLists {
 
     /// Moves an entry that was just used to the front, if it is evictable.
     @inline(__always)
-    mutating func moveToFront(_ number: Int32, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
+    mutating func moveToFront(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         guard table.pointer(number).pointee.list.isEvictable else { return }
         change(number, in: table, layers) { $0.moveToFront(number, in: $1) }
     }
 
     /// Moves a needed, pinned or held tile to the front of its list, so that a walk from the tail comes to others.
-    mutating func rotate(_ number: Int32, in table: borrowing EntryTable) {
+    mutating func rotate(_ number: EntryID, in table: borrowing EntryTable) {
         change(number, in: table, []) { $0.moveToFront(number, in: $1) }
     }
 
     @inline(__always)
     private mutating func change(
-        _ number: Int32,
+        _ number: EntryID,
         in table: borrowing EntryTable,
         _ layers: [PoolLayer],
         _ body: (inout RecencyList, borrowing EntryTable) -> Void
@@ -110,7 +110,7 @@ extension PoolState {
     /// Everything that decides whether a tile is resident, evictable or pinned changes in here.
     @discardableResult
     @inline(__always)
-    mutating func change<Result>(_ number: Int32, _ body: (inout Entry) -> Result) -> Result {
+    mutating func change<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
         let slotBytes = slotBytes(ofLayer: table[number].key.layer)
         tiles.count(table[number], slotBytes: slotBytes, by: -1)
         let result = body(&table[number])
@@ -121,7 +121,7 @@ extension PoolState {
 
     /// Puts an entry on the list that it belongs on.
     @inline(__always)
-    mutating func relist(_ number: Int32) {
+    mutating func relist(_ number: EntryID) {
         let wanted = table.pointer(number).pointee.wantedList
         guard wanted != table.pointer(number).pointee.list else { return }
         lists.remove(number, in: table, layers)

@@ -44,11 +44,6 @@ package struct PlanContext {
     /// Another number whenever what is resident or in flight has changed; only replays give it.
     package var changes: Int?
 
-    /// Whether a tile is resident or on its way.
-    package func isPresent(_ tile: TileCoordinate, layer: Int) -> Bool {
-        residency(TileKey(layer: layer, tile)).isResident
-    }
-
     /// How each of some tiles stands.
     func standings(_ keys: [TileKey]) -> [TileStanding] {
         manyStandings?(keys) ?? keys.map { TileStanding(residency: residency($0), isKnown: true) }

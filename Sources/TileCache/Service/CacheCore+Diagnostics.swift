@@ -106,7 +106,7 @@ extension CoreState {
 
     private borrowing func diagnosedState(of key: TileKey) -> TileViewDiagnostics.TileState {
         let number = pool.find(key)
-        guard number >= 0 else { return .missing }
+        guard number != .none else { return .missing }
         let entry = pool.table[number]
         if entry.flags.contains(.absent) { return .absent }
         guard entry.residency.isResident else {

@@ -174,9 +174,9 @@ extension CacheCore {
 extension CoreState {
     /// A needed tile of a view that is resident, but compressed; those that only their source can decode are left to the
     /// workers.
-    func firstCompressedNeed(ofView view: ViewRecord) -> Int32? {
+    func firstCompressedNeed(ofView view: ViewRecord) -> EntryID? {
         for layer in view.model.layers {
-            for number in layer.needs.entries where number >= 0 {
+            for number in layer.needs.entries where number != .none {
                 let entry = pool.table.pointer(number)
                 guard entry.pointee.residency == .compressed, !entry.pointee.form.isEncoded else { continue }
                 return number
@@ -219,7 +219,7 @@ extension ViewLayer {
         var tiles: [UnavailableTile] = []
         for visible in visible {
             let number = needs.entries[Int(visible.index)]
-            guard number >= 0 else { continue }
+            guard number != .none else { continue }
             let entry = pool.table[number]
             let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
             guard !entry.residency.isResident, isLost || entry.flags.contains(.absent) else { continue }
@@ -308,7 +308,7 @@ final class FrameContents: Sendable {
                 height: size.height,
                 format: look.format,
                 isStale: tile.isStale,
-                address: look.base + UInt(tile.slot) * UInt(look.slotBytes),
+                address: look.base + UInt(tile.slot.number) * UInt(look.slotBytes),
                 byteCount: size.bytes,
                 token: tokens[index],
                 hold: hold

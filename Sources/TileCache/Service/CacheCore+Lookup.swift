@@ -28,7 +28,7 @@ extension TileCache {
         core.perform { state in
             guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.find(key)
-            guard number >= 0, state.pool.table[number].residency.isDecoded else { return nil }
+            guard number != .none, state.pool.table[number].residency.isDecoded else { return nil }
             let token = state.pool.lease(number)
             state.pool.touchForUse(number)
             return HeldTile(

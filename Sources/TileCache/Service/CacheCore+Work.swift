@@ -130,7 +130,7 @@ extension CacheCore {
         return true
     }
 
-    /// Asks the pool for memory, compressing what has to make room for it outside of the lock; `nil` if there is none.
+    /// Asks the pool for memory; `nil` if there is none. What has to make room is compressed outside of the lock.
     func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
         while true {
             let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
@@ -148,8 +148,8 @@ extension CacheCore {
     /// Takes a slot; `nil` if there is none.
     func takeSlot(
         layer: Int,
-        _ ask: (inout CoreState, _ now: Int64) -> Admission<Int32>
-    ) -> (slot: Int32, address: UInt)? {
+        _ ask: (inout CoreState, _ now: Int64) -> Admission<SlotID>
+    ) -> (slot: SlotID, address: UInt)? {
         admit { state, now in ask(&state, now).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 

@@ -1,4 +1,4 @@
-/// A compression or decompression under way, with all that it takes to do it outside of the lock.
+/// A compression or decompression under way, with all that it takes outside of the lock.
 struct CodecWork: Sendable {
     /// A part of a block in memory.
     struct Part: Sendable {
@@ -103,12 +103,12 @@ extension CoreState {
     }
 
     /// Begins to compress a tile, if a codec is idle.
-    mutating func beginDemotion(_ number: Int32) -> CodecWork? {
+    mutating func beginDemotion(_ number: EntryID) -> CodecWork? {
         codecs.isEmpty ? nil : codecWork(for: pool.beginDemotion(number))
     }
 
     /// Begins to decompress a tile, if a codec is idle and a slot can be had at once.
-    mutating func beginPromotion(_ number: Int32, now: Int64) -> CodecWork? {
+    mutating func beginPromotion(_ number: EntryID, now: Int64) -> CodecWork? {
         guard !codecs.isEmpty, case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
         else { return nil }
         return codecWork(for: ticket)

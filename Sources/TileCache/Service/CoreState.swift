@@ -169,9 +169,9 @@ struct CoreState: ~Copyable {
     }
 
     /// Where a slot lies of the size of a layer's tiles.
-    func address(of slot: Int32, layer: Int) -> UInt {
+    func address(of slot: SlotID, layer: Int) -> UInt {
         let slotClass = layers[layer].slotClass
-        return UInt(bitPattern: slotRegions[slotClass].base + Int(slot) * pool.slots[slotClass].slotBytes)
+        return UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
     }
 
     /// Where memory of one kind lies, and the bytes of each of its slots or pages.

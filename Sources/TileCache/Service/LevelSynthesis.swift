@@ -78,7 +78,7 @@ extension CacheCore {
 
     /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
-        guard ticket.slot < 0 else {
+        guard ticket.slot == .none else {
             return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }
         }
         return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load, now: $1) }?.address

@@ -25,7 +25,7 @@ struct TileSynthesizer {
     private var scratch: Scratch?
 
     private struct Scratch {
-        var slot: Int32?
+        var slot: SlotID?
         var address: UInt
     }
 
@@ -163,7 +163,7 @@ struct TileSynthesizer {
         let key = TileKey(layer: ticket.key.layer, child)
         let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(key)
-            guard number >= 0, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
+            guard number != .none, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
             var work = state.codecWork(for: ticket)
             work.address = address
             return work
@@ -253,7 +253,7 @@ extension CacheCore {
     fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
         perform { state in
             let number = state.pool.find(TileKey(layer: layer, tile))
-            guard number >= 0 else { return .none }
+            guard number != .none else { return .none }
             let entry = state.pool.table[number]
             // A load that an invalidation has overtaken is not waited for; a tile is loaded once for all who want it.
             if let load = state.pool.loads[entry.load], !load.isOutdated {

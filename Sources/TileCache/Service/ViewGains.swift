@@ -18,7 +18,7 @@ extension ViewLayer {
         let rectangle = pyramid.worldRectangle(of: own)
         for (index, tile) in needs.tiles.enumerated() {
             let needed = needs.entries[index]
-            if needed >= 0, pool.table[needed].residency.isDecoded { continue }
+            if needed != .none, pool.table[needed].residency.isDecoded { continue }
             let missing = tile.coordinate
             let depth = own.level - missing.level
             guard depth != 0, depth <= FrameComposer.descendantDepth else { continue }

@@ -10,12 +10,13 @@ extension TileCache {
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let isDone = core.perform { state -> Bool in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            return number >= 0 && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
+            return number != .none && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
         }
         if isDone { return true }
         let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            guard number >= 0, state.pool.table[number].residency == .decoded, !state.pool.table[number].isPinned else {
+            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isPinned
+            else {
                 return nil
             }
             return state.beginDemotion(number)
@@ -29,7 +30,7 @@ extension TileCache {
     package func promote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let begun = core.perform { state -> CodecWork? in
             let number = state.pool.find(TileKey(layer: layer.index, tile))
-            return number >= 0 ? state.beginPromotion(number, now: 0) : nil
+            return number != .none ? state.beginPromotion(number, now: 0) : nil
         }
         guard let begun else { return false }
         core.decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) }

@@ -265,7 +265,7 @@ package final class VirtualCache {
         work.begin(ticket, at: now, latency: span, bytes: bytes * count)
     }
 
-    private func takeScratch(_ load: LoadID, now: Int64) -> Int32? {
+    private func takeScratch(_ load: LoadID, now: Int64) -> SlotID? {
         while true {
             switch pool.takeScratch(for: load, now: now) {
             case .granted(let slot): return slot
@@ -329,7 +329,7 @@ package final class VirtualCache {
         var done = 0
         var spent: Int64 = 0
         for layer in views[view].layers {
-            for number in layer.needs.entries where number >= 0 && pool.table[number].residency == .compressed {
+            for number in layer.needs.entries where number != .none && pool.table[number].residency == .compressed {
                 guard done < budget.maximumTiles, done == 0 || spent < budget.maximumNanoseconds,
                     case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
                 else { return }
@@ -346,7 +346,8 @@ package final class VirtualCache {
         for (layer, before) in zip(views[view].layers, before) where before.hasBegun {
             guard layer.needs.tiles != before.tiles else { continue }
             let known = Set(before.tiles)
-            for (key, number) in zip(layer.needs.tiles, layer.needs.entries) where number >= 0 && !known.contains(key) {
+            for (key, number) in zip(layer.needs.tiles, layer.needs.entries)
+            where number != .none && !known.contains(key) {
                 if pool.table[number].residency.isDecoded { drawableHits += 1 }
             }
         }
@@ -394,7 +395,7 @@ package final class VirtualCache {
     package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
-                let isKnown = number >= 0
+                let isKnown = number != .none
                 body(
                     key.coordinate,
                     isKnown && pool.table[number].residency.isResident,

@@ -4,8 +4,8 @@ struct VirtualSynthesis {
     let pyramid: TilePyramid
     /// Levels 0 ..< `levels` are made.
     let levels: Int
-    /// Scratch slots by load; -1 is the spare one, which the layer always has.
-    private var scratch: [LoadID: Int32] = [:]
+    /// Scratch slots by load; none is the spare one, which the layer always has.
+    private var scratch: [LoadID: SlotID] = [:]
 
     init?(_ pyramid: TilePyramid, levels: Int) {
         guard levels > 0 else { return nil }
@@ -33,13 +33,13 @@ struct VirtualSynthesis {
     }
 
     /// Takes scratch memory for a load; whether there is any.
-    mutating func takeScratch(_ load: LoadID, from take: () -> Int32?) -> Bool {
-        scratch[load] = scratch.values.contains(-1) ? take() : -1
+    mutating func takeScratch(_ load: LoadID, from take: () -> SlotID?) -> Bool {
+        scratch[load] = scratch.values.contains(.none) ? take() : SlotID.none
         return scratch[load] != nil
     }
 
     /// The slot to return at the end of a load; `nil` for the spare one.
-    mutating func returnScratch(_ load: LoadID) -> Int32? {
-        scratch.removeValue(forKey: load).flatMap { $0 < 0 ? nil : $0 }
+    mutating func returnScratch(_ load: LoadID) -> SlotID? {
+        scratch.removeValue(forKey: load).flatMap { $0 == .none ? nil : $0 }
     }
 }

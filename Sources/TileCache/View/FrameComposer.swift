@@ -1,7 +1,7 @@
 /// A tile that a frame draws, before anybody holds it.
 struct ComposedTile: Sendable {
-    var entry: Int32
-    var slot: Int32
+    var entry: EntryID
+    var slot: SlotID
     var key: TileKey
     var generation: UInt32
     var isStale: Bool
@@ -112,14 +112,14 @@ struct FrameComposer {
             if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
             let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
             let area = isMissing ? clip.area(of: rectangle) * scale2 : 0
-            if number >= 0, isDrawable(pool.table[number].residency) {
+            if number != .none, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
                     emit(composed(number, look, covering: rectangle, offset: visible.offset, isExact: true, pool))
                 }
                 continue
             }
-            let isAbsent = number >= 0 && pool.table[number].flags.contains(.absent)
+            let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
             let stoodIn = standIn(
                 for: key,
@@ -150,7 +150,7 @@ struct FrameComposer {
     func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {
         let entries = layer.needs.entries
         var drawable = 0
-        for number in entries where number >= 0 && isDrawable(pool.table.pointer(number).pointee.residency) {
+        for number in entries where number != .none && isDrawable(pool.table.pointer(number).pointee.residency) {
             drawable += 1
         }
         let mark = TouchMark(stamp: pool.lastStamp, count: drawable)
@@ -158,7 +158,7 @@ struct FrameComposer {
         if mark == layer.touched { return isMissing }
         for index in entries.indices {
             let number = entries[index]
-            guard number >= 0, isDrawable(pool.table[number].residency) else { continue }
+            guard number != .none, isDrawable(pool.table[number].residency) else { continue }
             pool.touch(number, now: now)
             if layer.needs.missingSince[index] >= 0 {
                 timeToSharp(now - layer.needs.missingSince[index])
@@ -193,7 +193,7 @@ struct FrameComposer {
             defer { level -= 1 }
             guard let ancestor = layer.pyramid.ancestor(of: tile, at: level) else { break }
             let number = pool.find(TileKey(layer: layer.layer, ancestor))
-            guard number >= 0, isDrawable(pool.table[number].residency) else { continue }
+            guard number != .none, isDrawable(pool.table[number].residency) else { continue }
             let part = own.intersection(layer.pyramid.worldRectangle(of: ancestor))
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
@@ -235,7 +235,7 @@ struct FrameComposer {
             let visible = clip.area(of: placed) * scale2
             guard visible > 0 else { continue }
             let number = pool.find(TileKey(layer: layer.layer, child))
-            if number >= 0, isDrawable(pool.table[number].residency) {
+            if number != .none, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
                     let look = LevelLook(layer.pyramid, level: child.level)
@@ -259,7 +259,7 @@ struct FrameComposer {
     }
 
     private func composed(
-        _ number: Int32,
+        _ number: EntryID,
         _ look: LevelLook,
         covering rectangle: Rectangle,
         offset: Double,

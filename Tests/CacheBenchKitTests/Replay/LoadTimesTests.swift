@@ -86,7 +86,12 @@ import Testing
         for (number, start) in starts.enumerated() {
             note(until: start * Self.millisecond)
             let key = TileKey(layer: 0, TileCoordinate(level: 0, column: number, row: 0))
-            let ticket = LoadTicket(load: LoadID(number: Int32(number)), key: key, slot: 0, isDemand: true)
+            let ticket = LoadTicket(
+                load: LoadID(number: Int32(number)),
+                key: key,
+                slot: SlotID(number: 0),
+                isDemand: true
+            )
             work.begin(ticket, at: start * Self.millisecond, latency: 5 * Self.millisecond, bytes: 1000)
         }
         note(until: 1_000_000 * Self.millisecond)
@@ -105,7 +110,7 @@ import Testing
     @Test func endsUnderWayAreWhatTheyWillBe() {
         var work = VirtualWork(bandwidth: 100_000)
         let key = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
-        let ticket = LoadTicket(load: LoadID(number: 0), key: key, slot: 0, isDemand: true)
+        let ticket = LoadTicket(load: LoadID(number: 0), key: key, slot: SlotID(number: 0), isDemand: true)
         work.begin(ticket, at: 0, latency: 5 * Self.millisecond, bytes: 1000)
         #expect(work.flights().map(\.finish) == [15 * Self.millisecond])
         #expect(work.next(until: 7 * Self.millisecond) == nil)

@@ -8,7 +8,7 @@ import Testing
     func agreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = EntryTable(maximumCount: 5000)
-        var model: [TileKey: Int32] = [:]
+        var model: [TileKey: EntryID] = [:]
         for step in 0..<12_000 {
             let key = key(random.below(1500), level: random.below(3), layer: random.below(2))
             // Phases that grow and phases that shrink.
@@ -19,12 +19,12 @@ import Testing
                 table[number].attempts = UInt8(truncatingIfNeeded: key.low &+ key.high)
             } else {
                 let number = table.find(key)
-                #expect(number == model[key] ?? -1)
-                if number >= 0 {
+                #expect(number == model[key] ?? .none)
+                if number != .none {
                     table.remove(number)
                     model[key] = nil
                     let gone = table.find(key)
-                    #expect(gone == -1)
+                    #expect(gone == .none)
                 }
             }
         }
@@ -38,7 +38,7 @@ import Testing
             #expect(entry.key == key)
             #expect(entry.attempts == UInt8(truncatingIfNeeded: key.low &+ key.high))
         }
-        var seen: Set<Int32> = []
+        var seen: Set<EntryID> = []
         table.forEach { seen.insert($0) }
         #expect(seen == Set(model.values))
     }
@@ -65,7 +65,7 @@ import Testing
                 table.remove(table.find(victim))
                 present.remove(victim)
                 for key in colliding {
-                    let isFound = table.find(key) >= 0
+                    let isFound = table.find(key) != .none
                     #expect(isFound == present.contains(key))
                 }
             }
@@ -105,12 +105,12 @@ import Testing
         let numbers = (0..<10).map { table.insert(key($0)) }
         let refused = table.insert(key(10))
         let known = table.insert(key(4))
-        #expect(refused == -1)
+        #expect(refused == .none)
         #expect(known == numbers[4])
         table.remove(numbers[7])
         let taken = table.insert(key(10))
         let count = table.count
-        #expect(taken >= 0)
+        #expect(taken != .none)
         #expect(count == 10)
     }
 
@@ -134,7 +134,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         var table = EntryTable(maximumCount: 20_000)
         let least = table.byteCount
-        var present: [TileKey: Int32] = [:]
+        var present: [TileKey: EntryID] = [:]
         var leaving: [MemoryRange] = []
         var failures: [String] = []
         for step in 0..<60_000 {
@@ -143,12 +143,14 @@ import Testing
             if random.below(100) < (isGrowing ? 80 : 15) {
                 let promised = table.byteCount + (present[key] == nil ? table.nextGrowth : 0)
                 let number = table.insert(key)
-                if present[key] == nil, number >= 0, table.byteCount != promised { failures.append("grew otherwise") }
-                if number < 0 {
+                if present[key] == nil, number != .none, table.byteCount != promised {
+                    failures.append("grew otherwise")
+                }
+                if number == .none {
                     if !table.isFull { failures.append("refused") }
                     continue
                 }
-                let page = number / 32
+                let page = number.number / 32
                 if leaving.contains(MemoryRange(slotClass: MemoryRange.entryPages, number: page)) {
                     failures.append("handed out page \(page) that is on its way to the system")
                 }

@@ -85,7 +85,7 @@ import Testing
     @Test func aNeededTileThatIsEnteredLateStays() {
         let small = TilePool(tiles: 2)
         small.load(5)
-        var needs = ViewNeeds(tiles: [key(5)], entries: [-1], missingSince: [-1])
+        var needs = ViewNeeds(tiles: [key(5)], entries: [.none], missingSince: [-1])
         small.pool.enterMissing(of: &needs)
         small.load(6, 7)
         #expect(small.resident == [5, 7])

@@ -66,7 +66,7 @@ import Testing
         small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
         #expect(small.beginLoad() == nil)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
-        #expect(small.pool.find(key(0)) >= 0)
+        #expect(small.pool.find(key(0)) != .none)
     }
 
     /// Pages on their way to the system still count, and their numbers are not free yet.
@@ -333,7 +333,7 @@ import Testing
         let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
         small.install([small.demand(key(0, layer: late))])
         let ticket = try #require(small.beginLoad())
-        #expect(ticket.slot == -1)
+        #expect(ticket.slot == .none)
         small.end(ticket)
         #expect(small.residency(of: key(0, layer: late)) == .none)
         #expect(small.counters.loadsFinished == 0 && small.usedSlots == 0)

@@ -42,7 +42,7 @@ extension PoolModel {
         let prefetches = flights.values.count { !$0.ticket.isDemand }
         try require(pool.loads.prefetchCount == prefetches, "\(pool.loads.prefetchCount) prefetches, not \(prefetches)")
         let inFlight = flights.values.reduce(0) {
-            $0 + ($1.ticket.slot < 0 ? 0 : pool.slotBytes(ofLayer: $1.ticket.key.layer))
+            $0 + ($1.ticket.slot == .none ? 0 : pool.slotBytes(ofLayer: $1.ticket.key.layer))
         }
         try require(
             pool.ledger.inFlightBytes == inFlight,
@@ -60,11 +60,11 @@ extension PoolModel {
         var blocks = slots
         pool.table.forEach { number in
             let entry = pool.table[number]
-            if entry.slot >= 0 { slots[entry.key.layer] += 1 }
+            if entry.slot != .none { slots[entry.key.layer] += 1 }
             blocks[entry.key.layer] += entry.form.byteCount
         }
         for flight in flights.values {
-            if flight.ticket.slot >= 0 { slots[flight.key.layer] += 1 }
+            if flight.ticket.slot != .none { slots[flight.key.layer] += 1 }
             blocks[flight.key.layer] += Int(flight.encoded?.byteCount ?? 0)
         }
         for work in works where work.kind != .demotion {
@@ -88,7 +88,7 @@ extension PoolModel {
     }
 
     private func checkEntries() throws {
-        var numbers: [Int32] = []
+        var numbers: [EntryID] = []
         pool.table.forEach { numbers.append($0) }
         try require(numbers.count == pool.table.count, "\(pool.table.count) entries, \(numbers.count) in the index")
         var resident = 0
@@ -138,7 +138,7 @@ extension PoolModel {
         if entry.residency.isDecoded {
             try require(slotStamps[range] == stamp, "\(name): other pixels in its slot")
         } else {
-            try require(entry.slot < 0, "\(name) has a slot")
+            try require(entry.slot == .none, "\(name) has a slot")
         }
         if entry.residency.isCompressed {
             if case .solid(let pixel) = entry.form {
@@ -161,7 +161,7 @@ extension PoolModel {
         for name in EntryList.allCases where name != .free && name != .idle {
             lists[name] = pool.lists.groups.map { $0[Int(name.rawValue)] }
         }
-        var expected: [EntryList: Set<Int32>] = [:]
+        var expected: [EntryList: Set<EntryID>] = [:]
         var counts = TileCounts()
         var misplaced: TileKey?
         pool.table.forEach {
@@ -176,7 +176,7 @@ extension PoolModel {
         )
         try require(counts == pool.tiles, "counts are \(pool.tiles), not \(counts)")
         for (name, lists) in lists {
-            var members: Set<Int32> = []
+            var members: Set<EntryID> = []
             for list in lists {
                 guard let numbers = list.numbers(in: pool.table) else {
                     throw Problem(description: "after \(step): the list \(name) is torn")
@@ -207,7 +207,7 @@ extension PoolModel {
         if floors.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
         if isNeeded { return .needed }
         if leases.contains(where: { $0.key == key && $0.stamp == stamp }) { return .held }
-        return entry.slot >= 0 ? .decoded : entry.form.isSolid ? .solid : .compressed
+        return entry.slot != .none ? .decoded : entry.form.isSolid ? .solid : .compressed
     }
 
     /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
@@ -224,14 +224,14 @@ extension PoolModel {
                 try require(units.insert(unit).inserted, "unit \(unit) is in two blocks")
             }
         }
-        var numbers: [Int32] = []
+        var numbers: [EntryID] = []
         pool.table.forEach { numbers.append($0) }
         for number in numbers {
             let entry = pool.table[number]
-            if entry.slot >= 0 { try own(slot(entry.key.layer, entry.slot), "a tile") }
+            if entry.slot != .none { try own(slot(entry.key.layer, entry.slot), "a tile") }
             try own(entry.form.block)
         }
-        for flight in flights.values where flight.ticket.slot >= 0 {
+        for flight in flights.values where flight.ticket.slot != .none {
             let range = slot(flight.ticket.key.layer, flight.ticket.slot)
             try own(range, "a load")
             try require(slotStamps[range] == flight.stamp, "a load's slot was written by another")

@@ -115,7 +115,7 @@ extension PoolModel {
         let visits = pool.queue.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
         try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
-        if ticket.slot < 0 {
+        if ticket.slot == .none {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
         } else {
             try write(flight.stamp, to: slot(ticket.key.layer, ticket.slot))
@@ -178,7 +178,7 @@ extension PoolModel {
             .absent, .failed(isPermanent: random.oneIn(5), retryAfter: random.oneIn(2) ? nil : 7_000_000),
             .cancelled, .refused,
         ]
-        if flight.ticket.slot >= 0 { results += Array(repeating: .pixels, count: 12) }
+        if flight.ticket.slot != .none { results += Array(repeating: .pixels, count: 12) }
         let result = random.element(of: results)
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
@@ -191,7 +191,7 @@ extension PoolModel {
             try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.find(flight.key)
-            if result == .refused, !flight.isOutdated, number >= 0 {
+            if result == .refused, !flight.isOutdated, number != .none {
                 let pages = Int(pool.table[number].refusedPages)
                 try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
             }
@@ -210,7 +210,7 @@ extension PoolModel {
     }
 
     private func reserve() throws {
-        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == -1 }).sorted().randomElement(&random),
+        guard let id = flights.keys.filter({ flights[$0]?.ticket.slot == SlotID.none }).sorted().randomElement(&random),
             var flight = flights[id]
         else { return }
         try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
@@ -232,7 +232,7 @@ extension PoolModel {
 
     /// A source hands over its encoded bytes as it writes the pixels.
     private func offerEncoded() throws {
-        let open = flights.filter { $0.value.ticket.slot >= 0 && $0.value.encoded == nil }
+        let open = flights.filter { $0.value.ticket.slot != .none && $0.value.encoded == nil }
         guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let layer = pool.layers[flight.key.layer]
         let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
@@ -361,7 +361,13 @@ extension PoolModel {
     private func lease() throws {
         if random.oneIn(3), let held = leases.randomElement(&random) {
             try perform("holding once more") {
-                pool.lease(LeaseToken(entry: held.entry, slot: held.slot.number, slotClass: held.slot.slotClass))
+                pool.lease(
+                    LeaseToken(
+                        entry: held.entry,
+                        slot: SlotID(number: held.slot.number),
+                        slotClass: held.slot.slotClass
+                    )
+                )
                 leases.append(held)
             }
             return
@@ -382,7 +388,9 @@ extension PoolModel {
         guard !leases.isEmpty else { return }
         let lease = leases.remove(at: random.below(leases.count))
         try perform("releasing \(lease.key.layer):\(lease.key.coordinate)") {
-            pool.release(LeaseToken(entry: lease.entry, slot: lease.slot.number, slotClass: lease.slot.slotClass))
+            pool.release(
+                LeaseToken(entry: lease.entry, slot: SlotID(number: lease.slot.number), slotClass: lease.slot.slotClass)
+            )
         }
         // As the service does; now and then something else comes first.
         if pool.isOverLimit, !random.oneIn(4) { try settle() }
@@ -404,7 +412,7 @@ extension PoolModel {
             var (pan, zoom) = demands
             let isPan = views[index].level == level
             let hadBegun = views[index].hasBegun
-            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 >= 0 }.map(\.0))
+            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 != .none }.map(\.0))
             let missing = flights.values.filter {
                 !$0.ticket.isDemand && content[$0.key] == nil
                     && !pool.table[pool.find($0.key)].flags.contains(.absent)
@@ -471,7 +479,7 @@ extension PoolModel {
             guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
                 let number = pool.find($0)
-                guard number >= 0 else { return false }
+                guard number != .none else { return false }
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
             }
@@ -484,7 +492,7 @@ extension PoolModel {
         let isFloor = !floors.contains(tile)
         try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
             if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
-            if !isFloor { floors.remove(tile) } else if pool.find(tile) >= 0 { floors.insert(tile) }
+            if !isFloor { floors.remove(tile) } else if pool.find(tile) != .none { floors.insert(tile) }
         }
     }
 
@@ -496,7 +504,7 @@ extension PoolModel {
             try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
             for group in pool.lists.groups where pool.table[number].list.isEvictable {
                 let heads = group.map(\.head)
-                let isLatest = heads.allSatisfy { $0 < 0 || pool.table[$0].stamp <= pool.table[number].stamp }
+                let isLatest = heads.allSatisfy { $0 == .none || pool.table[$0].stamp <= pool.table[number].stamp }
                 try require(isLatest, "another is before it")
             }
         }

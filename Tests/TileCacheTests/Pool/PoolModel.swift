@@ -38,7 +38,7 @@ final class PoolModel {
 
     struct Lease: Hashable {
         var key: TileKey
-        var entry: Int32
+        var entry: EntryID
         var slot: MemoryRange
         var stamp: Int
     }
@@ -91,8 +91,8 @@ final class PoolModel {
         return lastStamp
     }
 
-    func slot(_ layer: Int, _ number: Int32) -> MemoryRange {
-        MemoryRange(slotClass: Int32(pool.layers[layer].slotClass), number: number)
+    func slot(_ layer: Int, _ slot: SlotID) -> MemoryRange {
+        MemoryRange(slotClass: Int32(pool.layers[layer].slotClass), number: slot.number)
     }
 
     func write(_ stamp: Int, to range: MemoryRange) throws {

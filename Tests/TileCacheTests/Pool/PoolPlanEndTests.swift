@@ -49,7 +49,7 @@ import Testing
             small.pool.install(plan)
             let taken =
                 small.pool.queue.plan.entries.capacity * MemoryLayout<PlanEntry>.stride
-                + small.pool.queue.valued.capacity * MemoryLayout<Int32>.stride
+                + small.pool.queue.valued.capacity * MemoryLayout<EntryID>.stride
             let charged = small.pool.ledger[.plan]
             // An allocator rounds each list to its pages.
             #expect(charged >= taken - 2 * 4096 && charged <= 4 * (3 * taken + 4096))

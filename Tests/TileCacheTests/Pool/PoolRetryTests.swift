@@ -107,14 +107,14 @@ import Testing
         // Of two that would fit alone the second must count on what the first will take.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         let first = try #require(small.beginLoad())
-        #expect(first.slot >= 0 && small.beginLoad() == nil)
+        #expect(first.slot != .none && small.beginLoad() == nil)
         small.end(first)
         // Nothing may be evicted for what is worth less.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         #expect(small.beginLoad() == nil)
         small.install([wish(6, late, 3)])
         let second = try #require(small.beginLoad())
-        #expect(second.slot >= 0 && small.residency(of: key(5, layer: late)) == .none)
+        #expect(second.slot != .none && small.residency(of: key(5, layer: late)) == .none)
         small.end(second)
         #expect(small.counters.loadsRefused == 0)
     }
@@ -127,7 +127,7 @@ import Testing
         let needed = key(5, layer: late)
         small.install([small.demand(needed)])
         let first = try #require(small.beginLoad())
-        #expect(first.slot == -1)
+        #expect(first.slot == .none)
         let room = small.pool.reserve(first.load, now: small.now)
         #expect(room == .refused)
         small.end(first, .refused)
@@ -143,7 +143,7 @@ import Testing
         small.need([0], &needs)
         small.install([small.demand(needed)])
         let second = try #require(small.beginLoad())
-        #expect(second.slot >= 0)
+        #expect(second.slot != .none)
         small.end(second)
         #expect(small.residency(of: needed) == .decoded)
     }

@@ -7,11 +7,11 @@ func key(_ column: Int, level: Int = 3, layer: Int = 0) -> TileKey {
 
 extension RecencyList {
     /// Entries from the most recently used on, or `nil` where the links are not those of a list.
-    func numbers(in table: borrowing EntryTable) -> [Int32]? {
-        var numbers: [Int32] = []
-        var previous: Int32 = -1
+    func numbers(in table: borrowing EntryTable) -> [EntryID]? {
+        var numbers: [EntryID] = []
+        var previous = EntryID.none
         var number = head
-        while number >= 0 {
+        while number != .none {
             guard table[number].previous == previous, numbers.count < count else { return nil }
             numbers.append(number)
             previous = number

@@ -9,7 +9,7 @@ import Testing
         var table = EntryTable(maximumCount: 100)
         let numbers = (0..<40).map { table.insert(key($0)) }
         var list = RecencyList()
-        var model: [Int32] = []
+        var model: [EntryID] = []
         for _ in 0..<4000 {
             let number = random.element(of: numbers)
             if let place = model.firstIndex(of: number) {
@@ -32,7 +32,7 @@ import Testing
             }
             let order = list.numbers(in: table)
             #expect(order == model)
-            #expect(list.tail == model.last ?? -1)
+            #expect(list.tail == model.last ?? .none)
         }
     }
 
@@ -58,6 +58,6 @@ import Testing
         for number in numbers { list.pushFront(number, in: table) }
         list.remove(numbers[1], in: table)
         let entry = table[numbers[1]]
-        #expect(entry.previous == -1 && entry.next == -1)
+        #expect(entry.previous == .none && entry.next == .none)
     }
 }

@@ -96,7 +96,7 @@ final class TilePool {
 
     func entry(_ column: Int) -> Entry? {
         let number = pool.find(key(column))
-        return number < 0 ? nil : pool.table[number]
+        return number == .none ? nil : pool.table[number]
     }
 
     /// Columns of resident tiles of layer 0.

@@ -172,7 +172,7 @@ import Testing
         #expect(eventually { source.loads.count == 4 })
         view.update(needing: [])
         // The plan without the tile must be there before the source goes on.
-        #expect(eventually { cache.core.lock.withLock { $0.pool.isUnwanted(load: 0) } })
+        #expect(eventually { cache.core.lock.withLock { $0.pool.isUnwanted(load: LoadID(number: 0)) } })
         gate.signal()
         #expect(eventually { cache.statistics.loadsCancelled == 1 })
         #expect(source.loads.count == 4)

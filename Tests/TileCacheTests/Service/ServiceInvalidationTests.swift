@@ -81,7 +81,7 @@ import Testing
             let isStale = cache.core.lock.withLock { state in
                 (0..<2).map { layer -> Bool in
                     let number = state.pool.find(TileKey(layer: layer, tile))
-                    return number >= 0 && state.pool.table[number].flags.contains(.stale)
+                    return number != .none && state.pool.table[number].flags.contains(.stale)
                 }
             }
             #expect(isStale == [overlaps, false], "\(tile) of seed \(seed), \(region)")

@@ -94,9 +94,9 @@ import Testing
             (0..<200).map { NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: $0, row: row)) }
         }
         view.update(needing: tiles)
-        let (entries, needed) = cache.core.lock.withLock { state -> ([Int32], Int) in
+        let (entries, needed) = cache.core.lock.withLock { state -> ([EntryID], Int) in
             let entries = state.views[0]?.model.layers[0].needs.entries ?? []
-            return (entries, entries.count { $0 >= 0 && state.pool.table[$0].needCount == 1 })
+            return (entries, entries.count { $0 != .none && state.pool.table[$0].needCount == 1 })
         }
         let most = 64 << 20 / (64 * 64 * 4)
         #expect(entries.count == most && needed == most)
@@ -162,7 +162,7 @@ import Testing
                 let list = fullList(cache, layer, fromRow: row).dropLast()
                 view.update(needing: Array(list))
                 let entries = cache.core.lock.withLock { $0.views[0]?.model.layers[0].needs.entries ?? [] }
-                #expect(entries.count == list.count && !entries.contains(-1), "\(kibibytes) KiB")
+                #expect(entries.count == list.count && !entries.contains(.none), "\(kibibytes) KiB")
                 // The larger table has taken the room of some.
                 #expect(eventually { list.count { cache.isResident($0.tile, of: layer) } > list.count - 5 })
             }

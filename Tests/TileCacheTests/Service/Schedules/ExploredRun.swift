@@ -367,7 +367,7 @@ final class ExploredRun: @unchecked Sendable {
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
                 return Set(needs).union(state.pool.pinsToLoad).filter {
                     let number = state.pool.find($0)
-                    guard number >= 0 else { return true }
+                    guard number != .none else { return true }
                     let entry = state.pool.table[number]
                     return !entry.residency.isDecoded && !entry.flags.contains(.absent)
                 }
