@@ -23,12 +23,14 @@ struct Orphans {
 
 extension PoolState {
     /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
-    @discardableResult
-    mutating func lease(_ number: EntryID) -> LeaseToken {
+    mutating func lease(_ number: EntryID) {
         table[number].leaseCount += 1
         relist(number)
-        let slotClass = layers[table[number].key.layer].slotClass
-        return LeaseToken(entry: number, slot: table[number].slot, slotClass: Int32(slotClass))
+    }
+
+    /// What ends a lease that a tile of a layer has now.
+    func token(of number: EntryID, layer: Int) -> LeaseToken {
+        LeaseToken(entry: number, slot: table[number].slot, slotClass: Int32(layers[layer].slotClass))
     }
 
     /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.

@@ -29,11 +29,12 @@ extension TileCache {
             guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.find(key)
             guard number != .none, state.pool.table[number].residency.isDecoded else { return nil }
-            let token = state.pool.lease(number)
+            state.pool.lease(number)
             state.pool.touchForUse(number)
+            let token = state.pool.token(of: number, layer: key.layer)
             return HeldTile(
                 token: token,
-                address: state.address(of: token.slot, layer: key.layer),
+                address: state.address(of: token.slot, slotClass: Int(token.slotClass)),
                 byteCount: state.layers[key.layer].sizes[tile.level].bytes
             )
         }

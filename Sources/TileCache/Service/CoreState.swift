@@ -170,8 +170,11 @@ struct CoreState: ~Copyable {
 
     /// Where a slot lies of the size of a layer's tiles.
     func address(of slot: SlotID, layer: Int) -> UInt {
-        let slotClass = layers[layer].slotClass
-        return UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
+        address(of: slot, slotClass: layers[layer].slotClass)
+    }
+
+    func address(of slot: SlotID, slotClass: Int) -> UInt {
+        UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
     }
 
     /// Where memory of one kind lies, and the bytes of each of its slots or pages.

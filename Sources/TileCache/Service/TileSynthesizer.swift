@@ -265,7 +265,8 @@ extension CacheCore {
             guard !entry.flags.contains(.stale) else { return .none }
             if entry.residency.isCompressed { return .compressed }
             guard entry.residency.isDecoded else { return .none }
-            return .decoded(state.pool.lease(number), state.address(of: entry.slot, layer: layer))
+            state.pool.lease(number)
+            return .decoded(state.pool.token(of: number, layer: layer), state.address(of: entry.slot, layer: layer))
         }
     }
 }
