@@ -8,6 +8,16 @@ import Testing
         #expect(throws: TileCacheError.self) {
             try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 0)
         }
+        #expect(throws: TileCacheError.self) {
+            try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1 << 30 + 1)
+        }
+        #expect(try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1 << 30).maximumLevel == 0)
+        for (width, height) in [(0, 64), (64, 0), (-1, 64)] {
+            let text = "a world of 1 to 2^40 pixels a side is expected, not \(width) x \(height)"
+            #expect(throws: TileCacheError.invalidPyramid(text)) {
+                try TilePyramid.powerOfTwo(worldWidth: width, worldHeight: height, tileSize: 64)
+            }
+        }
         let flat = PyramidLevel(width: 64, height: 64, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 0)
         #expect(throws: TileCacheError.self) { try TilePyramid(worldWidth: 64, worldHeight: 64, levels: [flat]) }
         #expect(try ServiceSetup.pyramid().obstacle(toSynthesizing: 0) == nil)

@@ -120,6 +120,10 @@ import Testing
         for _ in 0..<3 {
             let numbers = (0..<20_000).map { table.insert(key($0)) }
             sizes.append(table.byteCount)
+            // Searches are short: two chains for each entry.
+            let pages = table.pages.count
+            let chainBytes = table.byteCount - pages * EntryTable.pageBytes - NumberSet.bytesOfTwo(below: pages)
+            #expect(chainBytes >= 2 * 20_000 * MemoryLayout<Int32>.stride - EntryTable.pageBytes)
             for number in numbers { table.remove(number) }
             while let range = table.beginDecommit() { table.finishDecommit(range) }
         }

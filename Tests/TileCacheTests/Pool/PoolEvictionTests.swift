@@ -266,6 +266,15 @@ import Testing
         #expect(small.resident == [1, 2, 3, 4])
     }
 
+    /// What would fit the limit but not what tables leave of it is refused at no cost as well.
+    @Test func aTileLargerThanTablesLeaveIsRefusedAndCostsNothing() {
+        let small = TilePool(tiles: 64) { $0.grantsBookkeeping = false }
+        small.load(0, 1, 2)
+        let large = small.pool.addLayer(tileBytes: small.byteLimit - small.pool.bookkeepingBytes + 1)
+        small.load(key(0, layer: large))
+        #expect(small.resident == [0, 1, 2] && small.counters.refusals == 1)
+    }
+
     @Test func aLargerTileTakesTheRoomOfSeveral() {
         let small = TilePool(tiles: 4)
         let large = small.pool.addLayer(tileBytes: 3 * TilePool.tileBytes)

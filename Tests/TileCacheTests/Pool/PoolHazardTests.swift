@@ -65,9 +65,21 @@ import Testing
         small.install([small.demand(key(0))])
         small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
         #expect(small.beginLoad() == nil)
-        #expect(small.counters.refusals == 1)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
         #expect(small.pool.find(key(0)) != .none)
+    }
+
+    /// Above a lowered limit nothing is taken, and each wish that wants to is counted.
+    @Test func aboveTheLimitWishesAreRefused() {
+        let small = TilePool(tiles: 8)
+        small.load(0, 1, 2, 3, 4, 5)
+        for column in 0..<6 { small.pool.lease(small.pool.find(key(column))) }
+        small.pool.setByteLimit(4 * TilePool.tileBytes, now: small.now)
+        for count in 1...3 {
+            small.install([small.demand(key(9))])
+            #expect(small.beginLoad() == nil && small.counters.refusals == count)
+        }
+        #expect(small.isOverLimit && small.resident == [0, 1, 2, 3, 4, 5])
     }
 
     /// Pages on their way to the system still count, and their numbers are not free yet.

@@ -18,6 +18,8 @@ import Testing
         #expect(visits(after: 0) == 1)
         #expect(visits(after: 2) == 1)
         #expect(visits(after: VisitClass.demandsOfAVisit + 2) == 2)
+        #expect(visits(after: VisitClass.demandsOfAVisit) == 2)
+        #expect(visits(after: VisitClass.demandsOfAVisit + 1) == 3)
         #expect(needs.hasBegun)
     }
 
@@ -84,6 +86,22 @@ import Testing
         small.need([3, 4], &needs)
         if let first { small.end(first) }
         #expect(small.beginLoad()?.key == key(3))
+    }
+
+    /// A load in flight may evict what is worth less than its tile: anything if that is needed, meanwhile too.
+    @Test func aPrefetchIsWorthMoreOnceItIsNeeded() throws {
+        let small = TilePool(tiles: 8)
+        var needs = ViewNeeds()
+        small.pool.install(Plan(entries: [small.wish(0, 3), small.demand(key(1))], margin: 1))
+        let tickets = [try #require(small.beginLoad()), try #require(small.beginLoad())]
+        func worth(_ index: Int) -> Float? {
+            small.pool.loads[Int(tickets[index].load)].map { small.pool.worth(of: $0) }
+        }
+        #expect(worth(0) == 2 && worth(1) == .infinity)
+        small.need([0], &needs)
+        #expect(worth(0) == .infinity)
+        small.need([], &needs)
+        #expect(worth(0) == 2)
     }
 
     /// What the plan names without an entry lacks room, in the table; what has gone out of view lacks none.

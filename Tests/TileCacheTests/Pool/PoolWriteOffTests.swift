@@ -62,8 +62,13 @@ import Testing
         let small = TilePool(tiles: 32) { $0.workers = 4 }
         small.install((0..<4).map { small.demand(key($0)) })
         for _ in 0..<4 { _ = small.beginLoad() }
+        let before = small.pool.bookkeepingBytes
         let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3)
         #expect(count == 3)
+        let prefetches = small.pool.loads.prefetchCount
+        #expect(prefetches == 0)
+        // Each leaves its worker's record to another load.
+        #expect(small.pool.bookkeepingBytes == before + 3 * MemoryLayout<Load?>.stride)
         let oldest = small.pool.loads.oldestStart
         #expect(oldest == 0)
     }

@@ -94,3 +94,9 @@ import Testing
         #expect(Set(tiles).count == tiles.count)
     }
 }
+
+@Suite struct CoverageTests {
+    @Test func allOfAViewportIsOneOfThree() {
+        #expect(Coverage(sharp: 1, fallback: 2, blank: 4).total == 7)
+    }
+}

@@ -24,7 +24,7 @@ import Testing
 
     /// Of frames at rest a policy learns afterwards: as many as lie within a tenth of a second, one more, and no less than
     /// eight.
-    @Test(arguments: [10, 300], [10, 50]) func restsAreLearnedFromAfterwards(frames: Int, span: Int) throws {
+    @Test(arguments: [10, 256, 300], [10, 50]) func restsAreLearnedFromAfterwards(frames: Int, span: Int) throws {
         let small = TilePool(tiles: 100)
         var view = try model()
         let milliseconds: Int64 = 1_000_000

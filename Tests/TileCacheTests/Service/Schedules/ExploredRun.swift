@@ -355,22 +355,7 @@ final class ExploredRun: @unchecked Sendable {
     /// What must hold when nothing is left to do.
     private func checkRest() {
         checkCalls()
-        if scheduler.chance(50) { checkWakes() }
         if scheduler.chance(50) { checkPlans() }
-    }
-
-    /// A wake that nobody has asked for begins nothing: whoever left something to do has woken a worker for it.
-    private func checkWakes() {
-        guard let cache, !isOver, problems.isEmpty else { return }
-        func begun() -> [Int] {
-            let counters = cache.counters
-            return [counters.loads.started, counters.tiers.promotions, counters.tiers.demotions]
-        }
-        let before = begun()
-        cache.core.perform { $0.effects.wakes = .max }
-        guard scheduler.runAll(atMost: 400) else { return }
-        let after = begun()
-        if after != before { problems.append("nobody woke the worker that begins \(after) after \(before)") }
     }
 
     /// A plan that nobody has asked for brings nothing that is needed or pinned: whatever makes it possible has asked.
