@@ -1,4 +1,4 @@
-// The system's libcurl; its variadic functions have one here for each type of argument.
+// The system's libcurl, with a function for each argument type of its variadic ones.
 #ifndef TILECACHE_CTILECURL_SHIM_H
 #define TILECACHE_CTILECURL_SHIM_H
 #include <curl/curl.h>
@@ -19,7 +19,7 @@ typedef size_t (*tile_curl_data)(char *data, size_t size, size_t count, void *co
 static inline CURLcode tile_curl_set_function(CURL *easy, CURLoption option, tile_curl_data value) {
     return curl_easy_setopt(easy, option, value);
 }
-// Nothing but HTTP.
+// HTTP only.
 static inline void tile_curl_only_http(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -34,13 +34,13 @@ static inline long tile_curl_status(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
 }
-// The address that the answer redirects to; NULL if it does not. It lives as long as the transfer.
+// The address that the answer redirects to; NULL if it does not. Valid as long as the transfer.
 static inline const char *tile_curl_redirection(CURL *easy) {
     char *address = (char *)0;
     curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &address);
     return address;
 }
-// Seconds that the server asks to wait; 0 where it says nothing.
+// Seconds of the server's Retry-After; 0 if there is none.
 static inline long tile_curl_retry_after(CURL *easy) {
     curl_off_t seconds = 0;
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
@@ -50,7 +50,7 @@ static inline CURLMcode tile_curl_limit_connections(CURLM *multi, long count) {
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, count);
     return curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, count);
 }
-// A transfer that has ended, and how; NULL where there is none.
+// A transfer that has ended, with its result; NULL if there is none.
 static inline CURL *tile_curl_ended(CURLM *multi, CURLcode *result) {
     int left = 0;
     CURLMsg *message;

@@ -1,4 +1,4 @@
-// One row of means in plain C: the portable path, and what is left of a row when vectors are done. `a` and `b` are two
+// One row of means in plain C: the portable path, and the rest of a row after vectors. `a` and `b` are two
 // rows of 2 x count pixels; `out` may be `a`, so every pixel is read before its place is written.
 #ifndef TK_MEANS_H
 #define TK_MEANS_H
@@ -27,7 +27,7 @@ TK_INLINE void tk_mean_8_pixel(const uint8_t *a, const uint8_t *b, uint8_t *out)
     *out = (uint8_t)((a[0] + a[1] + b[0] + b[1] + 2) >> 2);
 }
 
-// A number with a sign becomes one without by turning its highest bit over.
+// Converts signed to unsigned by inverting the highest bit.
 TK_INLINE void tk_mean_16_pixel(const uint8_t *a, const uint8_t *b, uint8_t *out, uint16_t flip) {
     uint32_t sum = (uint32_t)(tk_load16(a) ^ flip) + (tk_load16(a + 2) ^ flip) + (tk_load16(b) ^ flip)
                    + (tk_load16(b + 2) ^ flip);
@@ -66,7 +66,7 @@ TK_INLINE void tk_mean_float_pixel(const uint8_t *a, const uint8_t *b, uint8_t *
 
 extern const tk_mean_row tk_portable_means[12];
 #if defined(__x86_64__)
-// Null where there is nothing to win.
+// Null if it would not be faster.
 extern const tk_mean_row tk_avx2_means[12];
 #endif
 

@@ -1,9 +1,10 @@
-// The system's SQLite; what Swift cannot call of it (variadic functions, constants that are casts) has a function here.
+// The system's SQLite, with functions for the parts that Swift cannot call (variadic functions, constants that are
+// casts).
 #ifndef TILECACHE_CTILESQLITE_SHIM_H
 #define TILECACHE_CTILESQLITE_SHIM_H
 #include <sqlite3.h>
 
-// For a database from anybody: its schema is not trusted, it has no virtual tables, and values have a largest size.
+// Settings for an untrusted database: an untrusted schema, no virtual tables, a maximum size of values.
 static inline void tile_sqlite_harden(sqlite3 *database, int largest_value) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);

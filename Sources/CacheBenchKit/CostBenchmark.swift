@@ -1,19 +1,20 @@
 import Dispatch
 import TileCache
 
-/// What frames and evictions cost, in counts that are the same on every machine: the cache's steps run on the calling
-/// thread, one after the other, under a clock of their own.
+/// Costs of frames and evictions, in counts that are equal on every machine.
+///
+/// The cache's steps run on the calling thread, one after the other, under their own clock.
 struct CostBenchmark {
     struct Figures: Equatable {
-        /// How often 100 frames of a view that pans over a full cache take the lock, their plans and loads included.
+        /// Lock acquisitions of 100 frames of a view that pans over a full cache, plans and loads included.
         var frames = 0
-        /// How often 100 updates and frames of a view at rest take it.
+        /// Lock acquisitions of 100 updates and frames of a view at rest.
         var framesAtRest = 0
-        /// Tiles that 100 evictions look at.
+        /// Tiles examined by 100 evictions.
         var evictions = 0
     }
 
-    // Of one thread only.
+    // Used by one thread only.
     private final class Steps: @unchecked Sendable {
         var now: Int64 = 1_000_000_000
         private var steps: [Executor.Step] = []

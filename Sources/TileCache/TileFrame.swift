@@ -1,4 +1,4 @@
-/// Identifies a tile's pixels: equal as long as the pixels are the same, so that a texture is uploaded once.
+/// Identifies a tile's pixels. Equal as long as the pixels are the same, so that a texture is uploaded once.
 public struct TileIdentity: Hashable, Sendable {
     /// Layer of the tile.
     public let layer: LayerID

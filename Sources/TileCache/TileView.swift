@@ -98,7 +98,7 @@ public final class TileView: Sendable {
         set { core.perform { $0.views[id]?.promotionBudget = newValue } }
     }
 
-    /// Size of the needed tiles if they exceed the limit, in which case coarser ones are drawn; 0 if they fit.
+    /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
     /// Waits, in nanoseconds, of tiles that were missed and have become drawable since the last call.

@@ -98,7 +98,7 @@ public struct FixedTileScroll: ScrollModel {
         return changes
     }
 
-    /// Area of the plane that a tile shows, in screen pixels; cut at the right and bottom edges, empty outside.
+    /// Area of the plane that a tile shows, in screen pixels. Cut at the right and bottom edges, empty outside.
     public func rectangle(of tile: ScrollTile) -> PixelRect {
         let (view, plane) = (core.limits.view, core.limits.content)
         return PixelRect(

@@ -131,7 +131,7 @@ public struct InfiniteZoomScroll: ScrollModel {
         )
     }
 
-    /// Area of the content that a tile shows, in screen pixels of the drawn scale, cut at the right and bottom edges.
+    /// Area of the content that a tile shows, in screen pixels of the drawn scale. Cut at the right and bottom edges.
     public func rectangle(of tile: ScrollTile) -> PixelRect {
         PixelRect(
             minX: Double(tile.column) * tileSize,

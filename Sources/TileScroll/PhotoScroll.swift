@@ -1,6 +1,6 @@
 public import TileCache
 
-/// A viewer of photos, which start whole and centred and zoom up to a scale that depends on their size.
+/// A viewer of photos, which start whole and centred. The maximum scale depends on their size.
 public struct PhotoScroll: ScrollModel {
     /// The host's number of the photo; `nil` after it was left.
     public private(set) var item: Int?

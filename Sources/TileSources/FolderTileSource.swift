@@ -13,7 +13,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     public let layerOptions: LayerOptions
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
-    /// Area that the tiles of the first zoom cover; all of the world if they are too many to list.
+    /// Area that the tiles of the first zoom cover. All of the world if they are too many to list.
     public let contents: PixelRect
 
     /// A warning if the folder's metadata states another order of rows than the layout; otherwise `nil`.

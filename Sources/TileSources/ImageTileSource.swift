@@ -10,7 +10,7 @@ public import TileCache
 public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     /// The file.
     public let name: String
-    /// Levels with twice the resolution of the one before; one tile of level 0 covers the image, which is the world.
+    /// Power-of-two levels; the image is the world. One tile of level 0 covers it.
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions

@@ -31,7 +31,7 @@ struct CacheBench: ParsableCommand {
         main(joiningNegativeNumbers(arguments))
     }
 
-    /// The command that a first word is nearly, unless it is a file's name.
+    /// Suggests the command that a first word resembles, unless it names a file.
     private static func mistypedCommand(_ arguments: [String]) -> String? {
         guard let word = arguments.first, !word.hasPrefix("-"), !FileManager.default.fileExists(atPath: word) else {
             return nil
@@ -40,7 +40,7 @@ struct CacheBench: ParsableCommand {
         return names.contains(word) ? nil : Spelling.nearest(to: word, in: names)
     }
 
-    /// The parser takes `-5x3` for flags, also behind a flag that wants a value: `--viewport=-5x3` is a value.
+    /// The parser reads `-5x3` as flags, even after a flag with a value: `--viewport=-5x3` is a value.
     private static func joiningNegativeNumbers(_ arguments: [String]) -> [String] {
         var joined: [String] = []
         for argument in arguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 
-/// Conditions on a report, for the CI of people who use the library; the same for every command that replays.
+/// Conditions on a report, for use in CI; the same for every command that replays.
 struct CheckArguments: ParsableArguments {
     @Option(
         name: .customLong("check"),
@@ -35,9 +35,9 @@ struct CheckArguments: ParsableArguments {
     )
     var tolerances: [String] = []
 
-    /// Refuses what can be refused before a long run.
+    /// Checks the arguments before a long run.
     ///
-    /// - Parameter report: the fields that there will be, where that is known.
+    /// - Parameter report: The fields of the report, if they are known.
     func validate(against report: JSONTree?) throws {
         do {
             for check in try conditions.map({ try FieldCheck($0) }) {
@@ -57,7 +57,7 @@ struct CheckArguments: ParsableArguments {
         try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }
     }
 
-    /// Says on standard error what does not hold and what changed; exit code 1 where something is not well.
+    /// Reports failed checks and changes on standard error; exit code 1 if a check failed.
     func check(_ report: JSONTree, baseline: Baseline?) throws {
         var isWell = true
         for condition in conditions {

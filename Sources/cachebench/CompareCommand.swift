@@ -133,7 +133,7 @@ extension CompareCommand {
     }
 }
 
-/// The values of a list separated by commas.
+/// Parses a list separated by commas.
 func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
         guard let value = parse(String(word)) else {
@@ -154,6 +154,6 @@ func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?
 }
 
 extension PrefetchKind {
-    /// All of them, for help and messages.
+    /// All names, for help and messages.
     static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

@@ -5,13 +5,13 @@ import PanTraces
 import TileCache
 import TileSources
 
-/// Something that the person at the terminal can mend, in one line.
+/// An error that the user can correct, in one line.
 struct Failure: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// Runs a command's body; what goes wrong is one line on standard error and exit code 2.
+    /// Runs a command's body; an error is one line on standard error and exit code 2.
     static func reported(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -23,7 +23,7 @@ struct Failure: Error {
         }
     }
 
-    /// What an error says of itself.
+    /// The message of an error.
     static func sentence(_ error: any Error) -> String {
         switch error {
         case let error as Failure: error.message
@@ -37,7 +37,7 @@ struct Failure: Error {
     }
 }
 
-/// Writes to standard error and does not mind when nobody reads it.
+/// Writes to standard error; ignores failures.
 func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)
     _ = write(2, bytes, bytes.count)

@@ -3,7 +3,7 @@ import CacheBenchKit
 import PanTraces
 import TileCache
 
-/// `cachebench generate`: a pan trace that nobody recorded.
+/// `cachebench generate`: writes a generated pan trace.
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
@@ -73,7 +73,7 @@ struct GenerateCommand: ParsableCommand {
             options.world = world
             let writer = try ReportWriter(path: output)
             var text = try TraceText(options)
-            // Whatever has been written ends with a whole line: a shorter trace, but a trace.
+            // The text so far ends with a whole line: a shorter trace, but valid.
             Interruption.watch()
             let progress = Progress()
             defer { progress.end() }

@@ -2,25 +2,25 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// Ctrl-C as a flag that long work looks at, so that it can print what it has.
+/// Ctrl-C as a flag that long work checks, so that it can print its results so far.
 enum Interruption {
-    /// What a shell expects of a program that Ctrl-C has ended.
+    /// Exit code that a shell expects after Ctrl-C.
     static let exitCode: Int32 = 130
 
     private static let flag = Atomic<Bool>(false)
 
-    /// Whether Ctrl-C has been pressed.
+    /// Whether Ctrl-C was pressed.
     static var hasCome: Bool { flag.load(ordering: .relaxed) }
 
-    /// Says what an interrupted run has done; the error that ends the program.
+    /// Reports the results of an interrupted run; returns the error that ends the program.
     static func end(_ done: String) -> ExitCode {
         writeToStandardError("cachebench: interrupted: \(done)\n")
         return ExitCode(exitCode)
     }
 
-    /// From now on the first Ctrl-C raises the flag; a second one ends the program as ever.
+    /// Installs the handler: the first Ctrl-C sets the flag, a second one ends the program.
     static func watch() {
-        // Made before any signal can come: its first use takes a lock, which a handler must not.
+        // Created before any signal: its first use takes a lock, which a handler must not.
         flag.store(false, ordering: .relaxed)
         signal(SIGINT) { _ in
             Interruption.flag.store(true, ordering: .relaxed)

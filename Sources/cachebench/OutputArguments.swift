@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// Where figures go, and in which form; the same for every command.
+/// Destination and format of figures, the same for every command.
 struct OutputArguments: ParsableArguments {
-    /// The forms of a report.
+    /// Formats of a report.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        /// For people.
+        /// For reading.
         case table
         /// For programs.
         case json

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Where figures go, and in which form, for commands whose figures are worth looking at.
+/// Destination and format of figures, for commands with pages.
 struct PageArguments: ParsableArguments {
-    /// The forms of a report.
+    /// Formats of a report.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        /// For people.
+        /// For reading.
         case table
         /// For programs.
         case json
-        /// For people who look: one page with pictures, for any browser.
+        /// One page with pictures, for any browser.
         case html
     }
 

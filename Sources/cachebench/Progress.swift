@@ -3,18 +3,16 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// One line on standard error that says how far a long run is, how fast it goes and how long it will take; nothing
-/// where that is no terminal.
+/// One line of progress on standard error: part done, speed and remaining time. Silent if that is not a terminal.
 final class Progress: Sendable {
-    /// Nanoseconds between two writings of the line.
+    /// Nanoseconds between two updates of the line.
     private static let pause: Int64 = 100_000_000
 
     private struct State {
         var lastShown: Int64 = 0
         var traces = 0
         var traceSeconds = 0.0
-        /// How far the traces under way are; the names of traces from two folders may be the same, which this line
-        /// can live with.
+        /// Progress of running traces by name; equal names of two folders share an entry, which does not matter here.
         var underWay: [String: (part: Double, seconds: Double)] = [:]
     }
 
@@ -23,10 +21,10 @@ final class Progress: Sendable {
     private let start = MonotonicTime.now.nanoseconds
     private let state = Lock(State())
 
-    /// - Parameter total: how many traces will be replayed, if any.
+    /// - Parameter total: Number of traces to replay, if any.
     init(total: Int = 0) { self.total = total }
 
-    /// A trace has been replayed.
+    /// Notes that a trace has been replayed.
     func finished(_ report: ReplayReport) {
         state.withLock {
             $0.traces += 1
@@ -35,7 +33,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// A trace is being replayed.
+    /// Notes the progress of a trace.
     func reached(_ name: String, part: Double?, seconds: Double) {
         state.withLock { $0.underWay[name] = (part ?? 0, seconds) }
         show { state, elapsed in
@@ -48,7 +46,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// So many of so many pieces of work are done.
+    /// Notes how many pieces of work are done.
     func done(_ count: Int, of all: Int, _ what: String) {
         show { _, elapsed in
             let rate = Double(count) / elapsed
@@ -57,7 +55,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// A part of one piece of work is done, 0 to 1.
+    /// Notes the part of one piece of work that is done, 0 to 1.
     func reached(_ part: Double, _ what: String) {
         show { _, elapsed in "\(what), \(Int(part * 100)) %" + Self.rest(part, elapsed) }
     }

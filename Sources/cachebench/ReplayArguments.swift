@@ -3,10 +3,10 @@ import CacheBenchKit
 import PanTraces
 import TileCache
 
-/// Defaults are those of the library, so that neither can drift from the other.
+/// The library's defaults, so that the two cannot differ.
 private let usual = ReplayOptions()
 
-/// The memory limit of commands that take one and not several.
+/// The memory limit of commands that take a single one.
 struct LimitArguments: ParsableArguments {
     @Option(
         help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
@@ -42,7 +42,7 @@ struct ClockArguments: ParsableArguments {
     var clock: ReplayClock { clockAsked ?? usual.clock }
 }
 
-/// The flags of everything that replays.
+/// The flags of all commands that replay.
 struct ReplayArguments: ParsableArguments {
     // MARK: The cache
 
@@ -188,7 +188,7 @@ struct ReplayArguments: ParsableArguments {
     )
     var levelBias = usual.levelBias
 
-    /// What the flags say together, for a clock.
+    /// Combines the flags to options, for a clock.
     func options(clock: ReplayClock = usual.clock) -> ReplayOptions {
         var options = ReplayOptions()
         options.compressedTier = compressedTier.isOn
@@ -221,7 +221,7 @@ struct ReplayArguments: ParsableArguments {
         return options
     }
 
-    /// Checks what no flag can check alone.
+    /// Checks combinations of flags.
     func validate(_ options: ReplayOptions) throws {
         if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
@@ -234,21 +234,21 @@ struct ReplayArguments: ParsableArguments {
     }
 }
 
-/// How long loads take, as it was asked for.
+/// Load latency as requested.
 enum LoadLatency: Hashable, Sendable {
-    /// Not a word about it.
+    /// Not set.
     case unset
-    /// As long as drawing takes.
+    /// The time of drawing.
     case drawn
     /// This many nanoseconds.
     case fixed(Int64)
 }
 
-/// How the limit is divided between the tiers.
+/// Division of the limit between the tiers.
 enum Share: Hashable, Sendable {
-    /// Moved by what the traffic earns.
+    /// Adapts to the traffic.
     case adaptive
-    /// The same all the time, 0 to 1.
+    /// Fixed, 0 to 1.
     case fixed(Double)
 }
 
@@ -265,7 +265,7 @@ extension PrefetchKind: ExpressibleByArgument {}
 extension EvictionKind: ExpressibleByArgument {}
 extension ReplayClock: ExpressibleByArgument {}
 
-/// What a flag's value means, or what was expected instead of it.
+/// Unwraps a flag's parsed value, or throws what was expected.
 func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     guard let value else { throw ValidationError("Expected \(expected).") }
     return value
@@ -307,7 +307,7 @@ func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
     Int(text).flatMap { range.contains($0) ? $0 : nil }
 }
 
-/// A default as help shows it: the parser cannot tell it where values are read by a function.
+/// A default for the help text: the parser does not show it for values parsed by a function.
 func standard(_ value: some CustomStringConvertible) -> String {
     let text = value.description
     return " (default: \(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))"

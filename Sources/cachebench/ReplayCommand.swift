@@ -4,7 +4,7 @@ import PanTraces
 import TileCache
 import TileSources
 
-/// `cachebench replay`: one or more traces, or the built-in session, through the cache.
+/// `cachebench replay`: replays traces, or the built-in session, through the cache.
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -93,7 +93,7 @@ struct ReplayCommand: ParsableCommand {
                 }
                 try checks.check(JSONTree(encoding: result), baseline: baseline)
             } catch let failure as TraceFailure {
-                // A trace's own errors name the file and the line already.
+                // A trace's errors contain the file and the line already.
                 if failure.error is PanTraceError { throw failure.error }
                 throw Failure("\(inputs[failure.index].name): \(Failure.sentence(failure.error))")
             }

@@ -1,31 +1,31 @@
 import CacheBenchKit
 import Foundation
 
-/// Writes a finished report: to standard output, or to a file that is either whole or as it was before.
+/// Writes a finished report to standard output, or to a file that is replaced as a whole or not at all.
 struct ReportWriter {
     private let path: String?
     private let flag: String
 
-    /// Looks whether the file could be written, so that nobody waits for a long run only to lose it.
+    /// Checks whether the file can be written, so that a long run is not lost.
     init(_ arguments: OutputArguments) throws(Failure) { try self.init(path: arguments.output) }
 
-    /// The same for commands that draw pages.
+    /// The same for commands with pages.
     init(_ arguments: PageArguments) throws(Failure) { try self.init(path: arguments.output) }
 
-    /// The same for what has no forms to choose from.
+    /// The same for commands without formats.
     ///
     /// - Parameters:
-    ///   - path: the file; `nil` for standard output.
-    ///   - flag: which flag named it, for messages.
+    ///   - path: Path of the file; `nil` for standard output.
+    ///   - flag: Flag with the path, for messages.
     init(path: String?, flag: String = "--output") throws(Failure) {
         self.flag = flag
-        // Whoever reads may stop reading: then write says so, and the program ends quietly.
+        // The reader may stop reading: write then fails, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
         guard let path else {
             self.path = nil
             return
         }
-        // Through symbolic links, so that the file they lead to is replaced and not the link.
+        // Resolves symbolic links, so that their target is replaced and not the link.
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         self.path = resolved.map { String(cString: $0) } ?? path
@@ -35,7 +35,7 @@ struct ReportWriter {
         if Self.kind(of: self.path!) == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
     }
 
-    /// Colour is for terminals whose owner has not declined it.
+    /// Colours for terminals, unless the user has turned them off.
     var style: TextStyle {
         let declined = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
         let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
@@ -48,20 +48,20 @@ struct ReportWriter {
         try write(pieces: { rest.take() })
     }
 
-    /// Writes piece by piece what is too long to be kept, until there is no next one.
+    /// Writes a long text in pieces, until there is no next one.
     func write(pieces next: () -> String?) throws {
         try write(blocks: { put in
             while var text = next() { try text.withUTF8 { try put(UnsafeRawBufferPointer($0)) } }
         })
     }
 
-    /// Writes the bytes that a body puts, one block after the other; where it throws, the file is as it was before.
+    /// Writes the blocks that a body produces; if it throws, the file is unchanged.
     func write(blocks body: (_ put: (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
         guard let path else {
             do { try body { try put($0, to: 1) } } catch is ReaderHasGone {}
             return
         }
-        // A device or a pipe is written to as it is; only files are replaced.
+        // Devices and pipes are written directly; only files are replaced.
         let isReplaced = Self.kind(of: path).map { $0 == S_IFREG } ?? true
         let place = isReplaced ? "\(path).\(getpid()).partial" : path
         let descriptor = open(place, O_WRONLY | O_CLOEXEC | (isReplaced ? O_CREAT | O_EXCL : 0), 0o666)
@@ -80,7 +80,7 @@ struct ReportWriter {
         }
     }
 
-    /// Whoever read standard output has seen enough: no failure.
+    /// The reader of standard output has closed it: not a failure.
     private struct ReaderHasGone: Error {}
 
     private func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CacheBenchKit
 import TileCache
 
-/// The view and the world of a replay, where the trace's own are not meant.
+/// View and world of a replay, which override the trace's.
 struct SceneArguments: ParsableArguments {
     @Option(help: "Pixels a side of a tile. (default: the trace's, or 256)", transform: tileSide)
     var tileSize: Int?
@@ -24,7 +24,7 @@ struct SceneArguments: ParsableArguments {
 }
 
 extension TilePixelFormat {
-    /// The help of `--pixel-format`.
+    /// Help text of `--pixel-format`.
     static var help: ArgumentHelp {
         """
         How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. \

@@ -5,10 +5,10 @@ import PanTraces
 import TileCache
 import TileSources
 
-/// The deepest zoom of an http: source unless one is given.
+/// Default maximum zoom of an http: source.
 private let usualZoom = 9
 
-/// The flags that say where a replay's tiles come from.
+/// Flags for the source of a replay's tiles.
 struct SourceArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -41,9 +41,9 @@ struct SourceArguments: ParsableArguments {
     @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
     var fit = false
 
-    /// Checks what no flag can check alone.
+    /// Checks combinations of flags.
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
-        // What would be ignored is refused.
+        // Flags that would have no effect are refused.
         if imageMemoryLimit != nil {
             guard case .image? = source else {
                 throw ValidationError("--image-memory-limit is for cutting a --source image:")
@@ -109,7 +109,7 @@ extension SourceArguments {
         }
     }
 
-    /// The kind of source that a path without one is likely to be.
+    /// Suggests the kind of source for a path without one.
     private static func kind(of path: String) -> String? {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "xyz" }
@@ -121,7 +121,7 @@ extension SourceArguments {
 }
 
 extension ReplaySourceCounts {
-    /// The source's own counts, in the words of the report.
+    /// Converts a source's counts to those of the report.
     init(_ statistics: TileSourceStatistics) {
         self.init()
         loads = statistics.loads

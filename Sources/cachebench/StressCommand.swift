@@ -2,7 +2,7 @@ import ArgumentParser
 import CacheBenchKit
 import PanTraces
 
-/// `cachebench stress`: many threads, sources that misbehave, and a proof that every tile seen was legal.
+/// `cachebench stress`: many threads and misbehaving sources; checks every drawn tile.
 struct StressCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stress",
@@ -104,7 +104,7 @@ struct StressCommand: ParsableCommand {
         return options
     }
 
-    /// The flags that repeat a run.
+    /// Flags that repeat a run.
     private func flags(of options: StressOptions) -> String {
         func list<Choice: StressChoice>(_ choices: Set<Choice>) -> String {
             choices.isEmpty ? "none" : choices.map(\.rawValue).sorted().joined(separator: ",")
@@ -144,12 +144,12 @@ struct StressCommand: ParsableCommand {
                 )
                 writeToStandardError("cachebench: the simplest run that breaks \(rule): \(flags(of: simplest))\n")
             }
-            // What was found stays found.
+            // A violation counts in spite of the interruption.
             if !report.passed { throw ExitCode(1) }
             if report.interrupted { throw ExitCode(Interruption.exitCode) }
         }
     }
 }
 
-/// Defaults are those of the library, so that neither can drift from the other.
+/// The library's defaults, so that the two cannot differ.
 private let usual = StressOptions()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 
-/// `cachebench throughput`: how fast the parts are on this machine.
+/// `cachebench throughput`: measures the speed of the parts on this machine.
 struct ThroughputCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "throughput",

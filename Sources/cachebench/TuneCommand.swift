@@ -3,7 +3,7 @@ import CacheBenchKit
 import PanTraces
 import TileCache
 
-/// `cachebench tune`: the smallest memory limit that does.
+/// `cachebench tune`: finds the smallest memory limit that meets a target.
 struct TuneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tune",
@@ -128,7 +128,7 @@ struct TuneCommand: ParsableCommand {
             case .table: try writer.write(TuneText(style: writer.style).text(report))
             case .json: try writer.write(JSONText.of(report))
             case .html:
-                // The limit that is suggested, replayed once more by itself, to be looked at.
+                // The suggested limit is replayed again by itself, for the pictures.
                 let shown = try report.suggested.flatMap { suggested in
                     try Tune.shown(suggested, options: options, report: report, inputs: inputs)
                 }
@@ -162,7 +162,7 @@ struct TuneCommand: ParsableCommand {
 }
 
 extension Share {
-    /// `nil` where it adapts.
+    /// The share; `nil` if it adapts.
     fileprivate var value: Double? {
         if case .fixed(let share) = self { share } else { nil }
     }

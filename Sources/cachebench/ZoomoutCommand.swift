@@ -3,7 +3,7 @@ import CacheBenchKit
 import PanTraces
 import TileCache
 
-/// `cachebench zoomout`: what zooming out costs, in one bitmap, in full-resolution tiles and in the cache.
+/// `cachebench zoomout`: memory of zooming out with one bitmap, full-resolution tiles and the cache.
 struct ZoomoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zoomout",
@@ -143,5 +143,5 @@ struct ZoomoutCommand: ParsableCommand {
     }
 }
 
-/// Defaults are those of the library, so that neither can drift from the other.
+/// The library's defaults, so that the two cannot differ.
 private let usual = ZoomoutOptions()

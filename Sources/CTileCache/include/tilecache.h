@@ -157,7 +157,7 @@ typedef struct tilecache_rectangle {
     double min_x, min_y, max_x, max_y;
 } tilecache_rectangle;
 
-/** Identifies a tile's pixels: equal as long as the pixels are the same, so that a texture is uploaded once. */
+/** Identifies a tile's pixels. Equal as long as the pixels are the same, so that a texture is uploaded once. */
 typedef struct tilecache_identity {
     tilecache_layer layer;
     /** Incremented when an invalidation has brought newer pixels. */
@@ -965,10 +965,10 @@ TILECACHE_API void tilecache_lease_release(tilecache_lease *lease);
  */
 typedef struct tilecache_statistics {
     size_t struct_size;
-    /** Demands at the level of the previous frame; of those, decoded hits, compressed hits, late (the load was in
-     *  flight) and missed (not started). */
+    /** Pan demands, at the level of the previous frame. Of those: decoded hits, compressed hits, late (the load was in
+     *  flight), missed (not started). */
     int64_t pan_demands, pan_decoded_hits, pan_compressed_hits, pan_late, pan_missed;
-    /** The same for demands at another level than the previous frame's. */
+    /** Zoom demands, at another level than the previous frame's, in the same way. */
     int64_t zoom_demands, zoom_decoded_hits, zoom_compressed_hits, zoom_late, zoom_missed;
     /** Hits over demands. */
     double hit_rate;
@@ -985,13 +985,13 @@ typedef struct tilecache_statistics {
     int64_t loads_unseen;
     /** Requests that were completed more than once. */
     int64_t second_answers;
-    /** Loads that started before the tile was needed; of those, drawn later, demanded while in flight, removed undrawn,
-     *  cancelled while in flight. */
+    /** Prefetches: loads that started before the tile was needed. Of those: drawn later, demanded while in flight,
+     *  removed undrawn, cancelled while in flight. */
     int64_t prefetch_started, prefetch_useful, prefetch_late, prefetch_wasted, prefetch_cancelled;
     /** Tiles compressed, decompressed, found incompressible; compressed blocks with a wrong checksum. */
     int64_t demotions, promotions, incompressible, damaged_blocks;
-    /** Tiles removed: to make room, as incompressible, replaced by newer pixels, by an invalidation, by a trim or a
-     *  lower limit, because of damage. */
+    /** Tiles removed, by cause: to make room, incompressible, replaced by newer pixels, an invalidation, a trim or a
+     *  lower limit, damage. */
     int64_t removed_for_room, removed_incompressible, removed_replaced, removed_invalidated, removed_trimmed,
         removed_damaged;
     /** Limit in force, bytes in use, and peak of the bytes in use. */
@@ -1008,15 +1008,15 @@ typedef struct tilecache_statistics {
     int64_t mean_load_nanoseconds;
     /** Encoded payloads that sources passed and that were kept; of those, payloads that could not be decoded. */
     int64_t encoded_payloads, undecodable_payloads;
-    /** Tiles of levels that the source does not have, made of finer ones (each is a load too); further loads from the
-     *  source to make them; of those, permanent failures, which leave a hole. */
+    /** Synthesized tiles of levels that the source does not have; each is a load too. Further loads from the source to
+     *  make them. Of those, permanent failures, which leave a hole. */
     int64_t synthesized_tiles, synthesis_loads, synthesis_holes;
-    /** Waits of demand loads for a worker, from the first need of the tile, without retries: count, and in nanoseconds
-     *  the percentiles 50, 95 and 99 (up to 6 % too long, -1 if there are none) and the maximum. */
+    /** Waits of demand loads for a worker, from the first need of the tile, without retries. Count, percentiles 50, 95
+     *  and 99 (up to 6 % too long, -1 if there are none) and maximum, in nanoseconds. */
     int64_t demand_waits, demand_wait_p50, demand_wait_p95, demand_wait_p99, demand_wait_maximum;
     /** The same for prefetches, from the first of the consecutive plans that contain the tile. */
     int64_t prefetch_waits, prefetch_wait_p50, prefetch_wait_p95, prefetch_wait_p99, prefetch_wait_maximum;
-    /** Loads in flight for longer than stuck_load_time; workers blocked in a source's code for longer than that; age of
+    /** Loads in flight for longer than stuck_load_time. Workers blocked in a source's code for longer than that. Age of
      *  the oldest load in flight, in nanoseconds, 0 if there is none. */
     int64_t stuck_loads, blocked_workers, oldest_load_nanoseconds;
     /** Tiles-ready callbacks that took longer than slow_callback_time, running ones included; the longest, in

@@ -1,4 +1,5 @@
-// PNG, JPEG and WebP, row by row, by libpng, libjpeg-turbo and libwebp: what needs setjmp cannot be called from Swift.
+// PNG, JPEG and WebP, row by row, by libpng, libjpeg-turbo and libwebp. Functions that need setjmp cannot be called
+// from Swift.
 #ifndef TILECACHE_CTILEIMAGES_H
 #define TILECACHE_CTILEIMAGES_H
 
@@ -20,11 +21,11 @@ typedef enum {
 
 typedef enum {
     ti_ok = 0,
-    // It is none of the formats, or not what its format says.
+    // Not one of the formats, or invalid.
     ti_damaged = 1,
-    // It ends too early.
+    // Truncated.
     ti_truncated = 2,
-    // It is larger than the caller's limit.
+    // Larger than the caller's limit.
     ti_too_large = 3,
     ti_no_memory = 4,
     // The file could not be read.
@@ -35,7 +36,7 @@ typedef struct {
     ti_format format;
     // Pixels; at least 1.
     uint32_t width, height;
-    // Bytes that the decoder has to hold besides a few rows: an interlaced PNG, a progressive JPEG and any WebP need the
+    // Bytes that the decoder needs besides a few rows: an interlaced PNG, a progressive JPEG and any WebP need the
     // whole image.
     uint64_t whole_bytes;
 } ti_info;
@@ -48,17 +49,17 @@ typedef struct {
 
 typedef struct ti_reader ti_reader;
 
-// What the first bytes say; 12 are enough.
+// Detects the format from the first bytes; 12 are enough.
 ti_format ti_format_of(const uint8_t *bytes, size_t count);
 
-// Begins to read an image in memory, which has to stay until `ti_close`. NULL where it cannot be one; `error` says why.
+// Opens an image in memory, which must stay until `ti_close`. NULL with `error` set if it is invalid.
 // The pixels are decoded by `ti_start`; until then only the header has been read.
 ti_reader *ti_open_memory(const uint8_t *bytes, size_t count, ti_info *info, ti_error *error);
 
-// The same of a file, which is closed with the reader, or at once where there is none.
+// Opens an image in a file, which is closed with the reader, or at once if this fails.
 ti_reader *ti_open_file(FILE *file, ti_info *info, ti_error *error);
 
-// Begins to decode, with at most `limit` bytes for whatever `whole_bytes` is about.
+// Starts to decode, with at most `limit` bytes for the memory of `whole_bytes`.
 ti_status ti_start(ti_reader *reader, uint64_t limit, ti_error *error);
 
 // The next row from the top as `width` pixels of red, green, blue and alpha. Call it `height` times.

@@ -12,12 +12,12 @@
 typedef enum {
     tk_path_automatic = 0,
     tk_path_portable = 1,
-    // Falls back to the portable path where the processor has no AVX2.
+    // Falls back to the portable path if the processor has no AVX2.
     tk_path_avx2 = 2,
 } tk_path;
 
 // The filters. Each writes its result as byte planes (all lowest bytes, then all next ones, ...), and each predicts
-// from the tile's first pixel where there is no row above: a channel that never changes becomes a plane of zeros.
+// from the tile's first pixel if there is no row above: a channel that never changes becomes a plane of zeros.
 typedef enum {
     // 4 x 8 bits. Green is subtracted from red and blue, then the row above from each row.
     // Planes: green, red, blue, alpha (red and blue may as well be named the other way round).
@@ -36,7 +36,7 @@ typedef enum {
 } tk_filter;
 
 // Filters a tile into planes of width x height bytes each, one after the other.
-// Returns a mask of the planes that hold anything but zeros (bit 0 = the first plane).
+// Returns a mask of the planes that are not all zeros (bit 0 = the first plane).
 // `stride` is the distance of two rows in bytes. An unknown filter writes nothing and returns 0.
 uint32_t tk_filter_forward(tk_filter filter, tk_path path, const uint8_t *pixels, ptrdiff_t stride, size_t width,
                            size_t height, uint8_t *planes);
@@ -50,7 +50,7 @@ void tk_filter_inverse(tk_filter filter, tk_path path, const uint8_t *planes, ui
 // once in 2^32 when one lane holds all of it, and once in 2^64 otherwise. Not for adversaries.
 uint64_t tk_checksum(tk_path path, const uint8_t *bytes, size_t count, uint64_t seed);
 
-// What a few rows say about a tile, for the choice of a filter.
+// Statistics of a few rows of a tile, for the choice of a filter.
 typedef struct {
     // Pixels that were compared with their left neighbour.
     size_t compared;
@@ -66,11 +66,11 @@ typedef struct {
 tk_sample tk_sample_rows(const uint8_t *pixels, ptrdiff_t stride, size_t width, size_t height, size_t bytes_per_pixel,
                          size_t step);
 
-// Means of 2 x 2 pixels, by what a pixel is. Whole numbers are rounded to the nearest, halves up.
+// Means of 2 x 2 pixels, by pixel format. Integers are rounded to the nearest, halves up.
 typedef enum {
-    // 4 x 8 bits, each channel for itself: premultiplied alpha, or none.
+    // 4 x 8 bits, each channel by itself: premultiplied alpha, or none.
     tk_mean_8x4 = 0,
-    // 4 x 8 bits, alpha last; colours are weighted with it. Where all four pixels are clear, the mean is zeros.
+    // 4 x 8 bits, alpha last; colours are weighted with it. If all four pixels are clear, the mean is zeros.
     tk_mean_8x4_straight = 1,
     // 8 bits.
     tk_mean_8 = 2,
@@ -90,7 +90,7 @@ typedef enum {
     tk_mean_8_gamma = 11,
 } tk_mean;
 
-// A transfer function for 8 bits: what values mean as light, and back. Light is a whole number, up to 2^28.
+// A transfer function for 8 bits: from values to light, and back. Light is an integer up to 2^28.
 typedef struct {
     uint32_t linear[256];
     // The least sum of four lights whose mean is nearest to each value.

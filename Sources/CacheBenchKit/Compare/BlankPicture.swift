@@ -1,4 +1,4 @@
-/// What is missing on the screen over the same seconds of one trace, a strip for each policy, as an SVG file.
+/// Missing area over the same seconds of one trace, a strip for each policy, as an SVG file.
 package struct BlankPicture {
     private static let stripHeight = 76.0
     private static let gap = 26.0
@@ -41,7 +41,7 @@ package struct BlankPicture {
         }
     }
 
-    /// The file.
+    /// Text of the file.
     package var text: String {
         let size = ChartSize.wide
         let (left, right) = (44.0, size.width - 14)

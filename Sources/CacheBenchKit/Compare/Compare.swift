@@ -1,42 +1,42 @@
-/// Replays the same traces with several policies and budgets, each as it is meant: reference policies with LRU, the
-/// library's own with its own order, the oracle with Belady's.
+/// Replays the same traces with several policies and budgets.
+///
+/// Each policy has its own eviction: reference policies LRU, the library's its own order, the oracle Belady's.
 package struct Compare: Sendable {
-    /// Whose number of loads all policies are held to.
+    /// Policy whose number of loads all others match.
     package enum LoadTarget: Hashable, Sendable {
-        /// The policy that loads least, of those that load anything ahead of need.
+        /// The policy with the fewest loads, of those that prefetch.
         case smallest
-        /// This one's.
+        /// A named policy.
         case policy(PrefetchKind)
     }
 
-    /// What all replays share; its policy, eviction and limit are replaced, its effort where others are named.
+    /// Options of all replays; policy, eviction and limit are replaced, and the effort if `efforts` is set.
     package var options: ReplayOptions
-    /// The policies; `none` and `oracle` are replayed too, for the gap.
+    /// The policies; `none` and `oracle` are also replayed, for the gap.
     package var policies: [PrefetchKind]
     package var budgets: [MemoryLimit]
-    /// Each policy is replayed with each of these efforts; with that of the options where there is none.
+    /// Efforts for each policy; empty for that of the options.
     package var efforts: [Double] = []
-    /// Changes each policy's effort, source by source and budget by budget, until it loads as much as this one; `nil`
-    /// leaves all as they are. Not together with `efforts`.
+    /// Changes each policy's effort, source by source and budget by budget, until it loads as much as this one.
+    /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
-    /// Makes a comparison.
+    /// Creates a comparison.
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
         self.options = options
         self.policies = policies
         self.budgets = budgets
     }
 
-    /// Replays everything, on all cores. Where the options charge for the codec, everything is replayed twice, without
-    /// the charge and with it.
+    /// Replays everything, on all cores. With a codec charge in the options, once without and once with it.
     ///
     /// - Parameters:
-    ///   - paths: the traces.
-    ///   - shouldStop: asked at each frame, from any thread; a comparison that is told to stop reports the rows that are
-    ///     done, and totals over the sources of which every trace is.
-    ///   - progress: called after each replay of a trace, with how many of how many are done; from any thread. There are
-    ///     more to do once it is known which efforts have to be tried.
-    /// - Throws: what a replay throws; ``ReplayError`` where options contradict each other.
+    ///   - paths: The traces.
+    ///   - shouldStop: Called at each frame, on any thread. A stopped comparison reports the rows that are done, and
+    ///     totals over the sources whose traces are all done.
+    ///   - progress: Called after each replay of a trace, with the numbers done and known so far, on any thread. The
+    ///     latter grows once the efforts to try are known.
+    /// - Throws: Errors of a replay; ``ReplayError`` if options contradict each other.
     package func run(
         paths: [String],
         shouldStop: @escaping @Sendable () -> Bool = { false },
@@ -68,7 +68,7 @@ package struct Compare: Sendable {
         return report
     }
 
-    /// The options without those that each row has its own of, and the lists of those.
+    /// Options common to all rows, and the lists of the others.
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
@@ -107,7 +107,7 @@ package struct Compare: Sendable {
                 for effort in efforts.isEmpty ? [options.effort] : efforts {
                     for source in runner.sources {
                         let match = chosen[EqualLoads.Group(budget: budget, policy: kind, source: source)]
-                        // Its search was cut short: at other loads it would not belong beside the others.
+                        // The search was interrupted: a row with other loads would not be comparable.
                         if runner.isStopped, equalLoads != nil, match == nil, kind != .none, kind != .oracle {
                             continue
                         }
@@ -168,7 +168,7 @@ package struct Compare: Sendable {
         )
     }
 
-    /// (hit rate - without prefetch) / (oracle - without prefetch); `nil` where that gap is below 0.02.
+    /// (hit rate - without prefetch) / (oracle - without prefetch); `nil` if that gap is below 0.02.
     static func gapClosed(_ rate: Double?, none: Double?, oracle: Double?) -> Double? {
         guard let rate, let none, let oracle, oracle - none >= 0.02 else { return nil }
         return (rate - none) / (oracle - none)

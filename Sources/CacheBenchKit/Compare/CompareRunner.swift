@@ -1,13 +1,13 @@
 import Synchronization
 import TileCache
 
-/// What is replayed over all traces: one policy with one budget and one effort.
+/// A combination to replay over all traces: a policy, a budget and an effort.
 struct CompareCell: Hashable, Sendable {
     var budget: MemoryLimit
     var policy: PrefetchKind
     var effort: Double
 
-    /// Efforts that no policy could tell apart are one: nothing is replayed twice.
+    /// Equates efforts that make no difference to the policy, so that nothing is replayed twice.
     init(budget: MemoryLimit, policy: PrefetchKind, effort: Double) {
         self.budget = budget
         self.policy = policy
@@ -15,7 +15,7 @@ struct CompareCell: Hashable, Sendable {
     }
 }
 
-/// Replays traces for cells on all cores, each pair once, and keeps the sums.
+/// Replays traces for cells on all cores, each pair once, and stores the sums.
 final class CompareRunner: Sendable {
     private struct Key: Hashable {
         var cell: CompareCell
@@ -50,21 +50,21 @@ final class CompareRunner: Sendable {
         sourceOfTrace = paths.map { ReplayInput.source(ofPath: $0) }
     }
 
-    /// The folders of the traces, in the order of their first trace.
+    /// Folders of the traces, in the order of their first trace.
     var sources: [String] {
         var known: Set<String> = []
         return sourceOfTrace.filter { known.insert($0).inserted }
     }
 
-    /// The numbers of a source's traces.
+    /// Indices of a source's traces.
     func traces(of source: String) -> [Int] { paths.indices.filter { sourceOfTrace[$0] == source } }
 
-    /// Whether it has been told to stop; what was under way then is not kept.
+    /// Whether it was stopped; unfinished replays are dropped.
     var isStopped: Bool { hooks.shouldStop() }
 
-    /// Replays what has not been replayed yet, or as much of it as there is time for before it is told to stop.
+    /// Replays the missing pairs, as far as possible before it is stopped.
     ///
-    /// - Parameter wanted: cells with the source whose traces they are wanted for, `nil` for all.
+    /// - Parameter wanted: Cells with the source whose traces are to be replayed, `nil` for all.
     func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
         var keys: [Key] = []
         var known: Set<Key> = []
@@ -95,9 +95,9 @@ final class CompareRunner: Sendable {
         }
     }
 
-    /// The figures of a cell; `nil` where it has not been run to its end.
+    /// Figures of a cell; `nil` if it was not finished.
     ///
-    /// - Parameter trace: one of the source's, or `nil` for all of them pooled.
+    /// - Parameter trace: One of the source's traces, or `nil` for all of them pooled.
     func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport? {
         state.withLock { state in
             var tally = ReplayTally()

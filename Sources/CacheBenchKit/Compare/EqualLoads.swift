@@ -1,24 +1,24 @@
 /// Finds the effort at which each policy loads as much as another, source by source and budget by budget.
 struct EqualLoads {
-    /// What an effort is found for.
+    /// Key of a search.
     struct Group: Hashable {
         var budget: MemoryLimit
         var policy: PrefetchKind
         var source: String
     }
 
-    /// What was found.
+    /// Result of a search.
     struct Match {
         var effort: Double
-        /// Loads that were to be reached, and those that were.
+        /// Loads to reach, and loads reached.
         var target: Int
         var loads: Int
 
-        /// Within 2 per cent, which is less than policies differ by.
+        /// Within 2 per cent, less than the policies' differences.
         var isReached: Bool { abs(loads - target) * 50 <= target }
     }
 
-    /// Halvings of the range of efforts: the last one moves it by 0.004 at most.
+    /// Bisections of the range of efforts: the last one changes the effort by at most 0.004.
     static let steps = 8
 
     let compare: Compare
@@ -30,11 +30,11 @@ struct EqualLoads {
         var best: Match
         var steps = 0
 
-        /// Whether more time would find nothing else.
+        /// Whether further steps would find nothing else.
         var isDone: Bool { best.loads == best.target || steps == EqualLoads.steps }
     }
 
-    /// The efforts, for all policies that load ahead of need; without those whose search was cut short.
+    /// Finds the efforts of all policies that prefetch, without those whose search was interrupted.
     func choose() throws -> [Group: Match] {
         let usual = compare.options.effort
         let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }

@@ -1,22 +1,22 @@
 package import PanTraces
 package import TileCache
 
-/// A map session that needs no file: two minutes over the demo world, moved as recorded people move.
+/// A map session that needs no file: two minutes over the demo world, with recorded distributions.
 ///
-/// It is the trace of ``GesturePreset/map`` in a view of the demo's size. Each seed is another session, the same on
+/// It is the trace of ``GesturePreset/map`` in a view of the demo's size. Each seed gives another session, the same on
 /// every machine.
 package struct BuiltInSession: Sendable {
-    /// The width and the height of the world in world pixels; it wraps horizontally.
+    /// Width and height of the world in world pixels; it wraps horizontally.
     package static let worldSize = 131_072
-    /// The size of the view in screen pixels.
+    /// Size of the view in screen pixels.
     package static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
-    /// In nanoseconds.
+    /// Duration in nanoseconds.
     static let duration: Int64 = 120_000_000_000
 
-    /// Where the view was, sixty times a second while it moved.
+    /// Samples of the view, sixty times a second while it moved.
     package let samples: [PanTraceSample]
 
-    /// Plays the session that belongs to a seed.
+    /// Generates the session of a seed.
     package init(seed: UInt64 = 1) {
         var options = TraceGenerator.Options(preset: .map)
         options.seed = seed
@@ -32,7 +32,7 @@ package struct BuiltInSession: Sendable {
 
     package var stream: PanSampleList { PanSampleList(samples) }
 
-    /// What the session's trace says about itself.
+    /// Header of the session's trace.
     package var header: PanTraceHeader {
         let world = Double(Self.worldSize)
         return PanTraceHeader(

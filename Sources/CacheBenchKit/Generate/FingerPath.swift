@@ -1,14 +1,14 @@
 import TileCache
 import TileScroll
 
-/// Something that a hand does, and when.
+/// An action of a hand, with its time.
 struct GestureEvent: Hashable, Sendable {
-    /// In nanoseconds.
+    /// Time in nanoseconds.
     var time: Int64
     var event: ScrollEvent
 }
 
-/// The events of one finger, from going down to being lifted.
+/// Events of one finger, from touch to release.
 struct FingerPath {
     private let id: Int
     private var time: Int64
@@ -20,11 +20,11 @@ struct FingerPath {
         events = [GestureEvent(time: time, event: .touchBegan(id: id, at: place))]
     }
 
-    /// Moves on from where it is.
+    /// Moves on from the present place.
     ///
     /// - Parameters:
-    ///   - seconds: how long.
-    ///   - way: from the place it begins at, for each part of the time from 0 to 1.
+    ///   - seconds: Duration.
+    ///   - way: Offset from the start, for each fraction of the duration from 0 to 1.
     mutating func move(seconds: Double, along way: (Double) -> ScrollVector) {
         let (start, begin) = (time, place)
         let steps = max(1, Int((seconds * 1e9 / Double(GestureHand.eventInterval)).rounded()))
@@ -35,23 +35,23 @@ struct FingerPath {
         }
     }
 
-    /// Lets go; what it moved goes on.
+    /// Lifts the finger; the content moves on.
     mutating func lift(after seconds: Double) {
         time += Int64(seconds * 1e9)
         events.append(GestureEvent(time: time, event: .touchEnded(id: id)))
     }
 
-    /// Lets go without a throw, as a mouse does.
+    /// Releases without a throw, as a mouse does.
     mutating func leave() { events.append(GestureEvent(time: time, event: .touchCancelled(id: id))) }
 }
 
-/// How a hand gets from one place to another: slowly, with one quick move between.
+/// Movement of a hand from one place to another: slow, with one quick move between.
 enum BallisticPath {
-    /// The share of the way that is made at an even speed. With it the speeds of mice have the recorded median beside
-    /// the recorded 90th percentile, which a quick move alone has not.
+    /// Fraction of the way at constant speed. It gives the speeds of mice both the recorded median and 90th percentile,
+    /// which a quick move alone does not.
     private static let evenShare = 0.35
 
-    /// How much of the way is done after a part of the time; both from 0 to 1.
+    /// Fraction of the way after a fraction of the time; both from 0 to 1.
     static func share(of part: Double) -> Double {
         // The integral of sin^6, which is near 0 for a third of the time.
         let turn = 2 * Double.pi * part

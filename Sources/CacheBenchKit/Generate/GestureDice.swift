@@ -1,6 +1,6 @@
 import TileCache
 
-/// Random numbers as people's movements have them.
+/// Random numbers with the distributions of human movements.
 struct GestureDice: Sendable {
     private var random: SplitMix64
 
@@ -12,19 +12,19 @@ struct GestureDice: Sendable {
 
     mutating func chance(_ share: Double) -> Bool { random.nextUnit() < share }
 
-    /// Of the standard normal distribution, by Box and Muller's way.
+    /// Standard normal number, by the Box-Muller transform.
     mutating func normal() -> Double {
         let radius = (-2 * 0.6931471805599453 * PortableMath.log2(1 - random.nextUnit())).squareRoot()
         return radius * PortableMath.cos(2 * Double.pi * random.nextUnit())
     }
 
-    /// Of the log-normal distribution with a median and a spread: the standard deviation of the logarithm.
+    /// Log-normal number with a median and a spread: the standard deviation of the logarithm.
     mutating func logNormal(median: Double, spread: Double) -> Double {
         median * PortableMath.exp(spread * normal())
     }
 
-    /// The spread of the log-normal distribution with a median and a 90th percentile, which lies 1.2816 standard
-    /// deviations above.
+    /// Spread of the log-normal distribution with a median and a 90th percentile, which is 1.2816 standard deviations
+    /// above.
     static func spread(median: Double, percentile90: Double) -> Double {
         PortableMath.log2(percentile90 / median) * 0.6931471805599453 / 1.2815515655446004
     }

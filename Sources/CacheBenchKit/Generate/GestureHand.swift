@@ -1,19 +1,19 @@
 import TileCache
 import TileScroll
 
-/// Makes the gestures of a person: one stroke or zoom after the other, with pauses between them, as timed events.
+/// Generates a person's gestures as timed events: strokes and zooms, with pauses between them.
 struct GestureHand: Sendable {
-    /// How often fingers and mice are looked at, in nanoseconds: the touch screens recorded say so every 8.4 ms.
+    /// Interval between events of fingers and mice, in nanoseconds; 8.4 ms on the recorded touch screens.
     static let eventInterval: Int64 = 8_000_000
-    /// The durations of mouse strokes spread by this: with it the speeds' 90th percentile is within a quarter of the
-    /// recorded one.
+    /// Spread of the durations of mouse strokes; it brings the speeds' 90th percentile within a quarter of the recorded
+    /// one.
     private static let strokeTimeSpread = 0.45
-    /// A stroke is seen to last some 10 to 15 ms longer than the hand moves: until the frame after it.
+    /// A stroke is visible some 10 to 15 ms longer than the hand moves: until the frame after it.
     private static let handShare = 0.93
-    /// The share of touch gestures that are pinches. The recordings have small ones only, some three a minute, which is
-    /// one in five gestures.
+    /// Fraction of touch gestures that are pinches. The recordings have only small ones, some three a minute, one in
+    /// five gestures.
     private static let pinchShare = 0.2
-    /// The share of touch strokes that are flings; the others wander without a pause. Chosen with the figures of
+    /// Fraction of touch strokes that are flings; the others wander without a pause. Chosen with the figures of
     /// ``wander`` and ``fling`` so that strokes and speeds of a session have the recorded medians and 90th percentiles.
     private static let flingShare = 0.25
 
@@ -21,7 +21,7 @@ struct GestureHand: Sendable {
     private let view: ScrollSize
     private let recorded: RecordedStatistics
     private var dice: GestureDice
-    /// Where the view goes, of length 1.
+    /// Direction of the view, of length 1.
     private var way: ScrollVector
     private var nextFinger = 0
 
@@ -34,12 +34,12 @@ struct GestureHand: Sendable {
         rotate(dice.next(from: 0, to: 2 * Double.pi))
     }
 
-    /// The events of the next stroke or zoom.
+    /// Events of the next stroke or zoom.
     ///
     /// - Parameters:
-    ///   - time: when the view has come to rest from the last one.
-    ///   - state: how it rests.
-    ///   - world: in world pixels.
+    ///   - time: Time at which the view came to rest.
+    ///   - state: State at rest.
+    ///   - world: In world pixels.
     mutating func next(from time: Int64, _ state: ScrollState, world: ScrollSize) -> [GestureEvent] {
         let start = time + pause()
         if dice.chance(zoomShare) { return zoom(at: start, state, world) }
@@ -49,8 +49,8 @@ struct GestureHand: Sendable {
 
     // MARK: When
 
-    /// Of all gestures, those that zoom: as many in a minute as recorded, beside the strokes that the moving share and
-    /// their mean duration leave room for.
+    /// Fraction of gestures that zoom: the recorded number per minute, given the strokes that the moving share and
+    /// their mean duration allow.
     private var zoomShare: Double {
         guard preset.zooming != .none else { return 0 }
         guard let zooms = recorded.zoomsPerMinute else { return Self.pinchShare }
@@ -63,8 +63,8 @@ struct GestureHand: Sendable {
         return 60 * recorded.movingShare / (recorded.strokeSeconds * PortableMath.exp(spread * spread / 2))
     }
 
-    /// Log-normal, around the mean that strokes and zooms leave of a minute. Between strokes on maps half of them were
-    /// recorded below 1.5 s and a tenth beyond 6 s; elsewhere they are more alike.
+    /// Log-normal, around the mean that strokes and zooms leave of a minute. Between strokes on maps half of the
+    /// recorded pauses were below 1.5 s and a tenth beyond 6 s; elsewhere they vary less.
     private mutating func pause() -> Int64 {
         let zooms = recorded.zoomsPerMinute ?? 0
         let mean =
@@ -80,7 +80,7 @@ struct GestureHand: Sendable {
 
     // MARK: Where to
 
-    /// As often back and on as recorded; away from the world's edges, where there is nothing to see.
+    /// Reverses and continues as often as recorded; turns away from the world's edges.
     private mutating func turn(_ state: ScrollState, _ world: ScrollSize) {
         let kind = dice.unit()
         let little = dice.next(from: -0.9, to: 0.9)
@@ -110,7 +110,7 @@ struct GestureHand: Sendable {
 
     // MARK: Strokes
 
-    /// A mouse moves softly and stops; what it let go of stays where it is.
+    /// A mouse moves smoothly and stops; the content stays in place.
     private mutating func mouseStroke(at start: Int64) -> [GestureEvent] {
         let length = dice.logNormal(
             median: recorded.strokePixels,
@@ -131,7 +131,7 @@ struct GestureHand: Sendable {
         dice.chance(Self.flingShare) ? fling(at: start) : wander(at: start)
     }
 
-    /// The finger speeds up and lets go; the view goes on by itself.
+    /// The finger accelerates and is lifted; the view moves on.
     private mutating func fling(at start: Int64) -> [GestureEvent] {
         let speed = dice.logNormal(median: 2900, spread: 0.5)
         let seconds = min(dice.next(from: 0.12, to: 0.32), 1.4 * min(view.width, view.height) / speed)
@@ -142,7 +142,7 @@ struct GestureHand: Sendable {
         return finger.events
     }
 
-    /// The finger goes this way and that for some seconds, with more way in one direction than back.
+    /// The finger wanders for some seconds, with more way in one direction than back.
     private mutating func wander(at start: Int64) -> [GestureEvent] {
         let (screen, total) = (min(view.width, view.height), dice.logNormal(median: 2.3, spread: 0.95))
         let length = min(dice.logNormal(median: 390, spread: 0.5), 0.7 * view.width)
@@ -150,7 +150,7 @@ struct GestureHand: Sendable {
         while seconds < total {
             let part = min(dice.logNormal(median: 0.35, spread: 0.4), total - seconds)
             let reach = min(dice.logNormal(median: 310, spread: 1.35) * part, screen)
-            // Anywhere; but back to where it began when it has come far.
+            // A random direction; towards the start once it is far away.
             let home = place.length > 0.35 * screen ? place * (-1 / place.length) : nil
             let angle = home == nil ? dice.next(from: 0, to: 2 * Double.pi) : 0.5 * dice.normal()
             let (cosine, sine) = (PortableMath.cos(angle), PortableMath.sin(angle))
@@ -165,7 +165,7 @@ struct GestureHand: Sendable {
         for part in parts {
             finger.move(seconds: part.seconds) { part.way * BallisticPath.share(of: $0) + drift * (part.seconds * $0) }
         }
-        // It rests before it is lifted, so that nothing is thrown.
+        // The finger rests before it is lifted, so that nothing is thrown.
         finger.lift(after: 0.064)
         return finger.events
     }
@@ -177,11 +177,11 @@ struct GestureHand: Sendable {
         let isIn = zoomsIn(state, world)
         switch preset.zooming {
         case .none: return []
-        // One octave a click, as the recorded maps have it.
+        // One octave a click, as in the recorded maps.
         case .wheel: return [GestureEvent(time: start, event: .magnify(by: isIn ? 2 : 0.5, about: place))]
         case .doubleTap: return [GestureEvent(time: start, event: .doubleTap(at: place))]
         case .pinch:
-            // Small ones as recorded; in the designs as large as it takes to see what zooming does.
+            // Small pinches as recorded; in the designs, large enough to show zooming.
             let size =
                 preset == .photoSession
                 ? dice.logNormal(median: 0.1, spread: 1.2) : dice.next(from: 0.3, to: 1.1)
@@ -190,7 +190,7 @@ struct GestureHand: Sendable {
         }
     }
 
-    /// In or out as it comes; never on beyond where there is nothing more to see.
+    /// In or out at random, within the bounds of the scale.
     private mutating func zoomsIn(_ state: ScrollState, _ world: ScrollSize) -> Bool {
         switch preset {
         case .pages, .photo:
@@ -205,7 +205,7 @@ struct GestureHand: Sendable {
     }
 
     private mutating func pinch(at start: Int64, about place: ScrollVector, by factor: Double) -> [GestureEvent] {
-        // Wide apart for zooms out, close together for zooms in.
+        // Fingers start far apart for zooms out, close together for zooms in.
         let near = 0.15 * min(view.width, view.height) / factor.squareRoot()
         let half = ScrollVector(x: near, y: near / 2)
         let seconds = dice.logNormal(median: 0.7, spread: 0.3)

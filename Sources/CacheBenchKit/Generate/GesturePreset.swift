@@ -1,7 +1,7 @@
 package import TileCache
 import TileScroll
 
-/// What a generated trace is of: one of the five designs of a scroll view, or a session of a person.
+/// Subject of a generated trace: one of the five scroll view designs, or a session of a person.
 package enum GesturePreset: String, Sendable, CaseIterable {
     /// An infinite zoom over tiles, by touch.
     case infinite
@@ -20,11 +20,11 @@ package enum GesturePreset: String, Sendable, CaseIterable {
     /// A slide under a microscope, dragged with a mouse and zoomed by the wheel.
     case slide
 
-    /// The recorded figures that its gestures follow.
+    /// Recorded figures that its gestures match.
     ///
-    /// In the designs it is the gestures that follow them; what becomes of a gesture is for the design to say: a plane
-    /// ends, a photo is in the middle, a row stops at each page. In the sessions there is room for all of it, and the
-    /// trace's own figures are those of the recordings.
+    /// In the designs only the gestures match them, since the design limits their effect: a plane ends, a photo is
+    /// centred, a row stops at each page. In the sessions there is room, and the trace's own figures match the
+    /// recordings.
     package var statistics: RecordedStatistics {
         switch self {
         case .map: .map
@@ -36,7 +36,7 @@ package enum GesturePreset: String, Sendable, CaseIterable {
     /// Whether it is one of the sessions.
     package var isSession: Bool { self == .map || self == .photoSession || self == .slide }
 
-    /// The size of the view in screen pixels unless another is given.
+    /// Default size of the view in screen pixels.
     package var viewport: PanTraceHeader.Size {
         switch self {
         case .infinite, .plane, .zoom, .photo, .pages: .init(width: 320, height: 460)
@@ -45,7 +45,7 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    /// The size of the world in world pixels unless another is given.
+    /// Default size of the world in world pixels.
     package var world: PanTraceHeader.Size {
         switch self {
         case .plane: .init(width: 16_000, height: 11_500)
@@ -56,7 +56,7 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    /// How zooms are made, if at all.
+    /// Kind of zoom gestures.
     enum Zooming: Sendable { case none, wheel, pinch, doubleTap }
 
     var zooming: Zooming {
@@ -68,17 +68,17 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether content goes on when it is let go.
+    /// Whether content moves on after its release.
     var isTouch: Bool { zooming != .wheel }
 
-    /// How far sessions zoom out: to where four views are as wide as the world, so that there is room for a stroke.
+    /// Minimum scale of sessions: four views are as wide as the world, so that there is room for a stroke.
     static func leastScale(world: ScrollSize, view: ScrollSize) -> Double {
         min(1, max(view.width / world.width, view.height / world.height) * 4)
     }
 
     /// The scroll view that the gestures move.
     ///
-    /// - Throws: `ScrollError` for sizes that it does not take.
+    /// - Throws: `ScrollError` for sizes that it does not support.
     func model(world: ScrollSize, view: ScrollSize) throws(ScrollError) -> any ScrollModel {
         switch self {
         case .infinite: return try InfiniteZoomScroll(world: world, view: view)

@@ -1,28 +1,28 @@
-/// What was measured of people's recorded movements: the figures that generated ones follow.
+/// Statistics of recorded human movements, which generated ones match.
 ///
-/// A stroke is motion between pauses of at least 150 ms whose ends lie at least 30 px apart; see ``PanTraceStatistics`` for
-/// the other definitions. The recordings themselves are not part of this package.
+/// A stroke is motion between pauses of at least 150 ms whose ends are at least 30 px apart; see ``PanTraceStatistics``
+/// for the other definitions. The recordings are not part of this package.
 package struct RecordedStatistics: Hashable, Sendable {
-    /// The median of the strokes' durations, in seconds.
+    /// Median duration of strokes, in seconds.
     package var strokeSeconds: Double
-    /// The median of the strokes' lengths from end to end, in screen pixels.
+    /// Median length of strokes from end to end, in screen pixels.
     package var strokePixels: Double
-    /// The 90th percentile of the strokes' lengths, in screen pixels.
+    /// 90th percentile of the length of strokes, in screen pixels.
     package var strokePixels90: Double
-    /// The median of the speeds while something moves, in screen pixels per second.
+    /// Median speed during movement, in screen pixels per second.
     package var speed: Double
-    /// The 90th percentile of the speeds while something moves, in screen pixels per second.
+    /// 90th percentile of the speed during movement, in screen pixels per second.
     package var speed90: Double
-    /// The share of the time in which something moves.
+    /// Fraction of the time with movement.
     package var movingShare: Double
-    /// The share of strokes that turn back: more than 120 degrees away from the one before.
+    /// Fraction of strokes that reverse: more than 120 degrees from the one before.
     package var reversedShare: Double
-    /// The share of strokes that go on in the direction of the one before, within 60 degrees.
+    /// Fraction of strokes that continue: within 60 degrees of the one before.
     package var sameShare: Double
-    /// Zooms in a minute; `nil` where the recordings say nothing of use about them.
+    /// Zooms per minute; `nil` if the recordings do not show it.
     package var zoomsPerMinute: Double?
 
-    /// Maps that are dragged with a mouse and zoomed with its wheel.
+    /// Maps dragged with a mouse and zoomed with its wheel.
     package static let map = RecordedStatistics(
         strokeSeconds: 0.40,
         strokePixels: 166,
@@ -35,7 +35,7 @@ package struct RecordedStatistics: Hashable, Sendable {
         zoomsPerMinute: 11.5
     )
 
-    /// Whatever is dragged with a mouse at work. Nothing was zoomed there; slides are zoomed as maps are.
+    /// Other content dragged with a mouse at work. It was not zoomed there; slides are zoomed as maps are.
     package static let mouse = RecordedStatistics(
         strokeSeconds: 0.40,
         strokePixels: 147,
@@ -48,7 +48,7 @@ package struct RecordedStatistics: Hashable, Sendable {
         zoomsPerMinute: 11.5
     )
 
-    /// Touch screens. Strokes include what the content goes on by itself, and fingers that wander without a pause.
+    /// Touch screens. Strokes include deceleration after the release, and fingers that wander without a pause.
     package static let touch = RecordedStatistics(
         strokeSeconds: 3.25,
         strokePixels: 486,

@@ -2,53 +2,53 @@ package import PanTraces
 package import TileCache
 import TileScroll
 
-/// A pan trace that nobody recorded: seeded gestures drive a scroll view, and what it shows is the trace.
+/// A generated pan trace: seeded gestures drive a scroll view, whose viewports are the samples.
 ///
 /// It is a stream: a day takes no more memory than a second. The same options give the same trace on every machine.
 package struct TraceGenerator: PanSampleStream {
-    /// What to generate.
+    /// Options of a trace.
     package struct Options: Hashable, Sendable {
-        /// Which design or session.
+        /// Design or session.
         package var preset: GesturePreset
-        /// How long, in nanoseconds, 1 s to 365 days; a minute unless given.
+        /// Duration in nanoseconds, 1 s to 365 days. Default: a minute.
         package var duration: Int64 = 60_000_000_000
-        /// Another seed is another person; 1 unless given.
+        /// Seed; each one is another person. Default: 1.
         package var seed: UInt64 = 1
-        /// The size of the view in screen pixels; the preset's unless given.
+        /// Size of the view in screen pixels. Default: the preset's.
         package var viewport: PanTraceHeader.Size?
-        /// The size of the world in world pixels; the preset's unless given.
+        /// Size of the world in world pixels. Default: the preset's.
         package var world: PanTraceHeader.Size?
-        /// How many samples a second there are while something moves; 60 unless given.
+        /// Samples per second during movement. Default: 60.
         package var rate = PanFrameRate.sixty
 
-        /// Makes options of a preset and defaults.
+        /// Creates options of a preset, otherwise with the defaults.
         package init(preset: GesturePreset) { self.preset = preset }
     }
 
-    /// The durations that there are, in nanoseconds: 1 s to a year.
+    /// Accepted durations in nanoseconds: 1 s to a year.
     package static let durations: ClosedRange<Int64> = 1_000_000_000...31_536_000_000_000_000
 
-    /// What the trace says about itself.
+    /// Header of the trace.
     package let header: PanTraceHeader
 
     private let options: Options
     private let world: ScrollSize
     private var model: any ScrollModel
     private var hand: GestureHand
-    /// The events of the gesture under way, the next one last.
+    /// Events of the current gesture, the next one last.
     private var events: [GestureEvent] = []
-    /// When the hand is free again.
+    /// Time at which the next gesture may start.
     private var handTime: Int64 = 0
     private var frame: Int64 = 0
     private var last: PanTraceSample?
-    /// The end of a rest, which is a sample of its own: else the next motion would seem to begin with the rest.
+    /// End of a rest, which is a separate sample: otherwise the next motion would seem to begin with the rest.
     private var restEnd: PanTraceSample?
     private var pending: PanTraceSample?
     private var isOver = false
 
-    /// Begins a trace.
+    /// Starts a trace.
     ///
-    /// - Throws: ``ReplayError`` for durations and sizes that cannot be.
+    /// - Throws: ``ReplayError`` for invalid durations and sizes.
     package init(_ options: Options) throws(ReplayError) {
         guard Self.durations.contains(options.duration) else {
             throw ReplayError("--duration takes 1s to 8760h, not \(options.duration) ns")
@@ -57,7 +57,7 @@ package struct TraceGenerator: PanSampleStream {
         var size = options.world ?? options.preset.world
         let view = ScrollSize(width: viewport.width, height: viewport.height)
         if options.preset == .pages {
-            // As many whole pages as fit; a page is as large as the view.
+            // As many whole pages as fit; a page has the size of the view.
             let width = (max(1, (size.width / view.width).rounded(.down)) * view.width).rounded(.up)
             size = .init(width: width, height: view.height.rounded(.up))
         }
@@ -79,8 +79,8 @@ package struct TraceGenerator: PanSampleStream {
         )
     }
 
-    /// The next sample, `nil` after the last one: the first is at 0, the last at the trace's duration or less than a
-    /// frame before it.
+    /// Returns the next sample; `nil` after the last one. The first is at 0, the last less than a frame before the
+    /// trace's duration.
     package mutating func nextSample() -> PanTraceSample? {
         if let sample = pending {
             pending = nil
@@ -109,7 +109,7 @@ package struct TraceGenerator: PanSampleStream {
         return sample
     }
 
-    /// Lets the hand do what it does until then, and looks.
+    /// Applies the gestures up to a time and reads the view.
     private mutating func sample(at time: Int64) -> PanTraceSample {
         while true {
             if events.isEmpty {

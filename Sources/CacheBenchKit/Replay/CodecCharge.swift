@@ -2,16 +2,16 @@ import DemoWorld
 import PanTraces
 import TileCache
 
-/// What the virtual clock charges for compressing and decompressing, by the word on the command line.
+/// Virtual time charged for compression and decompression.
 package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     /// Nothing: the reference.
     case none
-    /// What this machine's codec takes for tiles of the built-in world; measured anew for each program.
+    /// Speed of this machine's codec on tiles of the built-in world, measured once per program.
     case measured
     /// Decoded bytes a second that one core compresses and decompresses.
     case rates(compress: Double, decompress: Double)
 
-    /// Reads `none`, `measured`, `compress=900MB,decompress=2.5GB` (a second, decoded bytes); `nil` for anything else.
+    /// Parses `none`, `measured`, `compress=900MB,decompress=2.5GB` (decoded bytes a second); `nil` for other text.
     package init?(_ text: String) {
         switch text {
         case "none": self = .none
@@ -31,7 +31,7 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on a command line.
+    /// The charge in the form used on a command line.
     package var description: String {
         switch self {
         case .none: "none"
@@ -40,9 +40,9 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The charge with its rates known, so that a figure can be made again elsewhere.
+    /// The charge with known rates, so that figures can be reproduced elsewhere.
     ///
-    /// - Throws: ``ReplayError`` where the codec cannot be measured.
+    /// - Throws: ``ReplayError`` if the codec cannot be measured.
     package func resolved() throws(ReplayError) -> CodecCharge {
         guard self == .measured else { return self }
         do {
@@ -57,7 +57,7 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         return CodecCost(compressBytesPerSecond: compress, decompressBytesPerSecond: decompress)
     }
 
-    /// The best of some rounds, for whatever else runs only makes them slower; to 10 MB a second.
+    /// Best of several rounds, since other work only slows them down; rounded to 10 MB a second.
     private static func measure() throws -> CodecCharge {
         let side = 256
         let world = try DemoTileSource(

@@ -1,10 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Runs a body for each index from 0 on, on all cores; nothing new begins once one has failed.
+/// Runs a body for each index from 0 on, on all cores; starts nothing new after a failure.
 ///
-/// - Throws: of what went wrong, the error of the smallest index. Indices begin in order, so that one is the same on
-///   every run.
+/// - Throws: Error of the smallest failed index. Indices begin in order, so that it is the same on every run.
 func concurrently(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(index: Int, error: any Error)?>(nil)
     DispatchQueue.concurrentPerform(iterations: count) { index in

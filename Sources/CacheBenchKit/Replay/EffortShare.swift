@@ -1,7 +1,6 @@
 package import TileCache
 
-/// What effort means for a policy that knows nothing of it: from 0 to 0.5 the first part of its wishes, from none to all
-/// of them. From 0.5 on nothing is left out.
+/// Applies effort to a policy without one: keeps the first part of its wishes, from none at 0 to all at 0.5 and above.
 package struct EffortShare: PrefetchPolicy {
     private var base: any PrefetchPolicy
 

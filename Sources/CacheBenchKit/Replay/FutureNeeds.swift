@@ -1,38 +1,38 @@
 package import TileCache
 
-/// When each tile of a trace is needed: what a replay can know and a cache cannot.
+/// Times at which each tile of a trace is needed, known to a replay but not to a cache.
 package final class FutureNeeds: Sendable {
-    /// A stretch of frames that need a tile. Its first frame demands the tile.
+    /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {
-        /// The number of the tile.
+        /// Number of the tile.
         var tile: Int
-        /// The first and the last frame, in nanoseconds.
+        /// First and last frame, in nanoseconds.
         var start: Int64
         var end: Int64
-        /// The next need of the same tile, or -1.
+        /// Next need of the same tile, or -1.
         var next = -1
     }
 
-    /// A frame at which other tiles are needed than at the one before.
+    /// A frame whose needed tiles differ from the previous frame's.
     struct Change: Sendable {
         var time: Int64
-        /// How many tiles the frame before needed.
+        /// Number of tiles that the previous frame needed.
         var neededBefore: Int
-        /// The first need that begins then or later.
+        /// First need that begins then or later.
         var firstNeed: Int
     }
 
-    /// Every need, in the order of its beginning, then of the screen.
+    /// All needs, in the order of their beginning, then of the screen.
     let needs: [Need]
-    /// In the order of time.
+    /// All changes, by time.
     let changes: [Change]
     private let numbers: [TileCoordinate: Int]
     private let tiles: [TileCoordinate]
     private let needsOfTile: [[Int]]
 
-    /// Looks at every frame of a trace.
+    /// Reads every frame of a trace.
     ///
-    /// - Parameter next: gives the frames; called until it returns `nil`.
+    /// - Parameter next: Returns the frames; called until it returns `nil`.
     package init(
         pyramid: TilePyramid,
         selection: TileLevelSelection,
@@ -84,17 +84,17 @@ package final class FutureNeeds: Sendable {
         self.needsOfTile = needsOfTile
     }
 
-    /// How many tiles are ever needed; they are numbered from 0.
+    /// Number of tiles that are ever needed; they are numbered from 0.
     var tileCount: Int { tiles.count }
 
-    /// The number of a tile, `nil` where no frame needs it.
+    /// Number of a tile; `nil` if no frame needs it.
     func number(of tile: TileCoordinate) -> Int? { numbers[tile] }
 
     func tile(_ number: Int) -> TileCoordinate { tiles[number] }
 
-    /// The need of a tile that is under way at a moment or comes next; `nil` where there is none.
+    /// The present or next need of a tile; `nil` if there is none.
     ///
-    /// - Parameter now: a need whose last frame this is has passed.
+    /// - Parameter now: A need whose last frame this is has passed.
     func need(of number: Int, after now: Int64) -> Need? {
         let list = needsOfTile[number]
         var low = 0

@@ -1,10 +1,11 @@
 package import TileCache
 
-/// Neuroglancer's rule: the velocity is a normal distribution, and a tile is fetched ahead where the probability that it
-/// is needed within two seconds is at least 0.05, in each of the four directions on its own.
+/// Neuroglancer's rule: prefetches by a normal distribution of the velocity.
 ///
-/// Constants are Neuroglancer's (`src/util/velocity_estimation.ts`, `src/sliceview/backend.ts`): half-life 50 ms for the
-/// velocity, 1000 ms for its mean and variance, at most 32 tiles in a direction, none above 0.1 pixels a millisecond.
+/// A tile is prefetched if the probability that it is needed within two seconds is at least 0.05, in each of the four
+/// directions by itself. Constants are Neuroglancer's (`src/util/velocity_estimation.ts`, `src/sliceview/backend.ts`):
+/// half-life 50 ms for the velocity, 1000 ms for its mean and variance, at most 32 tiles in a direction, none above 0.1
+/// pixels a millisecond.
 package struct GaussianPolicy: PrefetchPolicy {
     static let velocityHalfLife = 50.0
     static let momentsHalfLife = 1000.0
@@ -13,7 +14,7 @@ package struct GaussianPolicy: PrefetchPolicy {
     static let maximumTiles = 32
     static let maximumSpeed = 0.1
 
-    /// One axis: the velocity in world pixels a millisecond, its mean and its variance.
+    /// One axis: velocity in world pixels a millisecond, its mean and its variance.
     private struct Axis {
         var velocity = 0.0
         var mean = 0.0
@@ -82,7 +83,7 @@ package struct GaussianPolicy: PrefetchPolicy {
             .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }.map(\.element)
     }
 
-    /// Calls `body` with the middle of each row of tiles outwards from both edges, and how likely it is to be needed.
+    /// Calls `body` with the middle of each row of tiles outwards from both edges, and its probability of need.
     private func walk(
         _ axis: Axis,
         from low: Double,
@@ -106,8 +107,8 @@ package struct GaussianPolicy: PrefetchPolicy {
         }
     }
 
-    /// The probability that a standard normal number is larger than `z`: Zelen and Severo's approximation (Abramowitz
-    /// and Stegun 26.2.17), good to 7.5e-8, by portable arithmetic.
+    /// Probability that a standard normal number exceeds `z`: Zelen and Severo's approximation (Abramowitz and Stegun
+    /// 26.2.17), within 7.5e-8, by portable arithmetic.
     static func upperTail(_ z: Double) -> Double {
         let t = 1 / (1 + 0.2316419 * abs(z))
         let series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))

@@ -1,22 +1,22 @@
 import PanTraces
 import TileCache
 
-/// How the time that loads take is found, beside `ReplayOptions.loadLatency`.
+/// Model of load times, beside `ReplayOptions.loadLatency`.
 package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
-    /// Each takes the latency.
+    /// Each load takes the latency.
     case constant
-    /// A log-normal distribution with the latency as its median: a number for each tile, from the seed and the tile,
-    /// whatever was loaded before. `sigma` is the standard deviation of the natural logarithm, larger than 0 to 3.
+    /// Log-normal with the latency as its median: a time for each tile, from the seed and the tile alone. `sigma` is
+    /// the standard deviation of the natural logarithm, larger than 0 to 3.
     case longTail(sigma: Double)
-    /// The latency passes, then the decoded bytes come over a link that all loads share; bytes a second.
+    /// After the latency, the decoded bytes arrive over a link that all loads share; bytes a second.
     case bandwidth(Double)
-    /// Recorded for each tile in a file of lines `level,column,row,milliseconds`; the others take the latency.
+    /// Recorded for each tile in a file of lines `level,column,row,milliseconds`; other tiles take the latency.
     case file(String)
 
-    /// With 1, one load in twenty takes more than five times the median, one in a hundred more than ten times.
+    /// Default sigma: one load in twenty takes more than five times the median, one in a hundred more than ten times.
     package static let usualSigma = 1.0
 
-    /// Reads `constant`, `longtail`, `longtail:0.5`, `bandwidth:10MB`, `file:PATH`; `nil` for anything else.
+    /// Parses `constant`, `longtail`, `longtail:0.5`, `bandwidth:10MB`, `file:PATH`; `nil` for other text.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count > 1 ? parts[1] : nil) {
@@ -35,7 +35,7 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on a command line.
+    /// The model in the form used on a command line.
     package var description: String {
         switch self {
         case .constant: "constant"
@@ -46,16 +46,16 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Load times with everything read that there is to read.
+/// Load times with their file read.
 struct LoadClock: Sendable {
-    /// Nanoseconds: of all loads, of the middle one, or of those that nothing is known of.
+    /// Nanoseconds: of all loads, of the median one, or of tiles without a recorded time.
     let latency: Int64
-    /// Bytes a second that all loads share once their latency is over.
+    /// Bytes a second that all loads share after their latency.
     let bandwidth: Double?
-    /// Nanoseconds by tile where they differ, `nil` where they do not.
+    /// Nanoseconds by tile; `nil` if all are equal.
     let timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
 
-    /// - Throws: ``ReplayError`` where the file of times cannot be read or is wrong.
+    /// - Throws: ``ReplayError`` if the file of times cannot be read or is invalid.
     init(_ options: ReplayOptions) throws(ReplayError) {
         let latency = options.loadLatency ?? 0
         self.latency = latency
@@ -80,17 +80,17 @@ struct LoadClock: Sendable {
     /// Nanoseconds from the start of a tile's load to its end, or to its first byte.
     func time(of tile: TileCoordinate) -> Int64 { timeOfTile?(tile) ?? latency }
 
-    /// The longest tail that is believed: nothing takes more than a thousand times the median.
+    /// Bound of the tail: no load takes more than a thousand times the median.
     static let longest = 1000.0
 
-    /// A normal deviate by Box and Muller of two numbers hashed from seed and tile, raised to a log-normal time.
+    /// Log-normal time of a normal deviate (Box-Muller) of two numbers hashed from seed and tile.
     private static func longTail(_ tile: TileCoordinate, seed: UInt64, median: Int64, sigma: Double) -> Int64 {
         var hash = SplitMix64.mixed(seed &+ 0x9E37_79B9_7F4A_7C15)
         for part in [tile.level, tile.column, tile.row] {
             hash = SplitMix64.mixed(hash ^ UInt64(bitPattern: Int64(part)) &* 0xD6E8_FEB8_6659_FD93)
         }
         var random = SplitMix64(seed: hash)
-        // Never 0, whose logarithm is not to be had.
+        // Never 0, which has no logarithm.
         let first = 1 - random.nextUnit()
         let radius = (-2 * 0.6931471805599453 * PortableMath.log2(first)).squareRoot()
         let normal = radius * PortableMath.cos(2 * Double.pi * random.nextUnit())
@@ -100,13 +100,13 @@ struct LoadClock: Sendable {
     }
 }
 
-/// A file of load times: a line `level,column,row,milliseconds` for each tile. Lines that begin with `#`, and the line of
-/// these column names at the top, say nothing.
+/// A file of load times: a line `level,column,row,milliseconds` for each tile. Ignores lines that begin with `#`, and a
+/// first line of these column names.
 enum RecordedLoadTimes {
-    /// An hour: who waits longer has written the wrong unit.
+    /// An hour: a longer time probably has the wrong unit.
     static let longestMilliseconds = 3_600_000.0
 
-    /// The times in nanoseconds.
+    /// Reads the times in nanoseconds.
     static func read(_ path: String) throws(ReplayError) -> [TileCoordinate: Int64] {
         do {
             return try read(LineReader(path: path))

@@ -1,25 +1,27 @@
 package import TileCache
 
-/// The perfect future: loads what is needed next, gives up what is needed last, and loads nothing that is needed later
-/// than what it would push out.
+/// Prefetch and eviction with the future known, as a bound for hits.
 ///
-/// It is after hits. A load that cannot end before its demand makes no hit, so it gives way to loads that can
-/// (`OracleSchedule`). Needed tiles that are missing have had their demand: they are loaded first wherever that makes
-/// no later demand late, and wait otherwise. With workers enough this is the reference order, missing tiles row by row
-/// before everything else; where loads cannot keep up it is not, because the reference order is not the best one there.
+/// Loads the tile needed next, evicts the tile needed last, and loads none that is needed later than the one it would
+/// evict.
 ///
-/// Greedy in what it gives up, and so no proof of an optimum where room and workers are both short.
+/// A load that cannot end before its demand makes no hit, so that it yields to loads that can (`OracleSchedule`).
+/// Missing needed tiles have had their demand: they are loaded first if that makes no later demand late, and wait
+/// otherwise. With enough workers this is the reference order, missing tiles row by row before everything else; with
+/// too few it is not, because the reference order is then not the best.
+///
+/// Evictions are greedy, so that it is no proof of an optimum if room and workers are both short.
 package struct OraclePolicy: PrefetchPolicy {
-    /// What the oracle knows of the cache besides the future.
+    /// Properties of the cache known to the oracle.
     package struct Knowledge: Sendable {
-        /// How many workers may load ahead of need.
+        /// Number of workers that may prefetch.
         package var workers: Int
-        /// How many tiles the cache can hold in all, compressed ones included.
+        /// Number of tiles that fit the cache, including compressed ones.
         package var capacityTiles: Int
-        /// How long the load of a tile takes, in nanoseconds; `nil` where all take equally long.
+        /// Duration of a tile's load, in nanoseconds; `nil` if all are equal.
         package var loadTime: (@Sendable (TileCoordinate) -> Int64)?
 
-        /// Says what is known.
+        /// Creates the knowledge.
         package init(workers: Int, capacityTiles: Int, loadTime: (@Sendable (TileCoordinate) -> Int64)? = nil) {
             self.workers = max(workers, 1)
             self.capacityTiles = max(capacityTiles, 1)
@@ -27,9 +29,9 @@ package struct OraclePolicy: PrefetchPolicy {
         }
     }
 
-    /// Wishes of one plan; more hardly start before the next one.
+    /// Maximum number of wishes of one plan; more rarely start before the next one.
     static let maximumWishes = 256
-    /// Demands looked at for each tile that the cache can hold; beyond, no load would begin now.
+    /// Demands examined for each tile that fits the cache; no load of a later one would begin now.
     static let lookAhead = 8
 
     private let future: FutureNeeds
@@ -39,18 +41,18 @@ package struct OraclePolicy: PrefetchPolicy {
 
     private var change = 0
     private var cached: (change: Int, pool: Int, wishes: Wishes)?
-    /// By tile: the plan that found it resident or on its way, the one that counted it, the one that wants it.
+    /// By tile: the plan that found it resident or in flight, the one that counted it, the one that wants it.
     private var present: [Int]
     private var counted: [Int]
     private var wanted: [Int]
     private var number = 0
 
-    /// Makes an oracle.
+    /// Creates an oracle.
     ///
     /// - Parameters:
-    ///   - future: of the trace that will be replayed.
-    ///   - knowledge: of the cache that replays it.
-    ///   - base: where prefetches come from; `nil` for the oracle's own, else only eviction knows the future (Belady).
+    ///   - future: Future of the trace to replay.
+    ///   - knowledge: Properties of the cache that replays it.
+    ///   - base: Prefetch policy; `nil` for the oracle's own. With another, only eviction uses the future (Belady).
     package init(future: FutureNeeds, knowledge: Knowledge, base: (any PrefetchPolicy)? = nil) {
         self.future = future
         self.knowledge = knowledge
@@ -68,7 +70,7 @@ package struct OraclePolicy: PrefetchPolicy {
 
     package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         while change < future.changes.count, future.changes[change].time <= context.now { change += 1 }
-        // Nothing has become needed, landed or left: what was best is best.
+        // Nothing has become needed, was loaded or was evicted: the last plan is still best.
         if let cached, let pool = context.changes, cached.change == change, cached.pool == pool {
             wishes = cached.wishes
             return
@@ -83,13 +85,13 @@ package struct OraclePolicy: PrefetchPolicy {
         if let pool = context.changes { cached = (change, pool, wishes) }
     }
 
-    /// A needed tile that is missing, and the last frame that needs it.
+    /// A missing needed tile, and the last frame that needs it.
     private struct Gap {
         var tile: TileCoordinate
         var end: Int64
     }
 
-    /// Takes the missing needed tiles on, row by row; those that have left by the next frame are left out.
+    /// Collects the missing needed tiles, row by row, without those that have left by the next frame.
     private func leaveGaps(in wishes: inout Wishes, target: PlanTarget, context: PlanContext) -> [Gap] {
         var gaps: [Gap] = []
         for tile in target.neededTiles {
@@ -103,17 +105,17 @@ package struct OraclePolicy: PrefetchPolicy {
         return gaps
     }
 
-    /// What the cache has, as far as loads depend on it.
+    /// State of the cache that loads depend on.
     private struct Holdings {
-        /// When each worker that may load ahead of need is free.
+        /// Time at which each prefetching worker is free.
         var workers: [Int64] = []
-        /// Tiles that can be loaded before anything goes that is needed again.
+        /// Tiles that can be loaded before any is evicted that is needed again.
         var room = 0
-        /// When resident tiles that nothing needs now are needed again.
+        /// Times at which resident tiles without a present need are needed again.
         var victims: [Int64] = []
     }
 
-    /// Says what keeping each resident tile is worth; those never needed again are not mentioned and go first.
+    /// Sets the worth of each resident tile; those never needed again have none and are evicted first.
     private mutating func valueResidents(
         in wishes: inout Wishes,
         target: PlanTarget,
@@ -135,7 +137,7 @@ package struct OraclePolicy: PrefetchPolicy {
             lively += 1
             guard let tileNumber = future.number(of: flight.tile) else { continue }
             present[tileNumber] = number
-            // It may land, and be looked at as a victim, before there is another plan.
+            // It may be loaded, and be a candidate for eviction, before the next plan.
             if let need = future.need(of: tileNumber, after: context.now) {
                 wishes.value(flight.tile, layer: target.layer, value: Self.value(max(need.start - context.now, 0)))
             }
@@ -147,7 +149,7 @@ package struct OraclePolicy: PrefetchPolicy {
         return holdings
     }
 
-    /// The loads that can be in time for their demands.
+    /// Schedules the loads that can be in time for their demands.
     private mutating func makeSchedule(
         _ holdings: Holdings,
         target: PlanTarget,
@@ -158,7 +160,7 @@ package struct OraclePolicy: PrefetchPolicy {
             duration: context.loadLatency,
             isUniform: knowledge.loadTime == nil
         )
-        // What is needed sooner than this many tiles is what the cache would best hold; nothing else begins now.
+        // The cache should hold the tiles needed sooner than this many others; no other load begins now.
         let limit = knowledge.capacityTiles + knowledge.workers
         var held = target.neededTiles.count
         var index = change < future.changes.count ? future.changes[change].firstNeed : future.needs.count
@@ -189,8 +191,7 @@ package struct OraclePolicy: PrefetchPolicy {
         return schedule
     }
 
-    /// Wishes for the loads in the order in which they have to start, missing needed tiles among them as early as no
-    /// later demand suffers.
+    /// Appends the loads in the order of their starts, with missing needed tiles as early as no later demand is late.
     private func appendLoads(
         _ schedule: OracleSchedule,
         _ holdings: Holdings,
@@ -216,7 +217,7 @@ package struct OraclePolicy: PrefetchPolicy {
                 }
                 let loadsBefore = index + early
                 if loadsBefore >= holdings.room {
-                    // Something goes that is needed again: it must be possible to have it back in time.
+                    // A tile that is needed again is evicted: it must be possible to reload it in time.
                     let victim = loadsBefore - max(holdings.room, 0)
                     guard victim < victims.count else { continue }
                     let back = jobs.firstIndex { $0.job.deadline > victims[victim] } ?? jobs.count
@@ -237,7 +238,7 @@ package struct OraclePolicy: PrefetchPolicy {
         }
     }
 
-    /// Whether one more tile on screen, from now until it leaves, would take the room of one that is demanded meanwhile.
+    /// Whether one more tile on screen until its end would take the room of one that is demanded meanwhile.
     private func isCrowded(until end: Int64, latency: Int64) -> Bool {
         var index = change
         while index < future.changes.count {
@@ -245,13 +246,13 @@ package struct OraclePolicy: PrefetchPolicy {
             var last = here.firstNeed
             while last < future.needs.count, future.needs[last].start - latency <= here.time { last += 1 }
             if here.neededBefore + last - here.firstNeed > knowledge.capacityTiles { return true }
-            // The frame that no longer needs it included: what that one demands had to find room before.
+            // Including the first frame that no longer needs it: its demands had to find room before.
             if here.time > end { break }
             index += 1
         }
         return false
     }
 
-    /// The sooner the more: at most 1, so that a prefetch of another policy, worth 2, may give any unneeded tile up.
+    /// Decreases with the wait; at most 1, so that a prefetch of another policy, worth 2, may evict any unneeded tile.
     private static func value(_ wait: Int64) -> Float { 1 / (1 + Float(wait) / 1e6) }
 }

@@ -1,21 +1,21 @@
-/// Which loads can be in time for their demands, and in which order they have to start.
+/// Schedules the loads that can be in time for their demands.
 ///
-/// Loads are taken in the order of their deadlines, each at the earliest moment at which a worker is free: if any order
-/// makes all of them, this one does. Where one would be late, one is left out, for the rest is late otherwise. Loads that
-/// take equally long free a worker for equally long, so which one it is does not change how many are in time; left out is
-/// the one that is demanded again last, because what is soon demanded again needs its load all the same.
+/// Loads are taken in the order of their deadlines, each at the earliest time at which a worker is free: if any order
+/// makes all of them, this one does. If one would be late, one is left out, since otherwise the rest is late. With
+/// equal durations the choice does not change how many are in time; the load left out is the one demanded again last,
+/// because a tile that is soon demanded again needs its load anyway.
 struct OracleSchedule {
     /// A load that would make a demand a hit.
     struct Job: Sendable {
-        /// The need that the demand begins.
+        /// The need that begins with the demand.
         var need: Int
-        /// When the load has to have ended, in nanoseconds.
+        /// Time by which the load must have ended, in nanoseconds.
         var deadline: Int64
-        /// How long it takes.
+        /// Duration of the load.
         var duration: Int64
-        /// When the tile is demanded again after that; `Int64.max` for never.
+        /// Time of the next demand of the tile after that; `Int64.max` for never.
         var again: Int64
-        /// How long the tile stays needed.
+        /// Duration of the need.
         var stay: Int64
     }
 
@@ -29,19 +29,19 @@ struct OracleSchedule {
     private let isUniform: Bool
     private let duration: Int64
     private var accepted: [Accepted] = []
-    /// Numbers in `accepted`; the first to be left out on top. Dropped ones go when they are met.
+    /// Indices of `accepted`; the first to be left out on top. Dropped ones are removed when they are met.
     private var heap: [Int] = []
-    /// When each worker is free after the accepted jobs, the earliest first; kept where durations differ.
+    /// Times at which the workers are free after the accepted jobs, the earliest first; maintained if durations differ.
     private var busy: [Int64]
-    /// Accepted and not dropped.
+    /// Number of accepted jobs that were not dropped.
     private(set) var count = 0
 
-    /// Begins an empty schedule.
+    /// Creates an empty schedule.
     ///
     /// - Parameters:
-    ///   - workers: when each worker is free, in any order; at least one.
-    ///   - duration: of every load, or on average where they differ.
-    ///   - isUniform: whether every load takes just that long.
+    ///   - workers: Times at which the workers are free, in any order; at least one.
+    ///   - duration: Duration of every load, or the mean.
+    ///   - isUniform: Whether all durations are equal.
     init(workers: [Int64], duration: Int64, isUniform: Bool) {
         self.workers = workers.sorted()
         self.duration = max(duration, 0)
@@ -49,7 +49,7 @@ struct OracleSchedule {
         busy = self.workers
     }
 
-    /// Takes a job whose deadline no earlier one's exceeds. What had to be left out: nothing, the job, or another.
+    /// Adds a job whose deadline no earlier one's exceeds. Returns the job left out, if any.
     mutating func add(_ job: Job) -> Job? {
         let start = isUniform ? slot(count) : busy[0]
         let finish = Self.sum(start, job.duration)
@@ -61,22 +61,22 @@ struct OracleSchedule {
         return isUniform ? replace(top, by: job) : replaceTimed(top, by: job)
     }
 
-    /// When the load would start that has so many before it.
+    /// Start of a load with this many before it.
     func slot(_ number: Int) -> Int64 {
-        // Workers take turns, for none is busy for longer than one load takes; where loads differ it is a guess.
+        // Workers take turns, since none is busy for longer than one load; an estimate if durations differ.
         let round = Int64(number / workers.count)
         let (span, overflow) = round.multipliedReportingOverflow(by: duration)
         if overflow { return .max }
         return Self.sum(workers[number % workers.count], span)
     }
 
-    /// A moment after another, neither before 0; what lies beyond 292 years is the end of time, and in time for nothing.
+    /// Adds a span to a time, neither below 0; saturates at 292 years, which is in time for nothing.
     private static func sum(_ moment: Int64, _ span: Int64) -> Int64 {
         let (sum, overflow) = moment.addingReportingOverflow(span)
         return overflow ? .max : sum
     }
 
-    /// The accepted jobs in the order of their deadlines, with when they end.
+    /// Accepted jobs in the order of their deadlines, with their ends.
     var jobs: [(job: Job, finish: Int64)] {
         var number = 0
         return accepted.compactMap { entry in
@@ -86,9 +86,9 @@ struct OracleSchedule {
         }
     }
 
-    /// Before each job, and after the last, how many other loads may go ahead without making any job from there on late.
+    /// Number of other loads that may go before each job, and after the last, without making a later one late.
     ///
-    /// - Parameter maximum: more are not asked for.
+    /// - Parameter maximum: Upper bound of the result.
     func shifts(upTo maximum: Int) -> [Int] {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
@@ -109,7 +109,7 @@ struct OracleSchedule {
             let start = slot(number + others)
             return start <= job.job.deadline - job.job.duration
         }
-        // Each round of other loads holds the rest up for about one load.
+        // Each round of other loads delays the rest by about one load.
         let rounds = Int64((others + workers.count - 1) / workers.count)
         let (delay, overflow) = rounds.multipliedReportingOverflow(by: duration)
         return !overflow && Self.sum(job.finish, delay) <= job.job.deadline
@@ -122,7 +122,7 @@ struct OracleSchedule {
         if !isUniform { occupy(until: finish) }
     }
 
-    /// The slots are the same ones, and every job after the one that is left out starts one earlier.
+    /// The slots stay the same, and every job after the one left out starts one slot earlier.
     private mutating func replace(_ number: Int, by job: Job) -> Job {
         accepted[number].isDropped = true
         heap.removeFirstOfHeap(by: order)
@@ -131,7 +131,8 @@ struct OracleSchedule {
         return accepted[number].job
     }
 
-    /// Without a long load several short ones may be in time; tried, because workers that take turns are no simple sum.
+    /// Without a long load several short ones may be in time; tried out, since workers that take turns do not sum
+    /// simply.
     private mutating func replaceTimed(_ number: Int, by job: Job) -> Job {
         guard accepted[number].job.duration > job.duration else { return job }
         var trial = OracleSchedule(workers: workers, duration: duration, isUniform: false)
@@ -166,7 +167,7 @@ struct OracleSchedule {
 }
 
 extension [Int] {
-    /// Adds a number to a binary heap whose first goes before all others.
+    /// Inserts a number into a binary heap.
     fileprivate mutating func insertInHeap(_ number: Int, by goesFirst: (Int, Int) -> Bool) {
         append(number)
         var child = count - 1
@@ -176,7 +177,7 @@ extension [Int] {
         }
     }
 
-    /// Takes the first number off a binary heap.
+    /// Removes the first number of a binary heap.
     fileprivate mutating func removeFirstOfHeap(by goesFirst: (Int, Int) -> Bool) {
         swapAt(0, count - 1)
         removeLast()

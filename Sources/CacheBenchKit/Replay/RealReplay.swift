@@ -2,13 +2,14 @@ import Foundation
 import PanTraces
 import TileCache
 
-/// The real service on Dispatch workers, in real time or faster: the same decisions, real pixels, real waits.
+/// Replays through the real service on Dispatch workers, in real time or faster: the same decisions with real pixels
+/// and real waits.
 ///
-/// The cache's clock is the trace's: at `speed` 10 a load of 40 ms really takes 4 ms, and the cache sees 40.
+/// The cache's clock is the trace's: at `speed` 10 a load of 40 ms takes 4 ms, and the cache measures 40.
 struct RealReplay {
     let options: ReplayOptions
     let loads: LoadClock
-    /// Where tiles come from if not from the built-in world.
+    /// Source of the tiles, if it is not the built-in world.
     var source: ReplaySource?
     var hooks = ReplayHooks()
 
@@ -107,7 +108,7 @@ struct RealReplay {
         let figures = cache.statistics
         tally.pan = figures.pan
         tally.zoom = figures.zoom
-        // The frame's own budget decompresses most of the others; how many is not counted.
+        // The frame's own budget decompresses most of the others; their number is not counted.
         tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
             cache.counters,
@@ -135,17 +136,17 @@ final class ReplayClockTime: @unchecked Sendable {
 
     var now: Int64 { Int64(Double(MonotonicTime.now.nanoseconds - origin) * speed) }
 
-    /// Waits until a moment of trace time; not at all where it has passed.
+    /// Sleeps until a trace time; returns at once if it has passed.
     func sleep(until time: Int64) { sleep(for: time - now) }
 
-    /// Waits for a span of trace time.
+    /// Sleeps for a span of trace time.
     func sleep(for span: Int64) {
         guard span > 0 else { return }
         var rest = timespec()
         let nanoseconds = Int(Double(span) / speed)
         rest.tv_sec = nanoseconds / 1_000_000_000
         rest.tv_nsec = nanoseconds % 1_000_000_000
-        // Interrupted by a signal, it goes on with what is left.
+        // Continues with the rest if a signal interrupts it.
         var left = timespec()
         while nanosleep(&rest, &left) != 0 { rest = left }
     }

@@ -1,25 +1,25 @@
 import PanTraces
 import Synchronization
 
-/// The reports of some traces, each for itself and pooled.
+/// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
-    /// The version of these fields. 1 was a report without `traces` and `total` if there was one trace.
+    /// Version of these fields. Version 1 was a report without `traces` and `total` if there was one trace.
     package var schema = 2
     /// One report for each trace, in the order given.
     package var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
     package var total: ReplayReport
-    /// Traces pooled by the folder that they lie in, in the order of their first trace.
+    /// Traces pooled by their folder, in the order of their first trace.
     package var sources: [ReplayReport]
-    /// What pictures are drawn of, one for each trace where ``ReplayHooks/keepsSeries`` asks for it; else empty. No part
-    /// of the JSON report.
+    /// Data of pictures, one for each trace if ``ReplayHooks/keepsSeries`` is set; otherwise empty. Not part of the
+    /// JSON report.
     package var series: [ReplaySeries] = []
-    /// Whether it was told to stop before the end.
+    /// Whether it was stopped early.
     package var wasStopped = false
 
     private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
 
-    /// Writes the reports, each trace's with its name.
+    /// Encodes the reports, each trace's with its name.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(schema, forKey: .schema)
@@ -41,9 +41,9 @@ package struct ReplayResult: Encodable, Sendable, Hashable {
     }
 }
 
-/// What went wrong with one of several traces.
+/// Error of one of several traces.
 package struct TraceFailure: Error {
-    /// Which of the inputs it was, from 0 on.
+    /// Index of the input.
     package var index: Int
     /// ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     package var error: any Error
@@ -51,22 +51,22 @@ package struct TraceFailure: Error {
 
 /// Replays traces through the cache.
 package struct Replay: Sendable {
-    /// Everything that a replay can be told.
+    /// Options of the replay.
     package let options: ReplayOptions
     private let loads: LoadClock
     private let source: ReplaySource?
 
-    /// Makes a replay.
+    /// Creates a replay.
     ///
     /// - Parameters:
-    ///   - options: everything that a replay can be told.
-    ///   - source: what tiles come from under the real clock; the built-in world unless given.
-    /// - Throws: ``ReplayError`` where options contradict each other, or a file of load times is wrong.
+    ///   - options: Options of the replay.
+    ///   - source: Source of tiles under the real clock. Default: `nil`, the built-in world.
+    /// - Throws: ``ReplayError`` if options contradict each other, or a file of load times is invalid.
     package init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
         try self.init(options, loads: LoadClock(options), source: source)
     }
 
-    /// Makes a replay with load times that have been read already.
+    /// Creates a replay with load times that were read already.
     init(_ options: ReplayOptions, loads: LoadClock, source: ReplaySource? = nil) throws(ReplayError) {
         guard (1...255).contains(options.workers) else {
             throw ReplayError("--workers takes 1 to 255, not \(options.workers)")
@@ -121,10 +121,10 @@ package struct Replay: Sendable {
     /// Replays traces: on all cores under the virtual clock, one after the other under the real one.
     ///
     /// - Parameters:
-    ///   - inputs: each opened when its turn comes.
-    ///   - hooks: ask whether to stop, and what to keep for pictures.
-    ///   - progress: called at the end of each trace with its report, whatever the order and the thread.
-    /// - Throws: ``TraceFailure`` for the first trace that cannot be replayed; ``ReplayError`` where the codec cannot be
+    ///   - inputs: Called to open each trace when its turn comes.
+    ///   - hooks: Checked for stopping, and for data to keep for pictures.
+    ///   - progress: Called at the end of each trace with its report, in any order and on any thread.
+    /// - Throws: ``TraceFailure`` for the first trace that cannot be replayed; ``ReplayError`` if the codec cannot be
     ///   measured.
     package func run(
         _ inputs: [@Sendable () throws -> ReplayInput],
@@ -159,13 +159,13 @@ package struct Replay: Sendable {
         return try replay.pooled([replay.finish(input, hooks)], of: 1)
     }
 
-    /// A trace that has been replayed.
+    /// A replayed trace.
     private struct Finished: Sendable {
         var outcome: ReplayOutcome
         var report: ReplayReport
     }
 
-    /// The codec is measured once for all traces, and the report says with which figures.
+    /// Measures the codec once for all traces; the report contains its rates.
     private func withMeasuredCost() throws -> Replay {
         guard options.cost == .measured else { return self }
         var options = options
@@ -188,7 +188,7 @@ package struct Replay: Sendable {
         )
     }
 
-    /// The reports of traces, and the sums over all and over each source.
+    /// Reports of traces, with the sums over all and over each source.
     private func pooled(_ finished: [Finished], of count: Int) -> ReplayResult {
         var sources: [(source: String, traces: Int, tally: ReplayTally)] = []
         var total = ReplayTally()
@@ -201,7 +201,7 @@ package struct Replay: Sendable {
                 sources.append((outcome.trace.source, 1, outcome.tally))
             }
         }
-        // One trace's options are those of the total too, the trace's viewport and world included.
+        // The options of a single trace, its viewport and world included, are those of the total too.
         let configuration =
             finished.count == 1
             ? finished[0].report.configuration

@@ -1,14 +1,14 @@
-/// What looks over a replay's shoulder: none of it changes a figure.
+/// Observers of a replay, which change no figure.
 package struct ReplayHooks: Sendable {
-    /// Asked at each frame; a replay that is told to stop reports what it has.
+    /// Called at each frame; a stopped replay reports its results so far.
     package var shouldStop: @Sendable () -> Bool
-    /// Called now and then with the name of the trace, how much of it is done (0 to 1, `nil` where that is not known)
-    /// and its seconds so far.
+    /// Called now and then with the name of the trace, the part that is done (0 to 1, `nil` if it is not known) and its
+    /// seconds so far.
     package var progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)?
-    /// Whether what pictures are drawn of is kept; see ``ReplayResult/series``.
+    /// Whether data for pictures is kept; see ``ReplayResult/series``.
     package var keepsSeries: Bool
 
-    /// Makes hooks that do nothing unless given.
+    /// Creates hooks. Default: no effect.
     package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },

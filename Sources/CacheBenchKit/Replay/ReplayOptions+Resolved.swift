@@ -9,7 +9,7 @@ extension ReplayOptions {
         return bytes
     }
 
-    /// The limit in bytes, and whether tables come on top.
+    /// The limit in bytes, and whether tables are added to it.
     func byteLimit(
         in scene: PanTraceScene,
         tileBytes: Int
@@ -26,8 +26,8 @@ extension ReplayOptions {
         return limit
     }
 
-    /// The cache's settings under either clock: the library's own defaults, but for what the options say and for two that
-    /// the reference replay needs otherwise.
+    /// Cache settings under either clock: the library's defaults, except for the options and two that the reference
+    /// replay needs otherwise.
     func cacheConfiguration(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> TileCache.Configuration {
         var configuration = TileCache.Configuration(
             byteLimit: .bytes(limit.bytes),
@@ -39,14 +39,14 @@ extension ReplayOptions {
         configuration.effort = effort
         if let loadLatency { configuration.expectedLoadLatency = .nanoseconds(loadLatency) }
         configuration.usesValues = eviction != .lru
-        // A limit in tiles is one of tiles alone.
+        // A limit in tiles is of tiles alone.
         configuration.grantsBookkeeping = limit.grantsBookkeeping
         // With coarser tiles a smaller limit would have fewer demands: figures of limits could not be compared.
         configuration.fitsLevelToBudget = false
         return configuration
     }
 
-    /// Every option as it counted, for a report.
+    /// All options as resolved, for a report.
     func resolvedConfiguration(
         scene: PanTraceScene?,
         byteLimit: Int?,
@@ -91,16 +91,16 @@ extension ReplayOptions {
     }
 }
 
-/// What a figure was made with.
+/// Versions of a figure.
 package enum BenchVersion {
-    /// The version of the program.
+    /// Version of the program.
     package static let program = "0.1.0"
-    /// The version of what the figures mean; raised when a definition changes.
+    /// Version of the definitions of figures; incremented when one changes.
     package static let definitions = 1
 }
 
 extension TilePixelFormat {
-    /// The name on the command line; opaque payloads have none.
+    /// Name on the command line; opaque payloads have none.
     package var name: String {
         switch self {
         case .rgba8: "rgba8"
@@ -113,7 +113,7 @@ extension TilePixelFormat {
         }
     }
 
-    /// Reads a name.
+    /// Parses a name.
     package init?(name: String) {
         let known: [TilePixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
         guard let format = known.first(where: { $0.name == name }) else { return nil }
@@ -122,14 +122,14 @@ extension TilePixelFormat {
 }
 
 extension ReplayOptions {
-    /// Whether the future has to be known.
+    /// Whether the future must be known.
     var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
 
-    /// A fresh policy of the kind asked for.
+    /// Creates a policy of the requested kind.
     ///
     /// - Parameters:
-    ///   - future: of the trace, for policies that know it.
-    ///   - knowledge: of the cache, for those.
+    ///   - future: Future of the trace, for policies that use it.
+    ///   - knowledge: Properties of the cache, for the same.
     func policy(
         future: FutureNeeds? = nil,
         knowledge: OraclePolicy.Knowledge? = nil
@@ -158,7 +158,7 @@ extension ReplayOptions {
 }
 
 extension ReplayTally {
-    /// Takes the counters at the end of a replay.
+    /// Adds the counters at the end of a replay.
     mutating func take(_ counters: PoolCounters, unseen: Int, unseenPrefetched: Int) {
         loads.started = counters.loads.started
         loads.finished = counters.loads.finished

@@ -1,16 +1,16 @@
 package import PanTraces
 package import TileCache
 
-/// How much memory a replay may use.
+/// Memory limit of a replay.
 package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of everything, tables included.
+    /// Bytes for everything, tables included.
     case bytes(Int)
-    /// This many decoded tiles; tables are granted on top.
+    /// A number of decoded tiles; tables are added.
     case tiles(Int)
-    /// floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h; tables are granted on top.
+    /// floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h; tables are added.
     case screens(Double)
 
-    /// Reads `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for anything else.
+    /// Parses `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for other text.
     package init?(_ text: String) {
         if let count = QuantityText.number(text, suffix: "tiles") ?? QuantityText.number(text, suffix: "tile") {
             guard count >= 1, count <= 1e12, count == count.rounded() else { return nil }
@@ -27,7 +27,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on a command line.
+    /// The limit in the form used on a command line.
     package var description: String {
         switch self {
         case .bytes(let bytes):
@@ -40,7 +40,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The bytes for a view, and whether tables come on top; `nil` where they overflow.
+    /// Bytes for a view, and whether tables are added; `nil` if they overflow.
     func resolved(scene: PanTraceScene, slotBytes: Int) -> (bytes: Int, grantsBookkeeping: Bool)? {
         let tiles: Int
         switch self {
@@ -59,9 +59,9 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where prefetches come from, by the name on the command line.
+/// Prefetch policies, by their names on the command line.
 package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
-    /// Nothing is loaded before it is needed.
+    /// No prefetches.
     case none
     /// One tile around the viewport.
     case ring
@@ -73,12 +73,12 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     case gaussian
     /// MapLibre's rule: the level four coarser first.
     case zoom4
-    /// This library's own.
+    /// The library's own policy.
     case tilecache
-    /// The perfect future: what only a replay can know.
+    /// Known future, in replays only.
     case oracle
 
-    /// The order of eviction that a policy is meant to be replayed with.
+    /// Eviction order that a policy is meant to be replayed with.
     var usualEviction: EvictionKind {
         switch self {
         case .tilecache: .tilecache
@@ -88,72 +88,72 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// Which tile is given up, by the name on the command line.
+/// Eviction orders, by their names on the command line.
 package enum EvictionKind: String, CaseIterable, Sendable, Hashable {
-    /// The least recently used one.
+    /// The least recently used tile.
     case lru
-    /// The one that the plan values least.
+    /// The tile of least worth in the plan.
     case tilecache
-    /// The one that is needed last; only with the oracle.
+    /// The tile needed last; only with the oracle.
     case belady
 }
 
-/// Whose time a replay runs in.
+/// Clock of a replay.
 package enum ReplayClock: String, CaseIterable, Sendable, Hashable {
-    /// Discrete events, repeatable to the bit.
+    /// Discrete events, reproducible to the bit.
     case virtual
     /// The real service on Dispatch workers.
     case real
 }
 
-/// Everything that a replay can be told.
+/// Options of a replay.
 package struct ReplayOptions: Sendable, Hashable {
-    /// How much memory; 64 MiB unless given.
+    /// Memory limit. Default: 64 MiB.
     package var memoryLimit = MemoryLimit.bytes(64 << 20)
     /// Whether cold tiles are kept compressed.
     package var compressedTier = true
-    /// The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; `nil` moves it to
-    /// where the traffic earns more.
+    /// Fraction of the limit for the compressed tier if both tiers compete, 0 to 1. Default: `nil`, adapts to the
+    /// traffic.
     package var compressedShare: Double?
-    /// Where prefetches come from.
+    /// Prefetch policy.
     package var prefetch = PrefetchKind.tilecache
-    /// Which tile is given up.
+    /// Eviction order.
     package var eviction = EvictionKind.tilecache
-    /// The layout of a pixel.
+    /// Pixel format.
     package var pixelFormat = TilePixelFormat.rgba8
-    /// Loads at the same time, 1 to 64.
+    /// Concurrent loads, 1 to 255.
     package var workers = 4
-    /// Workers reserved for tiles that are needed now, 0 to `workers` - 1. Default: 0, as the library's.
+    /// Workers reserved for demand loads, 0 to `workers` - 1. Default: 0, as the library's.
     package var reservedWorkers = 0
-    /// How long a load takes, in nanoseconds; under the real clock `nil` means that the source really draws.
+    /// Load latency in nanoseconds; `nil` under the real clock draws the tiles.
     package var loadLatency: Int64? = 40_000_000
-    /// How the time of a single load is found.
+    /// Model of single load times.
     package var loadTimes = LoadTimes.constant
-    /// What the virtual clock charges for the codec.
+    /// Codec charge of the virtual clock.
     package var cost = CodecCharge.none
-    /// Whose time.
+    /// Clock of the replay.
     package var clock = ReplayClock.virtual
-    /// How many times faster than real time the real clock goes; latencies are divided too.
+    /// Speed of the real clock relative to real time; latencies are divided by it too.
     package var speed = 1.0
-    /// Frames a second.
+    /// Frames per second.
     package var frameRate = 60.0
-    /// What counts more than the trace's header.
+    /// Overrides of the trace's header.
     package var overrides = PanTraceOverrides()
-    /// Only so much of each trace, in nanoseconds.
+    /// Maximum duration of each trace, in nanoseconds.
     package var duration: Int64?
-    /// Seeds what is random: the built-in session, latencies that follow a distribution.
+    /// Seed of the built-in session, and of random latencies.
     package var seed: UInt64 = 1
-    /// Octaves that the scale may pass a level's bound before the level changes.
+    /// Octaves by which the scale may pass a level's bound before the level changes.
     package var hysteresis = 0.0
-    /// Octaves coarser than 1:1 that are accepted.
+    /// Coarser levels than 1:1 to accept, in octaves.
     package var levelBias = 0.0
-    /// How much smaller compressed tiles are under the virtual clock.
+    /// Assumed compression ratio under the virtual clock.
     package var compressionRatio = 2.0
-    /// From 0, nothing but what is needed, to 1, whatever may be of use.
+    /// How much is prefetched, from 0 (nothing) to 1 (every tile that may be used).
     package var effort = 0.5
-    /// Whether traces of another world than the source's are stretched over it; an error unless so.
+    /// Whether traces of another world than the source's are stretched over it; otherwise they are an error.
     package var fitsWorld = false
-    /// Effects of the library's own policy that are left out; none unless given.
+    /// Effects of the library's policy that are turned off. Default: none.
     package var without: ForesightEffects = []
 
     /// The defaults.

@@ -1,42 +1,42 @@
-/// A rate or a figure that may not exist: `null` in JSON, never left out.
+/// An optional figure: `null` in JSON, never left out.
 @propertyWrapper
 package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
-    /// The figure, or `nil` where there is nothing to divide by.
+    /// The figure; `nil` if the denominator is 0.
     package var wrappedValue: Value?
 
     /// Wraps a figure.
     package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-    /// Reads a value or `null`.
+    /// Decodes a value or `null`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
     }
 
-    /// Writes the value or `null`.
+    /// Encodes the value or `null`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
     }
 }
 
-/// What one replay, or several pooled, showed. Field names are a contract: they are added to, never renamed.
+/// Results of one replay, or of several pooled. Fields are added, never renamed.
 ///
-/// Rates are fractions from 0 to 1, bytes are whole bytes, times are milliseconds.
+/// Rates are fractions from 0 to 1, sizes are whole bytes, times are milliseconds.
 package struct ReplayReport: Codable, Sendable, Hashable {
-    /// Which trace, or which traces together.
+    /// A trace, or the traces of a total.
     package struct Trace: Codable, Sendable, Hashable {
-        /// The file's name without its folder, or `built-in`, or `total`.
+        /// Name of the file without its folder, or `built-in`, or `total`.
         package var name: String
-        /// The folder that the file lies in: traces of one source are pooled by it.
+        /// Folder of the file, by which the traces of a source are pooled.
         package var source: String
-        /// FNV-1a, 64 bits, of the samples as they were read, in hexadecimal; empty for a total.
+        /// FNV-1a, 64 bits, of the samples, in hexadecimal; empty for a total.
         package var hash: String
         /// Frames replayed.
         package var frames: Int
         /// Seconds of trace replayed.
         package var seconds: Double
-        /// The file as it was named; empty for others. Not part of the JSON report, which is the same wherever files lie.
+        /// Path as given; empty for others. Not part of the JSON report, which does not depend on it.
         package var path = ""
 
         private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
@@ -46,116 +46,116 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     package struct DemandShare: Codable, Sendable, Hashable {
         /// Demands.
         package var total: Int
-        /// Of those, resident ones.
+        /// Demands that were resident.
         package var hits: Int
         /// Hits over demands.
         @Nullable package var hitRate: Double?
     }
 
-    /// Demands by what became of them.
+    /// Demands by their outcome.
     package struct Demands: Codable, Sendable, Hashable {
-        /// Tiles that a frame needed and the frame before did not; the first frame is left out.
+        /// Tiles that a frame needed and the previous frame did not; the first frame is left out.
         package var total: Int
-        /// Resident, ready to draw.
+        /// Demands that were resident and decoded.
         package var decodedHits: Int
-        /// Resident, compressed.
+        /// Demands that were resident and compressed.
         package var compressedHits: Int
-        /// In flight.
+        /// Demands whose load was in flight.
         package var late: Int
-        /// Not even started.
+        /// Demands without a load.
         package var missed: Int
-        /// Hits of both kinds over all.
+        /// Hits of both kinds over all demands.
         @Nullable package var hitRate: Double?
         /// Demands that the frame could draw at once: all hits, unless decompression costs time.
         package var drawableHits = 0
-        /// Those over all.
+        /// Drawable hits over all demands.
         @Nullable package var drawableHitRate: Double? = nil
-        /// At the level of the frame before.
+        /// Demands at the level of the previous frame.
         package var pan: DemandShare
-        /// At another level than the frame before.
+        /// Demands at another level than the previous frame's.
         package var zoom: DemandShare
     }
 
-    /// What was drawn over the frames in which the view moved or something was missing.
+    /// Drawn area over the frames in which the view moved or a tile was missing.
     package struct CoverageShares: Codable, Sendable, Hashable {
-        /// Share of the area drawn with the exact tiles.
+        /// Fraction drawn with the exact tiles.
         @Nullable package var sharp: Double?
-        /// Share drawn with coarser or finer tiles.
+        /// Fraction drawn with coarser or finer tiles.
         @Nullable package var fallback: Double?
-        /// Share not drawn.
+        /// Fraction not drawn.
         @Nullable package var blank: Double?
         /// Blank screen pixels times the milliseconds that they were blank.
         package var blankPixelMilliseconds: Double
         /// The same for fallback.
         package var fallbackPixelMilliseconds: Double
-        /// Frames that counted.
+        /// Number of these frames.
         package var frames: Int
-        /// Area that counted, in screen pixels summed over those frames.
+        /// Area in screen pixels, summed over these frames.
         package var pixels: Double
     }
 
     /// Milliseconds from the frame of a demand that was no hit to the frame that could draw it.
     package struct Percentiles: Codable, Sendable, Hashable {
-        /// Half of them took no longer.
+        /// Median.
         @Nullable package var p50: Double?
-        /// 95 % took no longer.
+        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99 % took no longer.
+        /// 99th percentile.
         @Nullable package var p99: Double?
     }
 
     /// Loads from the source.
     package struct Loads: Codable, Sendable, Hashable {
         package var started = 0
-        /// Ended with pixels.
+        /// Loads that finished with pixels.
         package var finished = 0
-        /// Ended with the word that the tile does not exist.
+        /// Loads whose tile does not exist.
         package var absent = 0
         package var failed = 0
-        /// Given up because nobody wanted the tile any more.
+        /// Loads cancelled because the tile was no longer wanted.
         package var cancelled = 0
-        /// Decoded bytes that landed.
+        /// Decoded bytes of finished loads.
         package var bytes = 0
         /// Loads never drawn as the exact tile.
         package var unseen = 0
-        /// Unseen over started.
+        /// Unseen over started loads.
         @Nullable package var waste: Double? = nil
     }
 
-    /// Loads that began before anybody needed the tile.
+    /// Loads that started before the tile was needed.
     package struct Prefetch: Codable, Sendable, Hashable {
         package var started = 0
-        /// Drawn later on.
+        /// Prefetches that were drawn later.
         package var useful = 0
-        /// Demanded while in flight.
+        /// Prefetches that were demanded while in flight.
         package var late = 0
-        /// Never drawn.
+        /// Prefetches that were never drawn.
         package var wasted = 0
-        /// Given up while in flight.
+        /// Prefetches cancelled while in flight.
         package var cancelled = 0
     }
 
-    /// Bytes at their largest.
+    /// Peak sizes in bytes.
     package struct Memory: Codable, Sendable, Hashable {
-        /// The limit, with tables where those were granted on top.
+        /// The limit, with tables if they were added to it.
         package var byteLimit = 0
-        /// Everything together.
+        /// All memory.
         package var peakBytes = 0
-        /// Pixels ready to draw.
+        /// Decoded tiles.
         package var peakDecodedBytes = 0
-        /// Compressed blocks in their pages.
+        /// Pages of compressed blocks.
         package var peakCompressedBytes = 0
-        /// Slots that loads were writing into.
+        /// Slots of loads in flight.
         package var peakInFlightBytes = 0
         /// Tables and scratch memory at the end.
         package var bookkeepingBytes = 0
         /// Growth of the process's resident memory; `null` under the virtual clock, which has no pixels.
         @Nullable package var peakResidentGrowth: Int? = nil
-        /// Tiles that the fullest frame needed; of several traces, the most.
+        /// Tiles that the fullest frame needed; the maximum if traces are pooled.
         package var screenTiles = 0
-        /// The bytes of those, decoded, and of the tables: what a limit must hold.
+        /// Decoded bytes of those and the tables: the minimum for a limit.
         package var screenBytes = 0
-        /// How many of those the limit lacks; of several traces, the most. 0 if it holds them.
+        /// Bytes of those beyond the limit; the maximum if traces are pooled. 0 if they fit.
         package var shortfallBytes = 0
     }
 
@@ -163,74 +163,74 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     package struct Compression: Codable, Sendable, Hashable {
         /// Decoded bytes over block bytes of the tiles that were compressed.
         @Nullable package var ratio: Double?
-        /// Tiles that would not become smaller.
+        /// Incompressible tiles.
         package var storedRaw: Int
     }
 
-    /// Milliseconds that some things took.
+    /// A summary of durations in milliseconds.
     package struct Durations: Codable, Sendable, Hashable {
-        /// How many.
+        /// Number of durations.
         package var count: Int
-        /// Half of them took no longer.
+        /// Median.
         @Nullable package var p50: Double?
-        /// 95 % took no longer.
+        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99 % took no longer.
+        /// 99th percentile.
         @Nullable package var p99: Double?
         /// The longest.
         package var maximum: Double
     }
 
-    /// What only the real service takes.
+    /// Durations measured in the real service only.
     package struct Service: Codable, Sendable, Hashable {
-        /// From when a view needed a tile to the start of its load, in the trace's time.
+        /// Time from the first need of a tile to the start of its load, in trace time.
         package var demandWait: Durations
-        /// From the first of the plans in a row that wished for a tile to the start of its load, in the trace's time.
+        /// Time from the first of the consecutive plans that contain a tile to the start of its load, in trace time.
         package var prefetchWait: Durations
         /// `update` and `frame` together on the caller's thread, in real time.
         package var frameCost: Durations
     }
 
-    /// The version of these fields.
+    /// Version of these fields.
     package var schema = 2
     package var trace: Trace
-    /// Every option as resolved, with the versions of program and definitions.
+    /// All options as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
     package var demands: Demands
-    /// Area.
+    /// Drawn area.
     package var coverage: CoverageShares
-    /// Share of the counted frames in which a needed tile was missing.
+    /// Fraction of the counted frames in which a needed tile was missing.
     @Nullable package var framesWithGap: Double?
-    /// Waits.
+    /// Times to sharp.
     package var timeToSharp: Percentiles
     package var loads: Loads
-    /// Loads ahead of need.
+    /// Prefetches.
     package var prefetch: Prefetch
     package var memory: Memory
     /// The compressed tier.
     package var compression: Compression
-    /// Tiles that left the pool, by cause.
+    /// Tiles removed from the pool, by cause.
     package var evictions: [String: Int]
     /// Waits for workers and the cost of frames; `null` under the virtual clock.
     @Nullable package var service: Service? = nil
-    /// Where the tiles came from; `null` where it was the built-in world.
+    /// Source of the tiles; `null` for the built-in world.
     @Nullable package var tileSource: ReplaySourceCounts? = nil
 }
 
 package enum ConfigurationValue: Codable, Sendable, Hashable {
-    /// A whole number.
+    /// An integer.
     case integer(Int)
-    /// A whole number larger than the largest `Int`; seeds may be.
+    /// An integer larger than the largest `Int`, as seeds may be.
     case unsigned(UInt64)
     case number(Double)
-    /// A word.
+    /// A text.
     case text(String)
-    /// A switch.
+    /// A Boolean.
     case flag(Bool)
     /// Not set.
     case none
 
-    /// Reads whichever it is.
+    /// Decodes a value of any of the kinds.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -248,7 +248,7 @@ package enum ConfigurationValue: Codable, Sendable, Hashable {
         }
     }
 
-    /// Writes the bare value.
+    /// Encodes the bare value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -1,24 +1,24 @@
 import PanTraces
 package import TileCache
 
-/// Tiles from elsewhere for a replay under the real clock, in place of the built-in world.
+/// A source of tiles for a replay under the real clock, instead of the built-in world.
 package struct ReplaySource: Sendable {
-    /// Where the tiles come from, as it is written on the command line.
+    /// Address of the source, as on the command line.
     package var address: String
-    /// The deepest zoom that a server was said to have; `nil` where the source knows it itself.
+    /// Maximum zoom given for a server; `nil` if the source declares it.
     package var maximumZoom: Int?
-    /// What cutting an image was allowed to take, in bytes; `nil` for the usual.
+    /// Memory limit for cutting an image, in bytes; `nil` for the default.
     package var imageMemoryLimit: Int?
-    /// The source's own pyramid: its world is the one that is replayed in.
+    /// The source's pyramid, whose world is that of the replay.
     package var pyramid: TilePyramid
-    /// The part of the world that has tiles: traces of another world are stretched over it.
+    /// Part of the world that has tiles: traces of another world are stretched over it.
     package var contents: PixelRect
     /// Adds the source to a cache with a pyramid that wraps as the trace does.
     package var addLayer: @Sendable (TileCache, TilePyramid) throws -> LayerID
-    /// What it has done so far, over all replays.
+    /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts
 
-    /// Makes a source.
+    /// Creates a source.
     package init(
         address: String,
         maximumZoom: Int? = nil,
@@ -37,10 +37,10 @@ package struct ReplaySource: Sendable {
         self.counts = counts
     }
 
-    /// The input in the source's world.
+    /// Converts an input to the source's world.
     ///
-    /// A trace of another world is stretched over the source's contents where that was asked for, and the built-in
-    /// session always is: places stay where they are relative to the world, and as much of it is in view.
+    /// A trace of another world is stretched over the source's contents if the options allow it, and the built-in
+    /// session always is: relative positions and the visible fraction of the world are kept.
     func fit(_ input: ReplayInput, _ options: ReplayOptions) throws(ReplayError) -> ReplayInput {
         var input = input
         let scene = input.scene
@@ -61,7 +61,7 @@ package struct ReplaySource: Sendable {
         return input
     }
 
-    /// The source's pyramid for a world that wraps, or does not.
+    /// The source's pyramid, with or without wrapping.
     func pyramid(wrapsX: Bool) throws(TileCacheError) -> TilePyramid {
         guard wrapsX != pyramid.wrapsX else { return pyramid }
         return try TilePyramid(
@@ -73,14 +73,14 @@ package struct ReplaySource: Sendable {
     }
 }
 
-/// How a trace of one world is stretched over another.
+/// Mapping of a trace's world to another.
 struct WorldFit: Hashable, Sendable {
     static let same = WorldFit(x: 1, y: 1, origin: WorldPoint(x: 0, y: 0))
 
     /// World pixels for one of the trace's, in each direction.
     var x: Double
     var y: Double
-    /// Where the trace's world begins.
+    /// Origin of the trace's world.
     var origin: WorldPoint
 
     private init(x: Double, y: Double, origin: WorldPoint) {
@@ -97,13 +97,13 @@ struct WorldFit: Hashable, Sendable {
         var sample = sample
         sample.center.x = origin.x + sample.center.x * x
         sample.center.y = origin.y + sample.center.y * y
-        // The side that is stretched less decides how much is in view.
+        // The direction that is stretched less determines the scale.
         sample.scale /= min(x, y)
         return sample
     }
 }
 
-/// Samples as they come, stretched.
+/// Samples, stretched one by one.
 struct FittedSamples: PanSampleStream {
     var samples: any PanSampleStream
     var fit: WorldFit
@@ -111,28 +111,28 @@ struct FittedSamples: PanSampleStream {
     mutating func nextSample() throws(PanTraceError) -> PanTraceSample? { try samples.nextSample().map { fit($0) } }
 }
 
-/// What a replay's tiles came from, and what became of its loads.
+/// Source of a replay's tiles, and the outcomes of its loads.
 package struct ReplaySourceCounts: Codable, Hashable, Sendable {
-    /// Where the tiles came from.
+    /// Address of the source.
     package var address = ""
-    /// Tiles that the source was asked for.
+    /// Tiles requested.
     package var loads = 0
-    /// Of those, the ones that do not exist.
+    /// Requested tiles that do not exist.
     package var absent = 0
-    /// Failures by cause; of a server each failed attempt counts.
+    /// Failures by cause; for a server, each failed attempt counts.
     package var failures: [String: Int] = [:]
-    /// What was wrong the last time, in words.
+    /// Description of the last failure.
     @Nullable package var lastFailure: String? = nil
-    /// Requests that were sent to a server.
+    /// Requests sent to a server.
     package var attempts = 0
-    /// Of those, the ones that were sent again.
+    /// Requests that were retries.
     package var retries = 0
-    /// Answers that what was kept is still good.
+    /// Answers that the kept answer is still valid.
     package var notModified = 0
-    /// Requests given up because nobody wanted the tile any more.
+    /// Requests cancelled because the tile was no longer wanted.
     package var cancelled = 0
 
-    /// Makes counts of nothing.
+    /// Creates counts of 0.
     package init() {}
 
     func since(_ earlier: ReplaySourceCounts) -> ReplaySourceCounts {

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Sums of one replay, from which its report, or that of several pooled, is made.
+/// Sums of one replay, from which its report, or a pooled one, is made.
 struct ReplayTally: Sendable {
     var frames = 0
     var seconds = 0.0
@@ -14,32 +14,32 @@ struct ReplayTally: Sendable {
     var blankPixelMilliseconds = 0.0
     var countedFrames = 0
     var gapFrames = 0
-    /// Waits in tenths of milliseconds, how often each.
+    /// Number of waits by their duration, in tenths of milliseconds.
     var waits: [Int64: Int] = [:]
     var loads = ReplayReport.Loads()
     var prefetch = ReplayReport.Prefetch()
-    /// Of tiles that were compressed: their bytes before and after.
+    /// Bytes of compressed tiles, before and after.
     var demotedRawBytes = 0
     var demotedBlockBytes = 0
-    /// Tiles that would not become smaller.
+    /// Incompressible tiles.
     var storedRaw = 0
     var memory = ReplayReport.Memory()
     var evictions = [Int](repeating: 0, count: TileCacheStatistics.RemovalCause.allCases.count)
 
     var service = ServiceSums()
-    /// Of a source that is not the built-in world.
+    /// Counts of a source that is not the built-in world.
     var tileSource: ReplaySourceCounts?
 
-    /// What only the real service takes.
+    /// Sums measured in the real service only.
     struct ServiceSums: Sendable {
         var demandWaits = DurationHistogram()
         var prefetchWaits = DurationHistogram()
         var frameCosts = DurationHistogram()
     }
 
-    /// Takes a frame's coverage in, where the view moved or something was missing.
+    /// Adds a frame's coverage, if the view moved or a tile was missing.
     ///
-    /// - Parameter viewportPixels: what counts as sharp where nothing is missing.
+    /// - Parameter viewportPixels: Sharp area if nothing is missing.
     mutating func add(
         _ coverage: Coverage,
         hasMoved: Bool,
@@ -62,7 +62,7 @@ struct ReplayTally: Sendable {
 
     mutating func add(wait nanoseconds: Int64) { waits[(nanoseconds + 50_000) / 100_000, default: 0] += 1 }
 
-    /// Pools another replay's sums; of memory, the largest.
+    /// Adds another replay's sums, and the maximum of its memory.
     mutating func add(_ other: ReplayTally) {
         let counts: [WritableKeyPath<ReplayTally, Int>] = [
             \.frames, \.drawableHits, \.countedFrames, \.gapFrames, \.loads.started, \.loads.finished, \.loads.absent,
@@ -98,7 +98,7 @@ struct ReplayTally: Sendable {
 }
 
 extension ReplayReport.Memory {
-    /// Takes in what the fullest frame needed, once limit and tables are known.
+    /// Adds the needs of the fullest frame, once limit and tables are known.
     mutating func takeScreen(tiles: Int, tileBytes: Int) {
         screenTiles = tiles
         let slotBytes = (tileBytes + 4095) & ~4095
@@ -108,7 +108,7 @@ extension ReplayReport.Memory {
 }
 
 extension ReplayTally {
-    /// The figures of these sums.
+    /// The report of these sums.
     func report(trace: ReplayReport.Trace, configuration: [String: ConfigurationValue]) -> ReplayReport {
         let all = pan + zoom
         let pixels = sharpPixels + fallbackPixels + blankPixels
@@ -167,7 +167,7 @@ extension ReplayTally {
         )
     }
 
-    /// The smallest wait, in milliseconds, that at least a share of all waits does not exceed.
+    /// Smallest wait, in milliseconds, that at least a fraction of all waits does not exceed.
     private func percentile(_ share: Double) -> Double? {
         let total = waits.values.reduce(0, +)
         guard total > 0 else { return nil }

@@ -2,12 +2,12 @@ import DemoWorld
 import PanTraces
 import TileCache
 
-/// The built-in world as a replay's source: really drawn, or handed out after a wait.
+/// The built-in world as a replay's source: drawn, or delivered after a wait.
 struct ReplayTileSource: BlockingTileSource {
     private let world: DemoTileSource
     private let loads: LoadClock?
     private let clock: ReplayClockTime
-    /// Tiles drawn beforehand, handed out where only the wait is wanted: contents that compress like a map.
+    /// Tiles drawn in advance, delivered if only the wait matters: contents that compress like a map.
     private let samples: [[UInt8]]
 
     init(scene: PanTraceScene, options: ReplayOptions, loads: LoadClock, clock: ReplayClockTime) throws {

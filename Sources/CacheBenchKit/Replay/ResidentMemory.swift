@@ -1,28 +1,28 @@
 import Foundation
 
-/// How much the process's resident memory has grown since a moment.
+/// Growth of the process's resident memory since a moment.
 package final class ResidentMemory {
     private let atStart: Int?
     private var largest: Int?
 
-    /// Takes the size now as the start.
+    /// Starts at the present size.
     package init() {
         atStart = Self.current()
         largest = atStart
     }
 
-    /// Looks at the size now.
+    /// Samples the present size.
     package func sample() {
         if let now = Self.current() { largest = max(largest ?? 0, now) }
     }
 
-    /// The largest growth seen, in bytes; `nil` where the system does not tell.
+    /// Maximum growth in bytes; `nil` if the system does not report it.
     package var growth: Int? {
         guard let atStart, let largest else { return nil }
         return max(largest - atStart, 0)
     }
 
-    /// The resident bytes of this process, without files and shared memory where the system tells them apart.
+    /// Resident bytes of this process, without files and shared memory if the system separates them.
     package static func current() -> Int? {
         #if os(Linux)
             guard let file = fopen("/proc/self/statm", "r") else { return nil }

@@ -1,6 +1,6 @@
 package import TileCache
 
-/// One tile around the viewport, row by row: what most tile viewers that prefetch at all do.
+/// One tile around the viewport, row by row, as most tile viewers prefetch.
 package struct RingPolicy: PrefetchPolicy {
     package init() {}
     package var isSettled: Bool { true }
@@ -28,14 +28,14 @@ package struct Zoom4Policy: PrefetchPolicy {
     }
 }
 
-/// The viewports of the last frames, from one frame before a window on.
+/// Viewports of the last frames, from one frame before a window on.
 private struct RecentViewports: Sendable {
     let window: Int
     private(set) var frames: [(time: Int64, viewport: TileViewport)] = []
 
     init(window: Int) { self.window = window }
 
-    /// Whether nothing has moved in all of them.
+    /// Whether none of them differs.
     var isStill: Bool { frames.allSatisfy { $0.viewport == frames[0].viewport } }
 
     mutating func take(_ frame: FrameObservation) {
@@ -44,11 +44,11 @@ private struct RecentViewports: Sendable {
     }
 }
 
-/// The decaying pan velocity, parents, a ring and the children of the middle, in this order.
+/// Decaying pan velocity, parents, a ring and the children of the middle, in this order.
 package struct VelocityPolicy: PrefetchPolicy {
-    /// The time constant of the decay; 0.3 s has the least error on recorded strokes and flings alike.
+    /// Time constant of the decay; 0.3 s has the least error on recorded strokes and flings alike.
     static let decaySeconds = 0.3
-    /// Frames over which the velocity is measured.
+    /// Number of frames for the velocity.
     static let window = 6
 
     private var history = RecentViewports(window: window)
@@ -91,7 +91,7 @@ package struct VelocityPolicy: PrefetchPolicy {
         }
     }
 
-    /// World pixels a second over the last frames; 0 where a zoom or a jump lies between them, or nothing came for long.
+    /// World pixels a second over the last frames; 0 after a zoom, a jump or a long pause.
     private func velocity(now: Int64) -> WorldPoint {
         let history = history.frames
         guard let first = history.first, let last = history.last, last.time > first.time,
@@ -112,14 +112,15 @@ package struct VelocityPolicy: PrefetchPolicy {
     }
 }
 
-/// Chromium's skewport: each edge of the viewport goes on as it went over the last frames for 0.2 s, at most 2000 screen
-/// pixels, then a border of 312 pixels or 15 % of the longer side. Nearest tiles first.
+/// Chromium's skewport: each edge of the viewport is extrapolated for 0.2 s, at most 2000 screen pixels.
+///
+/// A border of 312 pixels or 15 % of the longer side is added. Nearest tiles first.
 package struct SkewportPolicy: PrefetchPolicy {
     static let targetSeconds = 0.2
     static let limitPixels = 2000.0
     static let borderPixels = 312.0
     static let borderShare = 0.15
-    /// Chromium keeps the frame before the last one.
+    /// Chromium uses the frame before the last one.
     static let window = 2
 
     private var history = RecentViewports(window: window)

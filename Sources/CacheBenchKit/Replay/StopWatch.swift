@@ -1,16 +1,16 @@
 import PanTraces
 
-/// Asks after each frame of a replay whether to stop, and reports its progress now and then.
+/// Checks after each frame of a replay whether to stop, and reports its progress now and then.
 struct StopWatch {
     private let hooks: ReplayHooks
     private let name: String
     private let reader: PanTraceReader?
-    /// The end of the replay in seconds, if it is known beforehand.
+    /// End of the replay in seconds, if it is known in advance.
     private let end: Double?
     /// Frames between two reports.
     private let interval: Int
     private var frames = 0
-    /// Whether the replay was told to stop.
+    /// Whether the replay was stopped.
     private(set) var wasAsked = false
 
     init(_ input: ReplayInput, _ options: ReplayOptions, _ hooks: ReplayHooks) {
@@ -19,11 +19,11 @@ struct StopWatch {
         reader = input.samples as? PanTraceReader
         let last = (input.samples as? PanSampleList)?.lastTime
         end = [last, options.duration].compactMap { $0 }.min().map { Double($0) / 1e9 }
-        // The real clock takes as long as the trace; the virtual one runs through thousands of frames a second.
+        // The real clock takes as long as the trace; the virtual one processes thousands of frames a second.
         interval = options.clock == .real ? 8 : 1024
     }
 
-    /// Whether to stop after a frame.
+    /// Returns whether to stop after a frame.
     mutating func isAsked(after time: Int64) -> Bool {
         frames &+= 1
         if frames % interval == 0 {

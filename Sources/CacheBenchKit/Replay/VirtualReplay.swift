@@ -1,12 +1,12 @@
 package import PanTraces
 import TileCache
 
-/// Why a replay could not be made.
+/// Reason why a replay is impossible.
 package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A full sentence: what is wrong, and what was expected.
+    /// A full sentence: the problem, and what was expected.
     package var description: String
 
-    /// Makes an error.
+    /// Creates an error.
     package init(_ description: String) { self.description = description }
 
     static let speedWithoutRealClock = ReplayError(
@@ -14,28 +14,28 @@ package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
     )
 }
 
-/// The samples of one trace, and where they come from.
+/// Samples of one trace, and their origin.
 package struct ReplayInput {
-    /// The file's name without its folder.
+    /// Name of the file without its folder.
     package var name: String
-    /// The folder that the file lies in.
+    /// Folder of the file.
     package var source: String
-    /// The file as it was named; empty for others.
+    /// Path as given; empty for others.
     var path = ""
-    /// What the trace and the flags say about view and world.
+    /// View and world of the trace and the flags.
     package var scene: PanTraceScene
     /// The samples, none of them read.
     package var samples: any PanSampleStream
-    /// How the samples are stretched over a source's world, which ``scene`` then is of.
+    /// Mapping of the samples to a source's world, which is then that of ``scene``.
     var fit = WorldFit.same
-    /// Whether it is the session that is there without any file.
+    /// Whether it is the built-in session.
     private(set) var isBuiltIn = false
 
     /// Opens a trace.
     ///
     /// - Parameters:
-    ///   - path: a file, or `-` for standard input.
-    ///   - options: whose overrides count more than the header.
+    ///   - path: A file, or `-` for standard input.
+    ///   - options: Their overrides replace values of the header.
     /// - Throws: ``PanTraceError``.
     package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
@@ -47,9 +47,9 @@ package struct ReplayInput {
         samples = reader
     }
 
-    /// The session that is there without any file.
+    /// Opens the built-in session, which needs no file.
     ///
-    /// - Parameter options: whose seed and overrides count.
+    /// - Parameter options: Their seed and overrides are used.
     /// - Throws: ``PanTraceError``.
     package init(builtIn options: ReplayOptions) throws(PanTraceError) {
         let session = BuiltInSession(seed: options.seed)
@@ -60,7 +60,7 @@ package struct ReplayInput {
         isBuiltIn = true
     }
 
-    /// Makes an input of samples that lie elsewhere.
+    /// Creates an input of given samples.
     package init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
         self.name = name
         self.source = source
@@ -68,23 +68,23 @@ package struct ReplayInput {
         self.samples = samples
     }
 
-    /// The folder that a trace lies in.
+    /// Folder of a trace.
     static func source(ofPath path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         return parts.count > 1 ? String(parts[parts.count - 2]) : "."
     }
 }
 
-/// What a replay of one trace gives: its report's parts, poolable.
+/// Results of the replay of one trace, which can be pooled.
 struct ReplayOutcome {
     var trace: ReplayReport.Trace
     var tally: ReplayTally
-    /// What pictures are drawn of, where that was asked for.
+    /// Data of pictures, if requested.
     var series: ReplaySeries?
-    /// Whether it was told to stop before the end of the trace.
+    /// Whether it was stopped before the end of the trace.
     var wasStopped: Bool
 
-    /// - Parameter hash: of the samples that were read.
+    /// - Parameter hash: Hash of the samples that were read.
     init(_ tally: ReplayTally, of input: ReplayInput, hash: String, series: ReplaySeries?, wasStopped: Bool) {
         trace = .init(
             name: input.name,
@@ -151,7 +151,7 @@ struct VirtualReplay {
                 recorder?.note(frame, of: cache, view: view)
                 return !stop.isAsked(after: frame.time)
             }
-            // Policies see when the rest ended, not a stroke as long as the rest.
+            // Shows policies the end of the rest, instead of a stroke as long as the rest.
             if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
             cache.frame(view: view, frame.viewport, at: frame.time)
             rest.note(frame, view, cache)
@@ -193,7 +193,7 @@ struct VirtualReplay {
         while let frame = try frames.next(), try body(frame) {}
     }
 
-    /// Reads the whole trace, keeps its samples for the replay and notes what it will need.
+    /// Reads the whole trace, keeps its samples for the replay and collects its needs.
     private func lookAhead(
         _ cursor: inout HashingCursor,
         _ scene: PanTraceScene,
@@ -216,7 +216,7 @@ struct VirtualReplay {
         )
     }
 
-    /// What an oracle may know of the cache.
+    /// Properties of the cache for the oracle.
     private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
         let tiles = Double(limitBytes) / Double((tileBytes + 4095) & ~4095)
         return OraclePolicy.Knowledge(
@@ -257,7 +257,7 @@ struct VirtualReplay {
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
     }
 
-    /// The part of a viewport that shows the world, in screen pixels.
+    /// Part of a viewport that shows the world, in screen pixels.
     static func worldPixels(of viewport: TileViewport, _ pyramid: TilePyramid) -> Double {
         guard viewport.rotation == 0 else { return viewport.width * viewport.height }
         let halfWidth = viewport.width / viewport.scale / 2
@@ -274,14 +274,14 @@ struct VirtualReplay {
     }
 }
 
-/// Tells frames in which nothing can happen, so that the hours in which nobody moves cost next to nothing.
+/// Detects frames in which nothing can happen, so that hours without movement cost little.
 ///
-/// When the view stands still, all that it needs can be drawn, nothing is in flight, no plan is made any more and the last
-/// frame, which saw the same, did nothing at all, then the next one does nothing either.
+/// The next frame does nothing if the view is at rest, all needed tiles can be drawn, nothing is in flight, no more
+/// plans are made and the last frame with the same viewport did nothing.
 private struct RestingFrames {
-    /// Whether frames are left out at all.
+    /// Whether frames may be left out.
     let isPossible: Bool
-    /// Whether plans depend on nothing but the viewport: then there is no need to wait until none is made.
+    /// Whether plans depend on the viewport only: then it need not wait until none is made.
     let looksAtViewportOnly: Bool
     private var viewport: TileViewport?
     private var counters: PoolCounters?
@@ -300,7 +300,7 @@ private struct RestingFrames {
         return true
     }
 
-    /// The last frame that was left out, once.
+    /// Takes the last frame that was left out.
     mutating func takeSkipped() -> PanFrame? { skipped.take() }
 
     mutating func note(_ drawn: PanFrame, _ view: Int, _ cache: VirtualCache) {
@@ -314,7 +314,7 @@ private struct RestingFrames {
     }
 }
 
-/// Samples that are hashed as they are read, so that a report can name exactly what it replayed.
+/// Samples that are hashed as they are read, so that a report identifies them.
 final class HashingCursor: PanSampleStream {
     private var samples: any PanSampleStream
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325

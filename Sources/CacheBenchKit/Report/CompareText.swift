@@ -1,9 +1,9 @@
-/// A comparison for people and for programs.
+/// A comparison as text.
 package enum CompareText {
-    /// A line for each source, budget and policy, source by source, traces of a source pooled; no line is longer than 80
-    /// columns. A second table where the codec was charged.
+    /// A line for each source, budget and policy, traces of a source pooled, at most 80 columns wide. A second table if
+    /// the codec was charged.
     ///
-    /// - Parameter style: how headings are set off.
+    /// - Parameter style: Style of headings.
     package static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.lines(report).flatMap { line in
             wrapped(line).map(style.alarm)
@@ -66,13 +66,13 @@ package enum CompareText {
         return lines
     }
 
-    /// Whether rows of one policy differ in it; rows of `none` and `oracle` say 1 whatever was asked for.
+    /// Whether a policy has rows of different effort; rows of `none` and `oracle` always have 1.
     private static func showsEffort(_ rows: [CompareRow]) -> Bool {
         Set(rows.filter { $0.policy != "none" && $0.policy != "oracle" }.map(\.effort)).count > 1
             || rows.contains { $0.targetLoads != nil }
     }
 
-    /// The policy, with its effort where those differ, and an asterisk where no effort reaches the loads asked for.
+    /// The policy, with its effort if efforts differ, and an asterisk if no effort reaches the requested loads.
     private static func policy(_ row: CompareRow, showsEffort: Bool) -> String {
         guard showsEffort, row.policy != "none", row.policy != "oracle" else { return row.policy }
         let thousandths = Int((row.effort * 1000).rounded())

@@ -1,15 +1,15 @@
-/// Writes numbers as people read them: grouped, rounded, with their unit.
+/// Formats numbers for reading: grouped, rounded, with their unit.
 ///
-/// A rate that is not quite 0 or 1 is never written as if it were: 99.99 %, or `>99.9` in a column. A tuner looks for
-/// exactly these.
+/// A rate that is not quite 0 or 1 is never written as 0 or 1, but as 99.99 %, or `>99.9` in a column: the difference
+/// matters for tuning.
 enum Figures {
-    /// What stands for a rate over nothing.
+    /// Text of a rate without a value.
     static let none = "-"
 
     /// `1,234,567`.
     static func count(_ value: Int) -> String { grouped(String(value)) }
 
-    /// As ``count(_:)``, and from a hundred million on in a few characters: `123.5M`.
+    /// As ``count(_:)``, but short from a hundred million on: `123.5M`.
     static func shortCount(_ value: Int) -> String {
         guard value >= 100_000_000 else { return count(value) }
         var scaled = Double(value)
@@ -21,7 +21,7 @@ enum Figures {
         return count(value)
     }
 
-    /// `1,234.5`; beyond 10^15 in powers of ten.
+    /// `1,234.5`; in powers of ten beyond 10^15.
     static func decimal(_ value: Double, places: Int = 1) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         var scale = 1.0
@@ -43,7 +43,7 @@ enum Figures {
         return text
     }
 
-    /// A fraction as `97.1 %`; with up to three decimals if it would else be written as none or all.
+    /// A fraction as `97.1 %`; with up to three decimals if it would otherwise read as 0 or 1.
     static func percent(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return none }
         for places in 1...3 {
@@ -83,7 +83,7 @@ enum Figures {
     /// `4 screens`, `1 screen`.
     static func screens(_ count: Double) -> String { "\(plain(count)) screen\(count == 1 ? "" : "s")" }
 
-    /// `4`, `1.5`: a number that a person has typed.
+    /// `4`, `1.5`: a number as typed.
     static func plain(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
     }
@@ -102,13 +102,13 @@ enum Figures {
     }
 }
 
-/// Units of 1024 bytes, so that a column of a table can keep to one of them.
+/// Units of 1024 bytes; a column of a table uses one of them.
 enum ByteUnit: Int, CaseIterable {
     case bytes, kibibytes, mebibytes, gibibytes, tebibytes
 
     var symbol: String { ["B", "KiB", "MiB", "GiB", "TiB"][rawValue] }
 
-    /// The unit in which a number has at most four digits before the point.
+    /// Unit in which a number has at most four digits before the point.
     static func fitting(_ bytes: Int) -> ByteUnit {
         allCases.first { $0.scaled(bytes) < 1023.95 } ?? .tebibytes
     }

@@ -1,6 +1,6 @@
-/// What a report says before any rate: that a limit does not hold what one screen needs.
+/// Warning before any rate if a limit does not hold one screen.
 enum LimitWarning {
-    /// Lines that are written out.
+    /// Maximum number of lines.
     private static let shownLines = 6
 
     /// `limit too small: one screen needs 11.8 MiB (45 tiles), 1.8 MiB more than the limit, 10.0 MiB`.

@@ -1,12 +1,12 @@
 import TileCache
 
-/// Finds the moments of a replay in which most was missing: a state machine over its frames, in bounded memory.
+/// Finds the moments of a replay with the largest missing area: a state machine over frames, in bounded memory.
 struct MomentRecorder {
     static let keptMoments = 10
-    /// A longer one is cut, so that one long stretch does not hide all others.
+    /// Maximum length, so that one long moment does not hide all others.
     private static let longest: Int64 = 2_000_000_000
 
-    /// What a frame showed.
+    /// Result of a frame.
     struct Frame {
         var time: Int64
         var viewport: TileViewport
@@ -15,9 +15,9 @@ struct MomentRecorder {
         var blank: Double
         var neededTiles: Int
         var missingTiles: Int
-        /// Missing tiles whose load had begun before the frame; 0 if that is not known.
+        /// Missing tiles whose load had begun before the frame; 0 if unknown.
         var lateTiles = 0
-        /// Missing tiles that had been loaded before; 0 if that is not known.
+        /// Missing tiles that had been loaded before; 0 if unknown.
         var evictedTiles = 0
 
         var area: Double { sharp + coarse + blank }
@@ -31,14 +31,14 @@ struct MomentRecorder {
         var worst: Frame
     }
 
-    /// Tiles that the limit holds.
+    /// Number of tiles that fit the limit.
     private let capacityTiles: Int
     private let worldWidth: Double
     private let wrapsX: Bool
     private let frameMilliseconds: Double
     private var last: (time: Int64, viewport: TileViewport)?
     private var open: Open?
-    /// The worst first.
+    /// Moments, the worst first.
     private(set) var worst: [ReplaySeries.Moment] = []
 
     init(capacityTiles: Int, pyramid: TilePyramid, frameRate: Double) {
@@ -48,7 +48,7 @@ struct MomentRecorder {
         frameMilliseconds = 1000 / frameRate
     }
 
-    /// Takes the next frame in.
+    /// Adds the next frame.
     mutating func note(_ frame: Frame) {
         let before = last
         last = (frame.time, frame.viewport)
@@ -92,7 +92,7 @@ struct MomentRecorder {
         open = now
     }
 
-    /// Ends what is under way when the replay ends.
+    /// Ends the current moment at the end of the replay.
     mutating func finish() {
         if let last { close(at: last.time + Int64(frameMilliseconds * 1e6)) }
     }

@@ -1,4 +1,4 @@
-/// All figures of one trace, the ones that decide a memory limit first.
+/// All figures of one trace, beginning with those that decide a memory limit.
 struct ReplayCard {
     let report: ReplayReport
     let style: TextStyle
@@ -109,7 +109,7 @@ struct ReplayCard {
         return lines
     }
 
-    /// Pixel-milliseconds say little to a person; how long a whole screen would have been so says more.
+    /// Converts pixel-milliseconds to the time of a whole screen, which is easier to judge.
     private func wholeScreen(_ pixelMilliseconds: Double) -> String {
         let coverage = report.coverage
         guard coverage.frames > 0, coverage.pixels > 0 else { return Figures.none }
@@ -144,7 +144,7 @@ struct ReplayCard {
         ]
     }
 
-    /// A server's requests, and what failed of which cause.
+    /// Requests of a server, and failures by cause.
     private var tileSource: [String] {
         guard let source = report.tileSource else { return [] }
         var lines = [

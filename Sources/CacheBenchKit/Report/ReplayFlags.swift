@@ -1,9 +1,9 @@
 import PanTraces
 import TileCache
 
-/// The options that a report was made with, written as they would be typed: paste them to make the figure again.
+/// Options of a report in the form of flags that reproduce it.
 enum ReplayFlags {
-    /// One word for each flag and its value, in the order of the program's help.
+    /// A word for each flag and its value, in the order of the program's help.
     static func words(_ configuration: [String: ConfigurationValue]) -> [String] {
         var words: [String] = []
         func add(_ flag: String, _ key: String, unit: String = "") {
@@ -41,14 +41,14 @@ enum ReplayFlags {
         add("maximum-zoom", "maximumZoom")
         add("image-memory-limit", "imageMemoryLimit", unit: "B")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
-        // compare knows no other clock.
+        // `compare` has no other clock.
         if configuration["budgets"] == nil { add("clock", "clock") }
         if configuration["clock"] != .text("virtual") { add("speed", "speed") }
         add("frame-rate", "frameRate")
         add("tile-size", "tileSize")
         add("pixel-format", "pixelFormat")
         add("viewport", "viewport")
-        // Of a source's world nothing need be said; the one that a trace is of is stretched over it.
+        // A source determines its world; the trace's world is stretched over it.
         let hasSource = configuration["source"]?.flagText != nil
         add("world", hasSource ? "recordedWorld" : "world")
         if case .flag(let wraps)? = configuration["wrapsX"] { words.append(wraps ? "--wrap-x" : "--no-wrap-x") }
@@ -59,7 +59,7 @@ enum ReplayFlags {
         return words
     }
 
-    /// The flags that differ from the defaults, on one line: what a person pastes to use a limit that was found.
+    /// Flags that differ from the defaults, on one line, to use a suggested limit.
     static func pasted(_ options: ReplayOptions, byteLimit: Int) -> String {
         var options = options
         options.memoryLimit = .bytes(byteLimit)
@@ -70,7 +70,7 @@ enum ReplayFlags {
             .joined(separator: " ")
     }
 
-    /// Puts the scene's own flags into a configuration that names none of a trace's.
+    /// Adds flags of the scene to a configuration without a trace's.
     static func add(_ overrides: PanTraceOverrides, to configuration: inout [String: ConfigurationValue]) {
         configuration["tileSize"] = overrides.tileSize.map { .integer($0) } ?? ConfigurationValue.none
         configuration["viewport"] = overrides.viewport.map { .text("\($0.width)x\($0.height)") }
@@ -78,7 +78,7 @@ enum ReplayFlags {
         configuration["wrapsX"] = overrides.wrapsX.map { .flag($0) }
     }
 
-    /// What the figures rest on besides the flags.
+    /// Versions that the figures depend on besides the flags.
     static func versions(_ configuration: [String: ConfigurationValue]) -> String {
         let program = configuration["program"]?.flagText ?? "?"
         let definitions = configuration["definitions"]?.flagText ?? "?"
@@ -87,7 +87,7 @@ enum ReplayFlags {
 }
 
 extension ConfigurationValue {
-    /// The value as a flag takes it; `nil` where it is not set.
+    /// The value as a flag's argument; `nil` if it is not set.
     fileprivate var flagText: String? {
         switch self {
         case .integer(let value): String(value)

@@ -1,33 +1,33 @@
-/// What the pictures of one replay are drawn of, in bounded memory however long the trace is.
+/// Data of the pictures of one replay, in bounded memory however long the trace is.
 package struct ReplaySeries: Codable, Sendable, Hashable {
-    /// A stretch of time.
+    /// An interval of time.
     package struct Bucket: Codable, Sendable, Hashable {
-        /// Demands that were resident, ready to draw.
+        /// Demands that were resident and decoded.
         package var decodedHits = 0
-        /// Demands that were resident, compressed.
+        /// Demands that were resident and compressed.
         package var compressedHits = 0
-        /// Demands that were in flight.
+        /// Demands whose load was in flight.
         package var late = 0
-        /// Demands that were not even started.
+        /// Demands without a load.
         package var missed = 0
-        /// Bytes ready to draw, at the frame of the stretch that used the most, as all that follow.
+        /// Bytes of decoded tiles, at the frame of the interval that used the most memory, as all that follow.
         package var decodedBytes = 0
         package var compressedBytes = 0
-        /// Bytes that loads were writing into.
+        /// Bytes of loads in flight.
         package var inFlightBytes = 0
         /// Bytes of tables.
         package var bookkeepingBytes = 0
         /// Bytes kept for the next tile.
         package var unusedBytes = 0
 
-        /// Screen pixels drawn with exact tiles, summed over the frames of the stretch.
+        /// Screen pixels drawn with exact tiles, summed over the frames of the interval.
         package var sharpPixels = 0.0
-        /// The same drawn with coarser or finer tiles.
+        /// Screen pixels drawn with coarser or finer tiles.
         package var coarsePixels = 0.0
-        /// The same not drawn.
+        /// Screen pixels not drawn.
         package var blankPixels = 0.0
 
-        /// A part of the area as a share of all; 0 without frames.
+        /// A part of the area as a fraction of all; 0 without frames.
         func share(_ pixels: Double) -> Double {
             let all = sharpPixels + coarsePixels + blankPixels
             return all > 0 ? pixels / all : 0
@@ -37,11 +37,11 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         var bytes: Int { decodedBytes + compressedBytes + inFlightBytes + bookkeepingBytes + unusedBytes }
     }
 
-    /// What became of a tile over the whole replay.
+    /// Use of a tile over the whole replay.
     package enum Use: String, Codable, Sendable, Hashable, CaseIterable {
         /// Loaded when it was needed, and drawn.
         case drawn
-        /// Loaded ahead of need, and drawn.
+        /// Prefetched, and drawn.
         case prefetched
         /// Loaded and never drawn.
         case wasted
@@ -58,27 +58,27 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         package var use: Use
     }
 
-    /// How often tiles waited so long to be drawn.
+    /// Number of waits of a duration.
     package struct Wait: Codable, Sendable, Hashable {
-        /// The wait in milliseconds.
+        /// Wait in milliseconds.
         package var milliseconds: Double
-        /// How many waited so long.
+        /// Number of such waits.
         package var count: Int
     }
 
-    /// Where the middle of the screen was, in world pixels.
+    /// Position of the middle of the screen, in world pixels.
     package struct Point: Codable, Sendable, Hashable {
-        /// From the left.
+        /// Distance from the left.
         package var x: Double
-        /// From the top.
+        /// Distance from the top.
         package var y: Double
     }
 
-    /// Why something needed was missing.
+    /// Reason why a needed tile was missing.
     package enum Cause: String, Codable, Sendable, Hashable {
         /// The first frame: nothing is loaded yet.
         case start
-        /// The limit does not hold what the frame needs.
+        /// The needed tiles exceed the limit.
         case limit
         /// Most of the tiles had been loaded before and were evicted.
         case evicted
@@ -87,59 +87,59 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         /// The view zoomed in.
         case zoomIn
         case zoomOut
-        /// Most of the tiles were being loaded already.
+        /// Most of the tiles were being loaded.
         case late
-        /// The view moved to where nothing had been loaded.
+        /// The view moved to tiles that had not been loaded.
         case pan
     }
 
-    /// A time in which something needed was missing, two seconds at most.
+    /// An interval in which a needed tile was missing, two seconds at most.
     package struct Moment: Codable, Sendable, Hashable {
-        /// When it began, and how long it lasted.
+        /// Time of its beginning.
         package var seconds: Double
-        /// Until nothing was missing any more.
+        /// Time until nothing was missing.
         package var duration: Double
-        /// The middle of the screen at its worst frame, in world pixels.
+        /// Middle of the screen at its worst frame, in world pixels, from the left.
         package var x: Double
-        /// From the top.
+        /// The same from the top.
         package var y: Double
-        /// Screen pixels for a world pixel, at its worst frame.
+        /// Screen pixels per world pixel at its worst frame.
         package var scale: Double
-        /// The fastest movement, jumps left out, in screen pixels a second.
+        /// Maximum speed without jumps, in screen pixels a second.
         package var speed: Double
-        /// The fastest change of scale, in octaves a second; negative if the view zoomed out.
+        /// Maximum change of scale, in octaves a second; negative for zooming out.
         package var zoomSpeed: Double
-        /// The blank share of its worst frame.
+        /// Blank fraction of its worst frame.
         package var blank: Double
-        /// The share of that frame that coarser or finer tiles stood in for.
+        /// Fraction of that frame covered by fallbacks.
         package var coarse: Double
         /// Blank screen pixels times milliseconds, over all of its frames.
         package var blankPixelMilliseconds: Double
-        /// The same for coarser and finer tiles.
+        /// The same for fallbacks.
         package var coarsePixelMilliseconds: Double
         /// Needed tiles missing in its worst frame.
         package var missingTiles: Int
-        /// Why.
+        /// Reason.
         package var cause: Cause
 
-        /// Whether it was worse than another: blank area counts before coarse area.
+        /// Whether it was worse than another: blank area precedes coarse area.
         func isWorse(than other: Moment) -> Bool {
             (blankPixelMilliseconds, coarsePixelMilliseconds, -seconds)
                 > (other.blankPixelMilliseconds, other.coarsePixelMilliseconds, -other.seconds)
         }
     }
 
-    /// Seconds of a stretch.
+    /// Length of an interval in seconds.
     package var bucketSeconds: Double
-    /// Stretches from the beginning.
+    /// Intervals from the beginning.
     package var buckets: [Bucket]
     /// Waits, shortest first.
     package var waits: [Wait]
-    /// The way of the middle of the screen, thinned.
+    /// Path of the middle of the screen, thinned.
     package var path: [Point]
-    /// Tiles that were loaded, those of level 0 first; the real clock does not tell.
+    /// Loaded tiles, those of level 0 first; empty under the real clock.
     package var tiles: [Tile]
-    /// Loads of tiles that no room was left to remember.
+    /// Loads of tiles beyond the bound of memory.
     package var forgottenTiles: Int
     /// World pixels a side of a tile of each level: width, then height.
     package var tileSpans: [Point]

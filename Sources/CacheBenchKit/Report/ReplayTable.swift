@@ -1,5 +1,4 @@
-/// A line for each trace, grouped by the folder that the traces came from, with a pooled line for each folder and for
-/// all of them.
+/// A line for each trace, grouped by folder, with a pooled line for each folder and for all.
 struct ReplayTable {
     let result: ReplayResult
     let style: TextStyle
@@ -81,7 +80,7 @@ struct ReplayTable {
         return lines + notes
     }
 
-    /// The ending says nothing that the reader does not know.
+    /// The name without its extension.
     private static func shortName(_ name: String) -> String {
         name.hasSuffix(".csv") ? String(name.dropLast(4)) : name
     }

@@ -1,13 +1,13 @@
-/// The figures of a replay for people: a card for one trace, a table for several.
+/// The figures of a replay as text: a card for one trace, a table for several.
 package struct ReplayText: Sendable {
-    /// Columns of the terminal that lines keep to.
+    /// Maximum width of lines.
     static let width = 80
 
     let style: TextStyle
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
-    /// - Parameter style: how headings and warnings are set off.
+    /// - Parameter style: Style of headings and warnings.
     package init(style: TextStyle = .plain) {
         self.style = style
     }
@@ -25,7 +25,7 @@ package struct ReplayText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What was replayed, with which options, at the end of a card or a table.
+    /// Traces and options of the replay, at the end of a card or a table.
     static func optionLines(_ configuration: [String: ConfigurationValue], style: TextStyle) -> [String] {
         let lines = wrapped(
             [ReplayFlags.versions(configuration) + ":"] + ReplayFlags.words(configuration),

@@ -1,10 +1,10 @@
 import PanTraces
 import TileCache
 
-/// Collects what pictures are drawn of while a replay runs.
+/// Collects the data of pictures during a replay.
 ///
-/// Time is kept in a fixed number of stretches: when they are used up, neighbours are put together and each is twice
-/// as long. The path is thinned in the same way; of tiles only so many are remembered.
+/// Time has a fixed number of intervals: when they are used up, neighbours are merged and each is twice as long. The
+/// path is thinned in the same way; the number of tiles is bounded.
 final class SeriesRecorder {
     private static let bucketCount = 240
     private static let pathCount = 2048
@@ -19,13 +19,13 @@ final class SeriesRecorder {
     private var pathSkip = 0
     private var tiles: [TileCoordinate: Loaded] = [:]
     private var moments: MomentRecorder
-    /// Tiles loaded ahead of need that have not been drawn since.
+    /// Prefetched tiles that have not been drawn since.
     private var waiting: Set<TileCoordinate> = []
     private var forgotten = 0
 
     private struct Loaded {
         var use = ReplaySeries.Use.wasted
-        /// When its last load began, in nanoseconds.
+        /// Start of its last load, in nanoseconds.
         var start: Int64
         var isReloaded = false
     }
@@ -39,7 +39,7 @@ final class SeriesRecorder {
         )
     }
 
-    /// A load has begun.
+    /// Notes the start of a load.
     func started(_ tile: TileCoordinate, isDemand: Bool, at time: Int64) {
         guard tiles[tile] != nil || tiles.count < Self.tileCount else {
             forgotten += 1
@@ -49,7 +49,7 @@ final class SeriesRecorder {
         if !isDemand { waiting.insert(tile) } else { waiting.remove(tile) }
     }
 
-    /// A frame of a virtual cache has been drawn.
+    /// Notes a drawn frame of a virtual cache.
     func note(_ frame: PanFrame, of cache: VirtualCache, view: Int) {
         note(frame, demands: cache.panDemands + cache.zoomDemands, bytes: cache.tierBytes)
         var (needed, late, evicted) = (0, 0, 0)
@@ -71,7 +71,7 @@ final class SeriesRecorder {
         note(frame, cache.coverage, neededTiles: needed, lateTiles: late, evictedTiles: evicted)
     }
 
-    /// What a frame showed; which tiles were late or evicted is not known under the real clock.
+    /// Notes the result of a frame; late and evicted tiles are unknown under the real clock.
     func note(
         _ frame: PanFrame,
         _ coverage: Coverage,
@@ -99,7 +99,7 @@ final class SeriesRecorder {
         notePath(frame.viewport.center)
     }
 
-    /// What a real cache holds.
+    /// Notes the memory of a real cache.
     func note(_ frame: PanFrame, of figures: TileCacheStatistics) {
         let decoded = figures.memory.decoded.bytes - figures.memory.inFlight.bytes
         let used = figures.memory.decoded.bytes + figures.memory.compressed.bytes + figures.memory.bookkeeping.bytes
@@ -126,7 +126,7 @@ final class SeriesRecorder {
         if bytes.total > buckets[index].bytes { buckets[index].take(bytes) }
     }
 
-    /// The stretch of a moment; stretches are joined if there are too many.
+    /// Index of the interval of a time; merges intervals if there are too many.
     private func bucket(at time: Int64) -> Int {
         var index = Int(time / bucketNanoseconds)
         while index >= Self.bucketCount {
@@ -152,7 +152,7 @@ final class SeriesRecorder {
         pathStride *= 2
     }
 
-    /// What has been collected.
+    /// The collected data.
     func series(waits: [Int64: Int]) -> ReplaySeries {
         moments.finish()
         return ReplaySeries(
@@ -185,7 +185,7 @@ extension ReplaySeries.Bucket {
         unusedBytes = bytes.unused
     }
 
-    /// Two neighbours as one: sums of demands, the fuller one's bytes.
+    /// Merges two neighbours: sums of demands, the memory of the fuller one.
     fileprivate func joined(with next: Self) -> Self {
         var joined = bytes >= next.bytes ? self : next
         joined.decodedHits = decodedHits + next.decodedHits

@@ -1,6 +1,6 @@
-/// How text for a terminal is set off; plain text says the same without it.
+/// Style of text for a terminal; plain text has the same content.
 package enum TextStyle: Sendable, Hashable {
-    /// Nothing but the text.
+    /// Text only.
     case plain
     /// Bold, dim and coloured by ANSI escape sequences.
     case ansi
@@ -16,18 +16,18 @@ package enum TextStyle: Sendable, Hashable {
 }
 
 extension [String] {
-    /// Each element once, in the order of its first place.
+    /// Each element once, in the order of its first occurrence.
     var unique: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension String {
-    /// Filled up with spaces on the right.
+    /// Padded with spaces on the right.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(width - count, 0)) }
 
-    /// Filled up with spaces on the left.
+    /// Padded with spaces on the left.
     func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
 
-    /// Cut in the middle where it is too long: the beginning and the end of a file's name both tell it from others.
+    /// Shortened in the middle if it is too long: both ends of a file's name distinguish it from others.
     func shortened(to width: Int) -> String {
         guard count > width else { return self }
         guard width > 3 else { return String(prefix(Swift.max(width, 0))) }
@@ -35,7 +35,7 @@ extension String {
         return prefix(kept / 2) + "…" + suffix(kept - kept / 2)
     }
 
-    /// Fit for a terminal: names of files may hold anything, escape sequences too.
+    /// Safe for a terminal: names of files may contain escape sequences.
     var printable: String {
         String(
             String.UnicodeScalarView(
@@ -51,7 +51,7 @@ extension String {
     }
 }
 
-/// Rows of cells in columns as wide as their widest cell: the first columns are aligned left, the others right.
+/// Aligns cells in columns: the first columns left, the others right.
 func columns(_ rows: [[String]], leading: Int = 1, gap: String = " ") -> [String] {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { cells in
@@ -61,12 +61,12 @@ func columns(_ rows: [[String]], leading: Int = 1, gap: String = " ") -> [String
     }
 }
 
-/// A text in lines of the terminal's width, later lines indented.
+/// Wraps a text to the terminal's width, later lines indented.
 func wrapped(_ text: String, indent: Int = 2) -> [String] {
     wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: indent)
 }
 
-/// Words in lines of a width, later lines indented.
+/// Wraps words to a width, later lines indented.
 func wrapped(_ words: [String], width: Int, indent: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -1,13 +1,13 @@
-/// A search for a memory limit for people: what was tried, then the answer, then one line to paste.
+/// A search for a memory limit as text: the rows, the answer, a command to paste.
 package struct TuneText: Sendable {
     let style: TextStyle
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
-    /// - Parameter style: how headings and the answer are set off.
+    /// - Parameter style: Style of headings and of the answer.
     package init(style: TextStyle = .plain) { self.style = style }
 
-    /// Why this limit, in a sentence.
+    /// The reason for this limit, in a sentence.
     static func reason(_ report: TuneReport) -> String {
         guard let suggested = report.suggested else {
             return report.rows.isEmpty
@@ -92,7 +92,7 @@ package struct TuneText: Sendable {
 }
 
 extension MemoryLimit {
-    /// As people read it: `61 MiB`.
+    /// Text for display: `61 MiB`.
     var shown: String {
         guard case .bytes(let bytes) = self else { return description }
         return Figures.roundBytes(Double(bytes))

@@ -2,10 +2,10 @@
     import Glibc
 #endif
 
-/// Memory that nothing uses and the allocator has kept, and what is in use where only the allocator knows.
+/// Releases free memory of the allocator, and measures the memory in use.
 enum FreeMemory {
     #if os(Linux) && canImport(Glibc)
-        // The Swift overlay of the C library does not have its allocator's own functions.
+        // The Swift overlay of the C library lacks its allocator's functions.
         private static let trim = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "malloc_trim").map {
             unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self)
         }
@@ -15,15 +15,16 @@ enum FreeMemory {
         ).map { unsafeBitCast($0, to: (@convention(c) () -> Int).self) }
     #endif
 
-    /// Gives it back to the system, where the allocator can: an arena for each thread keeps what one large plan took.
+    /// Returns free memory to the system, if the allocator can: an arena for each thread keeps the memory of one large
+    /// plan.
     static func giveBack() {
         #if os(Linux) && canImport(Glibc)
             _ = trim?(0)
         #endif
     }
 
-    /// What the process has in use: its resident bytes, or those of its heap under a sanitizer, whose allocator keeps
-    /// what is freed in a quarantine and a record of every place that allocates.
+    /// Memory in use by the process: its resident bytes, or those of its heap under a sanitizer, whose allocator keeps
+    /// freed memory in a quarantine and records every allocation.
     static func bytesInUse() -> Int? {
         #if os(Linux) && canImport(Glibc)
             if let allocated { return allocated() }

@@ -2,18 +2,18 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// Uses one cache from many threads at once, with sources that misbehave, and proves every tile seen legal.
+/// Uses one cache from many threads with misbehaving sources, and verifies every drawn tile.
 package struct Stress {
     let options: StressOptions
 
-    /// Takes options that have no ``StressOptions/problem``.
+    /// Creates a run from options without a ``StressOptions/problem``.
     package init(_ options: StressOptions) { self.options = options }
 
-    /// Runs until the time is over or `interruption` says so; what was found and counted.
+    /// Runs until the time is over or `interruption` returns true; returns the findings and counts.
     ///
     /// - Parameters:
-    ///   - interruption: looked at all the time, from many threads.
-    ///   - progress: called a few times a second with the seconds gone, operations and findings.
+    ///   - interruption: Called continually, on many threads.
+    ///   - progress: Called a few times a second with the seconds passed, operations and findings.
     package func run(
         interruption: @escaping @Sendable () -> Bool = { false },
         progress: (_ seconds: Double, _ operations: Int, _ findings: Int) -> Void = { _, _, _ in }
@@ -43,7 +43,7 @@ package struct Stress {
         var memory = StressMemory()
     }
 
-    /// Lets the threads work and watches ledger and memory meanwhile.
+    /// Lets the threads work and samples ledger and memory meanwhile.
     private func work(
         _ run: StressRun,
         _ progress: (Double, Int, Int) -> Void
@@ -70,7 +70,7 @@ package struct Stress {
             guard now - lastSlow >= 500_000_000 else { continue }
             lastSlow = now
             let seconds = Double(now - start) / 1e9
-            // What is free in the allocator's arenas is nobody's growth.
+            // Free memory in the allocator's arenas is not growth.
             if let bytes = FreeMemory.bytesInUse() {
                 watched.memory.add(StressMemory.Sample(seconds: seconds, bytes: bytes))
             }

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// Loads that never end: so many and no more, until the run is over.
+/// Loads that hang until the run is over, up to a bound.
 final class StressBlocker: Sendable {
     private struct State {
         var left: Int
@@ -19,7 +19,7 @@ final class StressBlocker: Sendable {
         var tile: TileCoordinate
     }
 
-    /// Of one layer no more than this: as many as there are workers would be all that it may have in flight.
+    /// Maximum for one layer: as many as there are workers would be its maximum in flight.
     private static let perLayer = 1
 
     private let state: Lock<State>
@@ -27,7 +27,7 @@ final class StressBlocker: Sendable {
 
     init(_ limit: Int) { state = Lock(State(left: limit)) }
 
-    /// Whether one more may hang; it has been counted then.
+    /// Returns whether one more load may hang, and counts it.
     func take(_ place: Place) -> Bool {
         state.withLock { state in
             guard state.left > 0, !state.isOver, state.layers[place.layer, default: 0] < Self.perLayer else {
@@ -40,7 +40,7 @@ final class StressBlocker: Sendable {
         }
     }
 
-    /// Does not return before the run is over.
+    /// Blocks until the run is over.
     func wait() {
         let waits = state.withLock { state -> Bool in
             if !state.isOver { state.inside += 1 }
@@ -54,10 +54,10 @@ final class StressBlocker: Sendable {
     /// Whether a tile's load hangs.
     func holds(_ place: Place) -> Bool { state.withLock { $0.tiles.contains(place) } }
 
-    /// Loads that hang, and requests that will not be answered.
+    /// Number of loads that hang, and of requests that will not be completed.
     var count: Int { state.withLock { $0.tiles.count } }
 
-    /// Lets everything go.
+    /// Ends all of them.
     func end() {
         let (waiting, requests) = state.withLock { state -> (Int, [TileRequest]) in
             state.isOver = true

@@ -1,7 +1,7 @@
 import Synchronization
 import TileCache
 
-/// Looks at every tile that a run sees and decides whether it was legal.
+/// Verifies every tile of a run.
 final class StressChecker: Sendable {
     let findings: StressFindings
     private let layers = Lock<[StressLayer]>([])
@@ -9,7 +9,7 @@ final class StressChecker: Sendable {
 
     init(findings: StressFindings) { self.findings = findings }
 
-    /// Adds what the next layer of the cache is; `make` puts it there and may fail.
+    /// Adds the cache's next layer; `make` creates it and may fail.
     func add(_ make: (_ number: Int) throws -> (StressLayer, LayerID)) rethrows -> LayerID {
         try layers.withLock { layers in
             let (layer, id) = try make(layers.count)
@@ -22,13 +22,13 @@ final class StressChecker: Sendable {
     }
 
     var all: [StressLayer] { layers.withLock { $0.map { $0 } } }
-    /// Tiles looked at, byte for byte.
+    /// Number of tiles verified, byte for byte.
     var tiles: Int { checked.load(ordering: .relaxed) }
 
-    /// What has been invalidated so far, by layer: to be taken before a frame is asked for.
+    /// Completed invalidations by layer; take them before a frame is requested.
     func completed() -> [(layer: StressLayer, version: UInt32)] { all.map { ($0, $0.history.completed) } }
 
-    /// Draws a view and looks at all that it draws.
+    /// Draws a view and verifies all drawn tiles.
     func look(at view: TileView) -> TileFrame {
         let known = completed()
         let frame = view.frame()
@@ -40,7 +40,7 @@ final class StressChecker: Sendable {
         return frame
     }
 
-    /// A tile of a frame that was asked for after `known` was taken.
+    /// Verifies a tile of a frame that was requested after `known` was taken.
     func check(_ tile: LeasedTile, _ known: [(layer: StressLayer, version: UInt32)]) {
         tile.withUnsafeBytes { bytes in
             check(
@@ -53,7 +53,7 @@ final class StressChecker: Sendable {
         }
     }
 
-    /// The same for bytes; `isStale` where it is not known whether they are.
+    /// Verifies bytes; `isStale` is true if staleness is unknown.
     func check(
         _ bytes: UnsafeRawBufferPointer,
         layer number: Int,
@@ -63,7 +63,7 @@ final class StressChecker: Sendable {
     ) {
         checked.wrappingAdd(1, ordering: .relaxed)
         guard known.indices.contains(number) else {
-            // A layer that came after the list was taken.
+            // A layer that was added after the list was taken.
             if !all.indices.contains(number) { findings.note(.place, "a tile of a layer \(number) that there is not") }
             return
         }
@@ -106,7 +106,7 @@ final class StressChecker: Sendable {
         }
     }
 
-    /// Tiles that the cache made are squares, each of which is one tile of the source, or a hole.
+    /// Synthesized tiles are squares, each of which is one tile of the source, or a hole.
     private func checkSynthesized(
         _ bytes: UnsafeRawBufferPointer,
         _ layer: StressLayer,
@@ -146,7 +146,7 @@ final class StressChecker: Sendable {
         }
     }
 
-    /// Where a tile is drawn must be where it lies, whether it stands in or not.
+    /// A tile must be drawn at its place, whether it is a fallback or not.
     private func check(_ placement: TilePlacement, _ layer: StressLayer) {
         let tile = placement.tile.identity.tile
         let place = layer.rectangle(of: tile)

@@ -1,55 +1,55 @@
 import TileCache
 
-/// What threads of a stress run do.
+/// Operations of the threads of a stress run.
 package enum StressOperation: String, CaseIterable, Sendable, Hashable {
-    /// Move a view a little and draw.
+    /// Moves a view a little and draws.
     case pan
-    /// Move a view anywhere and draw.
+    /// Moves a view anywhere and draws.
     case jump
-    /// Change a view's scale, and sometimes its rotation, and draw.
+    /// Changes a view's scale, and sometimes its rotation, and draws.
     case zoom
-    /// Draw again.
+    /// Draws again.
     case look
-    /// Name the needed tiles one by one and draw.
+    /// Lists the needed tiles and draws.
     case need
-    /// Give a viewport that cannot be drawn, or an enormous one.
+    /// Passes a viewport that cannot be drawn, or an enormous one.
     case refuse
-    /// Keep a tile, and look at one that has been kept for a while.
+    /// Leases a tile, and verifies one that has been leased for a while.
     case hold
-    /// Let a kept tile go.
+    /// Releases a leased tile.
     case release
-    /// Change all of a layer.
+    /// Invalidates a layer.
     case invalidateLayer
-    /// Change a part of a layer.
+    /// Invalidates a part of a layer.
     case invalidateRegion
-    /// Set the byte limit.
+    /// Sets the byte limit.
     case limit
     case trim
-    /// Say that memory is short, or no longer.
+    /// Reports memory pressure, or its end.
     case pressure
-    /// Pin some tiles.
+    /// Pins some tiles.
     case floor
-    /// Unpin a layer's tiles.
+    /// Unpins a layer's tiles.
     case unfloor
     case makeView
-    /// Let a view go.
+    /// Releases a view.
     case endView
-    /// Add a layer, up to a number.
+    /// Adds a layer, up to a number.
     case addLayer
-    /// Remove one that was added.
+    /// Removes an added layer.
     case removeLayer
-    /// Show other layers in a view of all threads.
+    /// Shows other layers in a view of all threads.
     case setLayers
-    /// Ask for tiles once.
+    /// Prefetches tiles.
     case prefetch
-    /// Borrow a tile without a view.
+    /// Reads a tile without a view.
     case borrow
-    /// Ask for statistics and what is resident.
+    /// Reads statistics and residency.
     case ask
-    /// Do nothing for a moment.
+    /// Pauses.
     case rest
 
-    /// How often, of a thousand.
+    /// Frequency in a thousand.
     var weight: Int {
         switch self {
         case .pan: 378
@@ -80,7 +80,7 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// One decision: what to do, and numbers to do it with.
+/// One decision: an operation and random numbers for it.
 struct StressAction: Hashable, Sendable {
     var operation: StressOperation
     var a: UInt64
@@ -88,7 +88,7 @@ struct StressAction: Hashable, Sendable {
     var c: UInt64
 }
 
-/// The decisions of one thread: the same for the same seed and thread, whatever the cache and other threads do.
+/// Decisions of one thread: a function of seed and thread, whatever the cache and other threads do.
 struct StressDice: Sendable {
     private var random: SplitMix64
     private static let total = StressOperation.allCases.reduce(0) { $0 + $1.weight }

@@ -2,15 +2,15 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// What must hold once all threads have stopped: every view gets its tiles and is told, nothing stays pinned, the cache
-/// ends in time although loads still hang.
+/// Checks after all threads have stopped: every view gets its tiles and callbacks, nothing stays pinned, the cache ends
+/// in time although loads still hang.
 struct StressEnding {
-    /// How long a view may wait for its tiles, in seconds; far longer than it takes.
+    /// Maximum wait of a view for its tiles, in seconds; far longer than usual.
     private static let patience = 60.0
 
     let run: StressRun
 
-    /// How long `shutdown` took, in nanoseconds.
+    /// Duration of `shutdown`, in nanoseconds.
     private(set) var shutdownNanoseconds: Int64 = 0
 
     init(run: StressRun) { self.run = run }
@@ -30,7 +30,7 @@ struct StressEnding {
         for hold in holds { hold.checkAll() }
     }
 
-    /// Nobody watches the memory any more, so the cache has its whole limit back.
+    /// Ends the pressure: the cache has its whole limit again.
     private func endPressure() {
         _ = MemoryPressureMonitor(of: run.cache)
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
@@ -45,17 +45,17 @@ struct StressEnding {
         }
     }
 
-    /// A view over a part of a layer is told of what lands until nothing is missing but what hangs.
+    /// Checks that a view over a part of a layer gets callbacks until only hanging tiles are missing.
     private func checkProgress(of id: LayerID) {
         let layer = run.checker.all[id.serial]
-        // Failures are forgotten, so that nobody waits for the time of another try.
+        // Resets failures, so that no retry is waited for.
         layer.history.change(StressHistory.Change(keepsStale: false)) { run.cache.invalidate(id, keepsStale: false) }
         let told = DispatchSemaphore(value: 0)
         let view = run.cache.makeView(layers: [id])
         view.callbackQueue = DispatchQueue(label: "stress.ending")
         view.onTilesReady = { told.signal() }
         let level = layer.pyramid.maximumLevel
-        // Finer than the level's own pixels in every pyramid, so that it is that level which is drawn.
+        // Finer than the level's own pixels in every pyramid, so that this level is drawn.
         let middle = layer.rectangle(of: TileCoordinate(level: level, column: 8, row: 8))
         view.update(
             TileViewport(
@@ -73,7 +73,7 @@ struct StressEnding {
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
         var frame = run.look(at: view)
         while frame.missingTileCount > hanging, MonotonicTime.now.nanoseconds < end {
-            // Only a callback is a reason to look again.
+            // Only a callback causes another frame.
             guard told.wait(timeout: .now() + Self.patience) == .success else { break }
             frame = run.look(at: view)
         }
@@ -93,7 +93,7 @@ struct StressEnding {
         )
     }
 
-    /// A view that stands still comes to ask for nothing more, at a limit that has no room for all that it would like.
+    /// Checks that a view at rest stops requesting loads, at a limit without room for all it would prefetch.
     private func checkRest() {
         run.setLimit(quarters: 1)
         let view = run.cache.makeView(layers: run.allLayerIDs)
@@ -112,7 +112,7 @@ struct StressEnding {
         run.findings.note(.progress, "a view at rest for \(Self.patience) s still asks for tiles")
     }
 
-    /// With no view left nothing is held but what threads keep and what hangs.
+    /// Checks that without views only the threads' leases and hanging loads remain.
     private func checkPins(_ holds: [StressHolds]) {
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
         var left = run.cache.statistics
@@ -136,7 +136,7 @@ struct StressEnding {
         let isDone = run.cache.shutdown(timeout: .nanoseconds(timeout))
         shutdownNanoseconds = MonotonicTime.now.nanoseconds - start
         run.noteEnd()
-        // Twice the time again for a machine that is busy with other things.
+        // Twice the time again for a busy machine.
         if shutdownNanoseconds > 3 * timeout {
             run.findings.note(
                 .shutdown,

@@ -1,8 +1,8 @@
-/// Names that the options of a stress run choose from.
+/// Names for the options of a stress run.
 package protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
 
 extension StressChoice {
-    /// Reads `all`, `none` or names separated by commas; `nil` for anything else.
+    /// Parses `all`, `none` or names separated by commas; `nil` for other text.
     package static func list(_ text: String) -> Set<Self>? {
         switch text {
         case "all": return Set(allCases)
@@ -18,28 +18,28 @@ extension StressChoice {
     }
 }
 
-/// What stress sources do wrong on purpose.
+/// Deliberate faults of stress sources.
 package enum StressFault: String, StressChoice {
-    /// Fail for the moment.
+    /// Fails temporarily.
     case fail
-    /// Fail for good, the same tiles always.
+    /// Fails permanently, always for the same tiles.
     case permanent
-    /// Say that a tile does not exist, the same tiles always.
+    /// Reports a tile as absent, always the same tiles.
     case absent
-    /// Take up to half a second, which is longer than loads may take before they count as stuck.
+    /// Takes up to half a second, longer than the time after which loads count as stuck.
     case stall
-    /// Lie about sizes: too few pixels, empty and far too large payloads, impossible numbers of bytes held.
+    /// Delivers wrong sizes: too few pixels, empty and far too large payloads, impossible numbers of held bytes.
     case size
-    /// Answer twice, the second time with poison.
+    /// Completes twice, the second time with poison.
     case twice
-    /// Answer after everybody has lost interest.
+    /// Completes after the tile is no longer wanted.
     case late
-    /// Answer on a thread of their own.
+    /// Completes on another thread.
     case thread
-    /// Never return, or never answer: a bounded number, for the whole run. A decoder is among them.
+    /// Never returns, or never completes: a bounded number of times for the whole run. A decoder is among them.
     case block
-    /// Hand over encoded bytes that are damaged.
+    /// Passes damaged encoded bytes.
     case damage
-    /// Let a request go without any answer.
+    /// Releases a request without completing it.
     case drop
 }

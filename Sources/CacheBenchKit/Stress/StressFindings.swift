@@ -1,31 +1,31 @@
 import Synchronization
 import TileCache
 
-/// What must never happen, and where it is said that it did: the first ones with an explanation, all of them counted.
+/// Violations of a run: the first ones with an explanation, all of them counted.
 final class StressFindings: Sendable {
-    /// What can be found wrong.
+    /// Kinds of violations.
     enum Kind: String, CaseIterable, Sendable {
         /// Pixels that are not those of the tile, or not what its source wrote.
         case pixels
-        /// Pixels of a version that was outdated when the frame was asked for.
+        /// Pixels of a version that was outdated when the frame was requested.
         case generation
-        /// A tile drawn that its source never delivered.
+        /// A drawn tile that its source never delivered.
         case undelivered
-        /// A tile drawn where it does not lie.
+        /// A tile drawn at a wrong place.
         case place
         /// More bytes than the limit.
         case ledger
-        /// Counters that contradict each other.
+        /// Contradictory counters.
         case counters
-        /// A tile that changed while it was held.
+        /// A leased tile that changed.
         case lease
-        /// A source asked for a tile that does not exist, or a second answer taken.
+        /// A request for a tile that does not exist, or an accepted second answer.
         case request
-        /// A view that was not told, or did not get its tiles in the end.
+        /// A view without its callback, or finally without its tiles.
         case progress
-        /// A call that took too long, or one that came after the end.
+        /// A call that took too long, or came after the end.
         case shutdown
-        /// Memory that grew and grew.
+        /// Memory that grows without bound.
         case memory
     }
 
@@ -34,7 +34,7 @@ final class StressFindings: Sendable {
         var text: String
     }
 
-    /// Explanations that are kept.
+    /// Maximum number of explanations.
     static let kept = 8
 
     private struct State {
@@ -46,7 +46,7 @@ final class StressFindings: Sendable {
 
     init() {}
 
-    /// Notes that something must not have happened.
+    /// Notes a violation.
     func note(_ kind: Kind, _ text: @autoclosure () -> String) {
         let number = state.withLock { state -> Int in
             state.count += 1

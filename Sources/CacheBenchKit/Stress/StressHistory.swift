@@ -1,12 +1,12 @@
 import Synchronization
 import TileCache
 
-/// What has been changed of a layer, in order: decides which versions of a tile may be drawn.
+/// Changes of a layer in order, which determine the versions of a tile that may be drawn.
 ///
-/// A version is raised before the cache is told and completed when the cache's `invalidate` has returned. Changes of one
-/// layer come one after the other, so that everything up to the completed one holds.
+/// A version is raised before the cache is invalidated and completed when `invalidate` has returned. Changes of one
+/// layer are sequential, so that everything up to the completed one holds.
 final class StressHistory: Sendable {
-    /// One change: where, and whether old pixels may still be drawn.
+    /// One change: its place, and whether old pixels may still be drawn.
     struct Change: Sendable {
         var region: PixelRect?
         var keepsStale: Bool
@@ -17,7 +17,7 @@ final class StressHistory: Sendable {
         }
     }
 
-    /// Changes that are remembered; older ones are not held against anybody.
+    /// Maximum number of stored changes; older ones are not checked.
     static let remembered = 512
 
     private let changes = Lock([Change](repeating: Change(), count: remembered))
@@ -27,12 +27,12 @@ final class StressHistory: Sendable {
 
     init() {}
 
-    /// What a source has to write now, from 1.
+    /// Version that a source must write now, from 1.
     var version: UInt32 { raised.load(ordering: .acquiring) }
-    /// The last change that the cache has been told of.
+    /// Last change that the cache has completed.
     var completed: UInt32 { finished.load(ordering: .acquiring) }
 
-    /// Makes a change: raises the version, tells the cache, completes.
+    /// Makes a change: raises the version, invalidates the cache, completes.
     func change(_ change: Change, tell: () -> Void) {
         turn.withLock { _ in
             let next = raised.load(ordering: .relaxed) + 1
@@ -43,13 +43,13 @@ final class StressHistory: Sendable {
         }
     }
 
-    /// Why a tile of some version may not be drawn, in words; `nil` where it may.
+    /// Explains why a tile of some version must not be drawn; `nil` if it may.
     ///
     /// - Parameters:
-    ///   - version: what the pixels say.
-    ///   - rectangle: what the tile covers, in world pixels.
-    ///   - isStale: whether the cache says that newer ones are on their way.
-    ///   - completed: what was completed when the frame was asked for.
+    ///   - version: Version of the pixels.
+    ///   - rectangle: World rectangle that the tile covers, in world pixels.
+    ///   - isStale: Whether the cache reports the pixels as stale.
+    ///   - completed: Completed change when the frame was requested.
     func objection(
         to version: UInt32,
         covering rectangle: PixelRect,
@@ -60,7 +60,7 @@ final class StressHistory: Sendable {
         if version > newest { return "version \(version) has not been written yet, \(newest) is the newest" }
         guard version < completed else { return nil }
         let change = changes.withLock { changes -> UInt32? in
-            // Looked at under the lock: but for the next change nothing is overwritten meanwhile.
+            // Read under the lock: only the next change may be overwritten meanwhile.
             let newest = self.version
             let oldest = newest > UInt32(Self.remembered) ? newest + 2 - UInt32(Self.remembered) : 1
             let first = max(version + 1, oldest)

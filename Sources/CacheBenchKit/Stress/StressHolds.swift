@@ -1,8 +1,8 @@
 import TileCache
 
-/// Tiles that a thread keeps, with what they looked like when it took them.
+/// Leased tiles of a thread, with their pixels' digests.
 struct StressHolds {
-    /// All threads' together must leave room for what views need.
+    /// The leases of all threads must leave room for the needs of views.
     private static let most = 6
 
     private var held: [(tile: LeasedTile, digest: UInt64)] = []
@@ -11,7 +11,7 @@ struct StressHolds {
     init(findings: StressFindings) { self.findings = findings }
 
     var count: Int { held.count }
-    /// What is held; two holds on one tile are one.
+    /// Leased tiles; two leases of one tile are one.
     var identities: [TileIdentity] { held.map(\.tile.identity) }
 
     mutating func take(_ tile: LeasedTile) {
@@ -20,7 +20,7 @@ struct StressHolds {
         held.append((tile, tile.withUnsafeBytes(StressTile.digest)))
     }
 
-    /// Looks whether a tile is what it was.
+    /// Checks that a tile is unchanged.
     func check(_ number: Int) {
         guard !held.isEmpty else { return }
         let (tile, digest) = held[number % held.count]

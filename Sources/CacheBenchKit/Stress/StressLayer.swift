@@ -2,22 +2,22 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// What all layers of a run share.
+/// State shared by all layers of a run.
 struct StressShared: Sendable {
     let seed: UInt64
     let faults: Set<StressFault>
     let findings: StressFindings
     let faultCounts = StressCounts<StressFault>()
     let blocker: StressBlocker
-    /// What is uncommon about the layers.
+    /// Unusual features of the layers.
     var features: Set<StressFeature> = []
-    /// At the end sources do nothing wrong any more.
+    /// At the end sources make no more faults.
     let calm = StressFlag()
-    /// Where asynchronous sources answer.
+    /// Queues of asynchronous sources.
     let queues = (0..<3).map { DispatchQueue(label: "stress.answers.\($0)") }
 }
 
-/// A switch that is thrown once.
+/// A flag that is set once.
 final class StressFlag: Sendable {
     private let flag = Atomic(false)
     init() {}
@@ -25,9 +25,9 @@ final class StressFlag: Sendable {
     func raise() { flag.store(true, ordering: .releasing) }
 }
 
-/// A layer of a stress run: what its sources do, and what may be seen of it.
+/// A layer of a stress run: its sources' behaviour, and the tiles that may be drawn.
 final class StressLayer: Sendable {
-    /// How the pixels come.
+    /// Kinds of sources.
     enum Kind: Int, CaseIterable, Sendable {
         case blocking
         case asynchronous
@@ -69,7 +69,7 @@ final class StressLayer: Sendable {
         format = shape.format
     }
 
-    /// The width of a tile of the finest level, in pixels.
+    /// Width of a tile of the finest level, in pixels.
     var tileSize: Int { pyramid.levels[pyramid.maximumLevel].tileWidth }
 
     var options: LayerOptions {
@@ -90,14 +90,14 @@ final class StressLayer: Sendable {
 
     // MARK: - What is where
 
-    /// The part of the world that a tile shows: what lies beyond the edges never changes.
+    /// Part of the world that a tile shows: pixels beyond the edges never change.
     func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         rectangle(of: tile).intersection(
             PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         )
     }
 
-    /// What a tile covers, by arithmetic of the checker's own.
+    /// World rectangle of a tile, by the checker's own arithmetic.
     func rectangle(of tile: TileCoordinate) -> PixelRect {
         let level = pyramid.levels[tile.level]
         let (width, height) = (
@@ -114,7 +114,7 @@ final class StressLayer: Sendable {
         kind == .synthesized ? .solid : StressTile.style(layer: number, tile)
     }
 
-    /// What becomes of a tile always, by its place alone.
+    /// Permanent outcome of a tile, by its place alone.
     func fate(of tile: TileCoordinate) -> StressFault? {
         let draw = SplitMix64.mixed(
             shared.seed ^ UInt64(number) << 50 ^ UInt64(tile.level) << 40 ^ UInt64(tile.column) << 20 ^ UInt64(tile.row)
@@ -126,7 +126,7 @@ final class StressLayer: Sendable {
 
     // MARK: - What goes wrong
 
-    /// A load begins: what will be wrong with it, and some random bits.
+    /// Starts a load: returns its fault and some random bits.
     func begin(_ tile: TileCoordinate) -> (fault: StressFault?, bits: UInt64) {
         if !pyramid.contains(tile) || tile.level < firstLevel {
             shared.findings.note(.request, "the source of layer \(number) is asked for \(tile), which it does not have")
@@ -147,7 +147,7 @@ final class StressLayer: Sendable {
         return (fault, SplitMix64.mixed(bits))
     }
 
-    /// Of a thousand loads; some faults are an asynchronous source's alone.
+    /// Distribution in a thousand loads; some faults are of asynchronous sources only.
     private static func draw(_ number: UInt64, _ kind: Kind) -> StressFault? {
         switch number {
         case 0..<30: .fail
@@ -163,7 +163,7 @@ final class StressLayer: Sendable {
         }
     }
 
-    /// Writes a tile, after rubbish in the same place: whoever looks too early sees that.
+    /// Writes a tile, after garbage in the same place, which an early read would see.
     func write(_ tile: TileCoordinate, version: UInt32, into pixels: inout TilePixels) {
         pixels.withUnsafeMutableBytes { bytes in
             bytes.initializeMemory(as: UInt8.self, repeating: 0xDD)
@@ -171,7 +171,7 @@ final class StressLayer: Sendable {
         }
     }
 
-    /// Sleeps up to half a second, mostly far less.
+    /// Sleeps up to half a second, usually far less.
     static func stall(_ bits: UInt64) {
         usleep(UInt32(bits % 8 == 0 ? 250_000 + bits >> 8 % 250_000 : bits >> 8 % 20_000))
     }

@@ -1,15 +1,15 @@
-/// Changes of what may be used, as the threads make them: what a sample of the ledger is judged by.
+/// Changes of the limits, as the threads make them, by which a sample of the ledger is judged.
 struct StressChanges: Sendable {
-    /// The highest limit that may have been in force since the last sample.
+    /// Highest limit that may have been in force since the last sample.
     private(set) var highest: Int
-    /// Changes that have begun.
+    /// Number of changes that have begun.
     private(set) var begun = 0
-    /// Changes that have begun and not ended.
+    /// Number of changes that have begun and not ended.
     private(set) var underway = 0
 
     init(limit: Int) { highest = limit }
 
-    /// Begins a change to a limit; 0 for one that leaves the limit as it is.
+    /// Begins a change to a limit; 0 if the limit stays.
     mutating func begin(limit: Int) {
         highest = max(highest, limit)
         begun += 1
@@ -18,36 +18,36 @@ struct StressChanges: Sendable {
 
     mutating func end() { underway -= 1 }
 
-    /// Returns the changes as of now and begins the next sample. A limit that is still being set counts for that one too:
-    /// it may be set only after this sample has been taken.
+    /// Returns the present changes and begins the next sample. A limit that is being set counts for that one too: it
+    /// may be set only after this sample.
     mutating func takeSample() -> StressChanges {
         defer { if underway == 0 { highest = 0 } }
         return self
     }
 }
 
-/// Judges samples of what is used against the limit.
+/// Judges samples of the memory in use against the limit.
 ///
-/// A limit that is lowered while tiles are held is reached when they are let go. So more than the limit is legal for as
-/// long as it was within a limit since it was last below one, and only if it shrinks.
+/// A limit that is lowered while tiles are leased is reached when they are released. Therefore more than the limit is
+/// valid if the use was within a limit since it was last below one, and only if it shrinks.
 struct StressLedger: Sendable {
     private var ceiling = 0
     private var last: (used: Int, changes: Int?)?
-    /// The most that was used.
+    /// Maximum use.
     private(set) var maximum = 0
-    /// Samples, and those of them above a limit that had just been lowered.
+    /// Number of samples, and of those above a limit that had just been lowered.
     private(set) var samples = 0
     private(set) var samplesAbove = 0
 
     init() {}
 
-    /// Takes a sample in; what is wrong with it, in words.
+    /// Adds a sample; returns the violation in words, if any.
     ///
     /// - Parameters:
-    ///   - used: bytes in use.
-    ///   - limit: the limit in force at the same moment.
-    ///   - highest: the highest limit that anybody has set since the sample before.
-    ///   - changes: how often limits and layers have changed so far; `nil` where a change was under way.
+    ///   - used: Bytes in use.
+    ///   - limit: Limit in force at the same moment.
+    ///   - highest: Highest limit set since the previous sample.
+    ///   - changes: Number of changes of limits and layers so far; `nil` if one is in progress.
     mutating func observe(used: Int, limit: Int, highest: Int, changes: Int?) -> String? {
         samples += 1
         maximum = max(maximum, used)

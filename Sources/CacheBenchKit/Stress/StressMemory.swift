@@ -1,4 +1,4 @@
-/// A series of resident sizes in bounded memory, and whether it is flat.
+/// Resident sizes in bounded memory, and whether they are flat.
 struct StressMemory: Sendable {
     struct Sample: Sendable {
         var seconds: Double
@@ -13,7 +13,7 @@ struct StressMemory: Sendable {
 
     init() {}
 
-    /// Takes a sample in; when there are too many, every second one goes and half as many come.
+    /// Adds a sample; if there are too many, every second one is dropped and the rate is halved.
     mutating func add(_ sample: Sample) {
         defer { seen += 1 }
         guard seen % stride == 0 else { return }
@@ -23,7 +23,7 @@ struct StressMemory: Sendable {
         stride *= 2
     }
 
-    /// The medians of the three thirds of the time; `nil` with fewer than 30 samples.
+    /// Medians of the three thirds of the time; `nil` with fewer than 30 samples.
     var medians: [Int]? {
         guard samples.count >= 30 else { return nil }
         return (0..<3).map { third in
@@ -32,13 +32,13 @@ struct StressMemory: Sendable {
         }
     }
 
-    /// The median of the last third less that of the middle one.
+    /// Median of the last third minus that of the middle one.
     var growth: Int? { medians.map { $0[2] - $0[1] } }
 
-    /// Whether the last third is no larger than the middle one, but for `tolerance` bytes.
+    /// Whether the last third is at most the middle one plus `tolerance` bytes.
     func isFlat(tolerance: Int) -> Bool? { growth.map { $0 <= tolerance } }
 
-    /// At most so many of the samples, evenly spread.
+    /// At most this many of the samples, evenly spread.
     func spread(_ count: Int) -> [Sample] {
         guard samples.count > count, count > 1 else { return samples }
         return (0..<count).map { samples[$0 * (samples.count - 1) / (count - 1)] }

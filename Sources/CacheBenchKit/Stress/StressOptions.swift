@@ -1,28 +1,28 @@
 import TileCache
 
-/// How a stress run is set up.
+/// Options of a stress run.
 package struct StressOptions: Sendable, Hashable {
-    /// How long, in nanoseconds; 30 s unless set.
+    /// Duration in nanoseconds. Default: 30 s.
     package var duration: Int64 = 30_000_000_000
-    /// Threads that use the cache at once, 1 to 64; 8 unless set.
+    /// Threads that use the cache at once, 1 to 64. Default: 8.
     package var threads = 8
-    /// What goes wrong; everything unless set.
+    /// Faults of the sources. Default: all.
     package var faults: Set<StressFault> = Set(StressFault.allCases)
-    /// Seeds the decisions of all threads and sources; 1 unless set.
+    /// Seed of the decisions of all threads and sources. Default: 1.
     package var seed: UInt64 = 1
-    /// The highest limit that the run sets, 1 MiB or more; 8 MiB unless set. It begins with three quarters of it.
+    /// Highest limit of the run, 1 MiB or more. Default: 8 MiB. The run begins with three quarters of it.
     package var byteLimit = 8 << 20
     /// The cache's workers, 1 to 64. Default: nil, 1 to 9 by the seed; 4 without ``StressFeature/workers``.
     package var workers: Int?
-    /// What is uncommon about layers and cache, drawn from the seed. Default: everything.
+    /// Unusual features of layers and cache, drawn from the seed. Default: all.
     package var features: Set<StressFeature> = Set(StressFeature.allCases)
-    /// Ends each thread after so many decisions, for tests; no end unless set.
+    /// Number of decisions after which each thread ends, for tests. Default: `nil`, no end.
     package var decisions: Int?
 
     /// The defaults.
     package init() {}
 
-    /// What is wrong with the options, in a sentence; `nil` where nothing is.
+    /// Describes the first error in the options; `nil` if there is none.
     package var problem: String? {
         if duration < 0 || duration > 1 << 53 { return "a duration of 0 to 104 days is expected" }
         if !(1...64).contains(threads) { return "1 to 64 threads are expected, not \(threads)" }

@@ -1,35 +1,37 @@
 import TileCache
 
-/// What a stress run did and found. The names of fields are a contract: they are added to, never renamed.
+/// Results of a stress run. Fields are added, never renamed.
 package struct StressReport: Encodable, Sendable {
-    /// Something that must not have happened.
+    /// A violation.
     package struct Violation: Encodable, Sendable {
         package let rule: String
-        /// What was seen.
+        /// Description of the violation.
         package let explanation: String
     }
 
-    /// The process's resident memory without files and shared memory, sampled twice a second after the allocator has
-    /// given back what is free in its arenas; under a sanitizer the bytes of its heap.
+    /// Resident memory of the process without files and shared memory.
+    ///
+    /// Sampled twice a second, after the allocator has released free memory of its arenas; under a sanitizer the bytes
+    /// of its heap.
     package struct Resident: Encodable, Sendable {
         package struct Sample: Encodable, Sendable {
-            /// Since the start.
+            /// Time since the start.
             package let seconds: Double
-            /// Resident then.
+            /// Resident bytes at that time.
             package let bytes: Int
         }
 
-        /// Medians of the three thirds of the run; `nil` where it was too short.
+        /// Medians of the three thirds of the run; `nil` if it was too short.
         package let medians: [Int]?
-        /// Whether the median of the last third is no more than that of the middle one and `tolerance`.
+        /// Whether the median of the last third is at most that of the middle one plus `tolerance`.
         package let isFlat: Bool?
-        /// In bytes.
+        /// Tolerance in bytes.
         package let tolerance: Int
         /// Some samples, evenly spread.
         package let samples: [Sample]
     }
 
-    /// What the cache said of itself at the end.
+    /// Statistics of the cache at the end.
     package struct Cache: Encodable, Sendable {
         let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
         let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
@@ -37,7 +39,7 @@ package struct StressReport: Encodable, Sendable {
         let refusedViewports, slowCallbacks: Int
     }
 
-    /// How the run was set up.
+    /// Options of the run.
     package struct Configuration: Encodable, Sendable {
         let threads, workers: Int
         let seed: UInt64
@@ -46,49 +48,49 @@ package struct StressReport: Encodable, Sendable {
         let durationSeconds: Double
     }
 
-    /// The version of this form.
+    /// Version of these fields.
     package let schema = 1
     package let program = BenchVersion.program
     /// `PASS` or `FAIL`.
     package let verdict: String
-    /// How the run was set up.
+    /// Options of the run.
     package let configuration: Configuration
-    /// How long threads worked.
+    /// Time during which the threads worked.
     package let seconds: Double
-    /// Whether it was ended from outside before its time.
+    /// Whether it was stopped early.
     package let interrupted: Bool
     /// Operations of all threads.
     package let operations: Int
-    /// The same by kind.
+    /// Operations by kind.
     package let operationsByKind: [String: Int]
-    /// Tiles looked at byte for byte.
+    /// Tiles verified byte for byte.
     package let tilesChecked: Int
     /// Calls of `onTilesReady`.
     package let callbacks: Int
-    /// Injected, by kind.
+    /// Injected faults, by kind.
     package let faults: [String: Int]
-    /// How often something was found that must not happen.
+    /// Number of violations.
     package let violationCount: Int
-    /// The first ones.
+    /// The first violations.
     package let violations: [Violation]
-    /// The highest limit that was set.
+    /// Highest limit that was set.
     package let byteLimit: Int
-    /// The most that was ever used.
+    /// Peak of the memory in use.
     package let peakBytes: Int
-    /// How often the ledger was looked at.
+    /// Samples of the ledger.
     package let ledgerSamples: Int
-    /// Of those, the ones above a limit that had just been lowered, which is legal while tiles are held.
+    /// Samples above a limit that had just been lowered, which is valid while tiles are leased.
     package let ledgerSamplesAboveLoweredLimit: Int
-    /// The median resident memory of the last third less that of the middle one, in bytes.
+    /// Median resident memory of the last third minus that of the middle one, in bytes.
     package let residentGrowth: Int?
     /// Resident memory.
     package let resident: Resident
     package let longestUpdateNanoseconds: Int64
-    /// How long `shutdown` took, which was given two seconds.
+    /// Duration of `shutdown`, whose timeout is two seconds.
     package let shutdownNanoseconds: Int64
-    /// What the cache said of itself.
+    /// Statistics of the cache.
     package let cache: Cache
-    /// A number for the decisions of each thread: equal for equal seeds and equally many decisions.
+    /// Digest of each thread's decisions: equal for equal seeds and equally many decisions.
     let digests: [UInt64]
 
     private enum CodingKeys: String, CodingKey {
@@ -98,7 +100,7 @@ package struct StressReport: Encodable, Sendable {
         case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
     }
 
-    /// Whether nothing was found.
+    /// Whether there were no violations.
     package var passed: Bool { violationCount == 0 }
 
     init(
@@ -112,9 +114,9 @@ package struct StressReport: Encodable, Sendable {
         shutdownNanoseconds: Int64
     ) {
         let statistics = run.cache.statistics
-        // What else the process does, and how its allocator keeps free memory, is not the cache's growth.
+        // Other memory of the process, and free memory kept by its allocator, is not the cache's growth.
         let tolerance = max(options.byteLimit / 10, 8 << 20)
-        // Shorter runs have not seen all that they will keep.
+        // Shorter runs have not reached their final memory.
         let isFlat = seconds >= 60 ? memory.isFlat(tolerance: tolerance) : nil
         if isFlat == false {
             run.findings.note(.memory, "resident memory grew: medians of thirds \(memory.medians ?? [])")

@@ -2,16 +2,16 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// One cache, and all that threads do with it at once.
+/// One cache, and all operations of the threads.
 final class StressRun: Sendable {
-    /// Layers at a time, and of a whole run: what is known of each stays.
+    /// Maximum number of layers at a time and in a whole run, since the history of each is kept.
     private static let mostLayers = 12
     private static let mostLayersEver = 100
-    /// How long a load may take before it is stuck, in nanoseconds.
+    /// Time after which a load counts as stuck, in nanoseconds.
     static let stuckLoadTime: Int64 = 200_000_000
 
     let options: StressOptions
-    /// Of the cache.
+    /// Number of the cache's workers.
     let workers: Int
     let cache: TileCache
     let shared: StressShared
@@ -19,13 +19,13 @@ final class StressRun: Sendable {
     let findings = StressFindings()
     let operations = StressCounts<StressOperation>()
     private let layerIDs: Lock<[LayerID]>
-    /// Views that all threads use.
+    /// Views shared by all threads.
     private let views: Lock<[TileView]>
     private let stop = StressFlag()
     private let interruption: @Sendable () -> Bool
     private let longestCall = Atomic<Int64>(0)
     private let callbacks = Atomic<Int>(0)
-    /// Changes of what may be used.
+    /// Changes of the limits.
     private let changes: Lock<StressChanges>
     private let ends = Lock(false)
 
@@ -40,7 +40,7 @@ final class StressRun: Sendable {
             seed: SplitMix64.mixed(options.seed),
             faults: options.faults,
             findings: findings,
-            // Each keeps a spare worker; there are three for each worker, and stalls want some too.
+            // Each takes a spare worker; there are three for each worker, and stalls need some too.
             blocker: StressBlocker(configuration.workers),
             features: options.features
         )
@@ -64,7 +64,7 @@ final class StressRun: Sendable {
     // MARK: - What threads ask
 
     var isOver: Bool { stop.isUp || interruption() }
-    /// Whether it is over before its time.
+    /// Whether it was stopped early.
     var isInterrupted: Bool { !stop.isUp && interruption() }
     func end() { stop.raise() }
 
@@ -85,7 +85,7 @@ final class StressRun: Sendable {
     @discardableResult
     func look(at view: TileView) -> TileFrame { checker.look(at: view) }
 
-    /// Runs a call that must not wait for anybody, and notes how long the longest took.
+    /// Times a call that must not wait for others, and keeps the maximum.
     func timed(_ call: () -> Void) {
         let start = MonotonicTime.now.nanoseconds
         call()
@@ -130,7 +130,7 @@ final class StressRun: Sendable {
             maxX: a.unit * 4000 + 300,
             maxY: b.unit * 4000 + 200
         )
-        // More than half of the limit is refused, and that is fine.
+        // More than half of the limit is refused, which is valid.
         try? cache.pin(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
     }
 
@@ -150,7 +150,7 @@ final class StressRun: Sendable {
         }
     }
 
-    /// Removes one of the layers that were added later; the first ones are there to the end.
+    /// Removes a layer that was added later; the first ones stay to the end.
     func removeLayer(_ draw: UInt64) {
         let first = StressLayer.Kind.allCases.count
         let gone = layerIDs.withLock { ids -> LayerID? in
@@ -212,7 +212,7 @@ final class StressRun: Sendable {
     var longestCallNanoseconds: Int64 { longestCall.load(ordering: .relaxed) }
     var callbackCount: Int { callbacks.load(ordering: .relaxed) }
 
-    /// From now on no callback may begin.
+    /// No callback may begin from now on.
     func noteEnd() { ends.withLock { $0 = true } }
 
     func dropViews() {

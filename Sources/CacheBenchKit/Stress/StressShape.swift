@@ -1,12 +1,12 @@
 import TileCache
 
-/// What may be uncommon about the layers and the cache of a stress run.
+/// Unusual features of the layers and the cache of a stress run.
 package enum StressFeature: String, StressChoice {
-    /// Tiles that are no squares, and of another size from level to level.
+    /// Tiles that are not square, with sizes that differ between levels.
     case sizes
     /// Pixels around the tiles that are not drawn.
     case borders
-    /// Worlds that end within a tile, and levels that begin beside the world's corner.
+    /// Worlds that end within a tile, and levels with an origin beside the world's corner.
     case edges
     /// Steps between levels other than 2.
     case steps
@@ -18,12 +18,12 @@ package enum StressFeature: String, StressChoice {
     case workers
 }
 
-/// The pyramid and the pixels of a layer, drawn from the run's seed.
+/// Pyramid and pixels of a layer, drawn from the run's seed.
 struct StressShape: Sendable {
     let pyramid: TilePyramid
     var format = TilePixelFormat.rgba8
 
-    /// The usual one, which the cache can make coarse levels of.
+    /// The usual shape, of which the cache can make coarse levels.
     init(tileSize: Int, wrapsX: Bool) throws {
         pyramid = try .powerOfTwo(
             worldWidth: StressLayer.world,
@@ -35,7 +35,7 @@ struct StressShape: Sendable {
 
     init(tileSize: Int, wrapsX: Bool, features: Set<StressFeature>, random: inout SplitMix64) throws {
         func below(_ bound: Int) -> Int { random.next().below(bound) }
-        // Everything is drawn, whether it is used or not: a run without a feature is like the one with it elsewhere.
+        // Draws every number, whether it is used or not, so that turning a feature off changes nothing else.
         let (cut, step, formatNumber) = ((below(200), below(200)), below(4), below(6))
         let (width, height) =
             features.contains(.edges)
@@ -48,7 +48,7 @@ struct StressShape: Sendable {
             let shift = (random.next().unit, random.next().unit)
             let tile = features.contains(.sizes) ? (24 + sides.0, 24 + sides.1) : (tileSize, tileSize)
             let span = (Double(tile.0) * perPixel, Double(tile.1) * perPixel)
-            // A wrapping level must begin and end with a column that shows something of the world.
+            // A wrapping level must begin and end with a column that shows some of the world.
             let origin =
                 features.contains(.edges)
                 ? WorldPoint(x: -shift.0 / 2 * span.0, y: -shift.1 / 2 * span.1) : WorldPoint(x: 0, y: 0)
@@ -80,7 +80,7 @@ struct StressShape: Sendable {
 }
 
 extension StressOptions {
-    /// The cache of a run.
+    /// Configuration of a run's cache.
     func configuration() -> TileCache.Configuration {
         var random = SplitMix64(seed: SplitMix64.mixed(seed) ^ 0xCAC4E)
         let (count, tier, share) = (random.next().below(9), random.next().below(8), random.next().below(6))

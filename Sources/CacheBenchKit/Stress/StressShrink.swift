@@ -1,11 +1,11 @@
 extension Stress {
-    /// The simplest run that still breaks a rule which a run has broken: fewer uncommon features, faults and threads.
+    /// Finds the simplest run that still breaks a rule: fewer unusual features, faults and threads.
     ///
-    /// Threads interleave as they like, so a simpler run may break the rule and not show it in its time.
+    /// Threads interleave freely, so that a simpler run may break the rule without showing it in its time.
     ///
     /// - Parameters:
-    ///   - rule: of a violation of the run.
-    ///   - duration: of each try, in nanoseconds.
+    ///   - rule: Rule of a violation of the run.
+    ///   - duration: Duration of each try, in nanoseconds.
     package func shrunk(
         rule: String,
         duration: Int64,

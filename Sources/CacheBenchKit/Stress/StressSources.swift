@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TileCache
 
-/// A source that returns when the pixels are there, or does what it should not.
+/// A blocking source with faults.
 struct StressBlockingSource: BlockingTileSource {
     let layer: StressLayer
 
@@ -25,7 +25,7 @@ struct StressBlockingSource: BlockingTileSource {
     }
 }
 
-/// A source with encoded bytes of its own, some of them damaged, and a decoder that can hang.
+/// A source with encoded bytes, some of them damaged, and a decoder that can hang.
 struct StressEncodedSource: BlockingTileSource, TileDecoder {
     let layer: StressLayer
 
@@ -68,12 +68,12 @@ struct StressEncodedSource: BlockingTileSource, TileDecoder {
     }
 }
 
-/// The encoded form of a stress tile: its name, a checksum and some padding.
+/// Encoded form of a stress tile: its name, a checksum and padding.
 struct StressPayload {
     var layer: Int
     var tile: TileCoordinate
     var version: UInt32
-    /// Its decoder does not return.
+    /// Whether its decoder hangs.
     var hangs = false
 
     private static let words = 5
@@ -85,7 +85,7 @@ struct StressPayload {
         self.hangs = hangs
     }
 
-    /// `nil` where the bytes are damaged.
+    /// Decodes a payload; `nil` if the bytes are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.words * 8 else { return nil }
         let words = (0..<Self.words).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
@@ -111,7 +111,7 @@ struct StressPayload {
         return words.withUnsafeBytes { Array($0) } + [UInt8](repeating: 0x5A, count: padding)
     }
 
-    /// Flips a bit or cuts the end off, so that the checksum sees it.
+    /// Flips a bit or truncates, which the checksum detects.
     static func damage(_ bytes: inout [UInt8], _ bits: UInt64) {
         if bits & 1 == 0 {
             bytes.removeLast(bytes.count - Int(bits >> 1 % 39) - 1)
@@ -121,7 +121,7 @@ struct StressPayload {
     }
 }
 
-/// A source that answers sooner, later, twice, elsewhere or never.
+/// An asynchronous source that completes sooner, later, twice, on another thread or never.
 struct StressAsyncSource: TileSource {
     let layer: StressLayer
 
@@ -172,7 +172,7 @@ struct StressAsyncSource: TileSource {
 }
 
 extension TilePixels {
-    /// Copies fewer bytes than a tile has, with a stride that may be anything.
+    /// Copies fewer bytes than a tile has, with any stride.
     fileprivate mutating func copyTooLittle(_ bits: UInt64) throws(TileFailure) {
         let bytes = [UInt8](repeating: 0xEE, count: Int(bits >> 8 % UInt64(byteCount)))
         let strides: [Int?] = [nil, 0, -1, .min, .max, bytesPerRow - 1]

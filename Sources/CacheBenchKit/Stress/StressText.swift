@@ -1,6 +1,6 @@
-/// A stress run for people and for programs.
+/// A stress run as text.
 package enum StressText {
-    /// The verdict first, then what was done.
+    /// The verdict first, then the counts.
     package static func text(_ report: StressReport) -> String {
         var lines = ["\(report.verdict)  \(verdictDetail(report))"]
         for violation in report.violations { lines.append("  \(violation.rule): \(violation.explanation)") }
@@ -59,7 +59,7 @@ package enum StressText {
 }
 
 extension String {
-    /// The same with lines of at most so many characters, later ones indented; broken at spaces.
+    /// Wraps at spaces to a maximum width, later lines indented.
     fileprivate func wrapped(to width: Int) -> String {
         guard count > width else { return self }
         var lines: [String] = []

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// One of the threads that use the cache: takes decisions from its dice and carries them out.
+/// A thread that uses the cache: draws decisions from its dice and performs them.
 struct StressThread {
-    /// A view and where it looks.
+    /// A view and its viewport.
     private struct Looker {
         var view: TileView
         var center = WorldPoint(x: 1000, y: 1000)
@@ -26,7 +26,7 @@ struct StressThread {
     private var lookers: [Looker] = []
     private(set) var holds: StressHolds
     private let queue: DispatchQueue
-    /// Changes with every decision that was taken: equal runs have equal ones.
+    /// Digest of all decisions: equal runs have equal ones.
     private(set) var digest: UInt64 = 0
     private var decisions = 0
 
@@ -58,7 +58,7 @@ struct StressThread {
                 $0.center.y += (c.unit - 0.5) * 200
             }
         case .jump:
-            // Mostly to one of a few places, so that what has gone cold there is wanted again.
+            // Usually one of a few places, so that cold tiles there are needed again.
             draw(a) { $0.center = Self.place(b) }
         case .zoom:
             draw(a) {
@@ -75,7 +75,7 @@ struct StressThread {
         case .release: holds.release(a.below(max(holds.count, 1)))
         case .invalidateLayer: run.invalidate(a, StressHistory.Change(keepsStale: b & 1 == 0))
         case .invalidateRegion:
-            // Where views look, or loads would seldom be overtaken.
+            // Near the views, since otherwise loads would rarely be overtaken.
             let middle = Self.place(c)
             let (width, height) = (a.unit * 900 + 1, b.unit * 500 + 1)
             let region = PixelRect(
@@ -124,7 +124,7 @@ struct StressThread {
         if lookers.isEmpty { makeView(a) }
         let number = a.below(lookers.count)
         move(&lookers[number])
-        // A world away at most, so that there is something to see.
+        // At most a world away, so that tiles are visible.
         lookers[number].center.x = min(max(lookers[number].center.x, -100), 4196)
         lookers[number].center.y = min(max(lookers[number].center.y, -100), 4196)
         let view = a >> 40 % 16 == 0 ? run.sharedView(a) : lookers[number].view

@@ -1,15 +1,14 @@
 import TileCache
 
-/// What a stress source writes for a tile: pixels that say whose they are and how new, in every word, so that no wrong
-/// one goes unseen.
+/// Pixels of a stress tile, with its identity and version in every word, so that no wrong word is missed.
 ///
-/// A third of a world's tiles is of one colour, a third compresses well and a third hardly, so that all ways through the
-/// tiers are taken.
+/// A third of a world's tiles has one colour, a third compresses well and a third hardly, which covers all paths
+/// through the tiers.
 struct StressTile: Hashable, Sendable {
-    /// The layer's number.
+    /// Number of the layer.
     var layer: Int
     var tile: TileCoordinate
-    /// How often the layer had changed when the source looked, from 1.
+    /// Number of changes of the layer when the source read it, from 1.
     var version: UInt32
 
     init(layer: Int, tile: TileCoordinate, version: UInt32) {
@@ -18,18 +17,18 @@ struct StressTile: Hashable, Sendable {
         self.version = version
     }
 
-    /// How a tile's pixels are made.
+    /// Style of a tile's pixels.
     enum Style: Sendable {
         case solid
         case plain
         case noisy
     }
 
-    /// What was found in some memory.
+    /// Result of reading some memory.
     enum Found: Hashable, Sendable {
         /// Exactly what the source writes for the tile at this version.
         case version(UInt32)
-        /// Something else, in words.
+        /// Other contents, in words.
         case wrong(String)
     }
 
@@ -41,7 +40,7 @@ struct StressTile: Hashable, Sendable {
         for _ in 0..<5 { inverse = inverse &* (2 &- step &* inverse) }
         return inverse
     }()
-    /// Larger ones do not come up: what reads as one is poison or somebody else's.
+    /// Maximum version; a larger one is poison or another tile's.
     static let maximumVersion: UInt32 = 1 << 24
 
     /// The same for every version of a tile.
@@ -60,7 +59,7 @@ struct StressTile: Hashable, Sendable {
 
     var colour: UInt32 { UInt32(truncatingIfNeeded: Self.name(layer, tile)) ^ version &* Self.step }
 
-    /// The version that a colour stands for; `nil` where it is no colour of this tile.
+    /// Version of a colour; `nil` if it is not a colour of this tile.
     static func version(ofColour colour: UInt32, layer: Int, _ tile: TileCoordinate) -> UInt32? {
         let version = (colour ^ UInt32(truncatingIfNeeded: name(layer, tile))) &* inverse
         return version > 0 && version <= maximumVersion ? version : nil
@@ -91,7 +90,7 @@ struct StressTile: Hashable, Sendable {
         }
     }
 
-    /// Looks at every word of what is said to be a tile.
+    /// Verifies every word of a tile.
     static func read(
         _ bytes: UnsafeRawBufferPointer,
         layer: Int,
@@ -138,7 +137,7 @@ struct StressTile: Hashable, Sendable {
         return .version(version)
     }
 
-    /// A number that changes when any byte does, with all but certainty.
+    /// Digest of the bytes, which changes almost certainly if any byte does.
     static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var digest: UInt64 = UInt64(bytes.count)
         for offset in stride(from: 0, to: bytes.count - 7, by: 8) {

@@ -1,14 +1,13 @@
 import Foundation
 package import TileCache
 
-/// Measures the compressed tier's codec against LZ4 on the unfiltered pixels of the same tiles, and against copying them, in
-/// the same run.
+/// Measures the compressed tier's codec against raw LZ4 and against copying, on the same tiles in the same run.
 ///
-/// Figures are sums of each tile's median over rounds in which both sides take turns: a slow spell of the machine hits
-/// both, a pause neither.
-/// Speeds are 10^6 bytes of pixels a second; filters, checks and the recognition of plain tiles are part of the time.
+/// Figures are sums of each tile's median over rounds in which both sides alternate: a slow period of the machine
+/// affects both, a pause neither. Speeds are 10^6 bytes of pixels a second; filters, checks and the detection of tiles
+/// of one colour are included.
 package struct CodecBenchmark {
-    /// A tile to measure with; its class is what the figures are grouped by.
+    /// A tile for measurements; figures are grouped by its class.
     package struct Tile {
         package var className: String
         package var width: Int
@@ -24,14 +23,13 @@ package struct CodecBenchmark {
             self.pixels = pixels
         }
 
-        /// Whether the tile counts for the totals: pictures do; noise, plain colours and elevation show extremes and
-        /// other formats, and have lines of their own.
+        /// Whether the tile counts in the totals: pictures do; noise, plain colours and elevation have separate lines.
         var isPicture: Bool {
             format.bytesPerPixel == 4 && format != .float32 && !className.hasPrefix("noise") && className != "flat"
         }
     }
 
-    /// The figures of one class of tiles.
+    /// Figures of one class of tiles.
     package struct Row: Codable, Sendable {
         package var `class`: String
         package var ratio: Double
@@ -40,11 +38,11 @@ package struct CodecBenchmark {
         package var rawRatio: Double
         package var rawCompress: Double
         package var rawDecompress: Double
-        /// Copying the pixels.
+        /// Speed of copying the pixels.
         package var memcpy: Double
     }
 
-    /// Over all picture classes together; speeds relative to raw LZ4.
+    /// Figures of all picture classes together; speeds relative to raw LZ4.
     package struct Total: Codable, Sendable {
         package var ratio: Double?
         package var compressToRaw: Double?
@@ -52,8 +50,8 @@ package struct CodecBenchmark {
         /// Speeds relative to copying the pixels.
         package var compressToMemcpy: Double?
         package var decompressToMemcpy: Double?
-        /// What two threads get done in a time, relative to one; `spin` is the same for a loop that needs no memory,
-        /// which says whether two cores were there.
+        /// Throughput of two threads relative to one. `spin` is the same for a loop without memory, which shows whether
+        /// two cores were available.
         package var twoThreads: Scaling?
     }
 
@@ -64,13 +62,13 @@ package struct CodecBenchmark {
         package var spin: Double
     }
 
-    /// Everything that was measured.
+    /// All figures.
     package struct Report: Codable, Sendable {
         package var codec: [Row]
         package var codecTotal: Total
     }
 
-    /// What kept a set of tiles from being measured.
+    /// Reason why a set of tiles cannot be measured.
     package enum Failure: Error, CustomStringConvertible {
         case unreadable(String)
         case size(file: String, bytes: Int, expected: Int)
@@ -89,7 +87,7 @@ package struct CodecBenchmark {
 
     private let classes: [(name: String, tiles: [Tile])]
 
-    /// Measures the tiles that `draw` makes.
+    /// Measures tiles made by `draw`.
     package init(drawing draw: () throws -> [Tile]) rethrows {
         let tiles = try draw()
         classes = Dictionary(grouping: tiles, by: \.className).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
@@ -100,7 +98,7 @@ package struct CodecBenchmark {
         try self.init { try Self.tiles(inDirectory: directory) }
     }
 
-    /// The tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
+    /// Reads the tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
     package static func tiles(inDirectory directory: String) throws -> [Tile] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             throw Failure.unreadable(directory)
@@ -123,9 +121,9 @@ package struct CodecBenchmark {
         return tiles
     }
 
-    /// Runs everything. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
+    /// Runs all measurements. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
     ///
-    /// - Parameter shouldStop: asked before each round but the first; medians are then of the rounds so far.
+    /// - Parameter shouldStop: Called before each round but the first; medians are then of the rounds so far.
     package func run(
         rounds: Int = 25,
         scalingRounds: Int = 9,

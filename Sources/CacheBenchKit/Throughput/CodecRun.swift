@@ -2,10 +2,10 @@ import CLZ4
 import Foundation
 import TileCache
 
-/// The tiles of one class, compressed both ways, and the times of each tile in each round.
+/// Tiles of one class, compressed both ways, with the times of each tile in each round.
 ///
-/// A tile takes less than a scheduler's slice: where others want the cores too, few single times have a pause in them, and
-/// medians leave those out, while nearly every pass over a whole class has one.
+/// A tile takes less than a scheduler's slice: on a busy machine few single times contain a pause, and medians exclude
+/// those, while nearly every pass over a class contains one.
 struct CodecRun {
     /// Seconds for one tile in one round.
     struct Times {
@@ -25,7 +25,7 @@ struct CodecRun {
 
     /// By round, then by tile.
     private var times: [[Times]] = []
-    /// Bytes of all blocks; a tile of one colour counts as the eight bytes that are kept of it.
+    /// Bytes of all blocks; a tile of one colour counts as eight bytes.
     let storedBytes: Int
     let rawStoredBytes: Int
 
@@ -65,12 +65,12 @@ struct CodecRun {
         }
     }
 
-    /// Seconds for all tiles of the class: the sum of each tile's median, or of what else is taken of its rounds.
+    /// Seconds for all tiles of the class: the sum of each tile's median, or of another statistic of its rounds.
     func seconds(_ pass: (Times) -> Double, of rounds: ([Double]) -> Double = \.median) -> Double {
         tiles.indices.reduce(0) { sum, tile in sum + rounds(times.map { pass($0[tile]) }) }
     }
 
-    /// One round: each of the four passes goes through all tiles of the class.
+    /// Measures one round: each of the four passes goes through all tiles of the class.
     mutating func measure(rawFirst: Bool) throws {
         var round = [Times](repeating: Times(), count: tiles.count)
         if rawFirst { measureRaw(&round) }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TileCache
 
-/// What a second thread adds: each of two threads does what one did alone, each with a codec of its own.
+/// Scaling to a second thread: each of two threads does the work of one, with its own codec.
 final class CodecScaling: @unchecked Sendable {
     // Unchecked: each lane belongs to one thread at a time, and the tiles are only read.
     private final class Lane {
@@ -26,13 +26,13 @@ final class CodecScaling: @unchecked Sendable {
         stored = tiles.map { [lanes] in CodecRun.store($0, with: lanes[0].codec) }
     }
 
-    /// Work of about this long: shorter, and the start of the second thread is a part of what is measured.
+    /// Approximate duration of the work: if it is shorter, the start of the second thread matters.
     private static let sampleSeconds = 0.06
 
-    /// Each kind of work between two looks at what the machine gives: rounds in which it had only one core to give
-    /// are left out, unless all were such.
+    /// Measures each kind of work between two checks of the machine. Rounds with only one core available are left out,
+    /// unless all are.
     ///
-    /// - Parameter shouldStop: asked before each round but the first; medians are then of the rounds so far.
+    /// - Parameter shouldStop: Called before each round but the first; medians are then of the rounds so far.
     func measure(rounds: Int, shouldStop: () -> Bool) -> CodecBenchmark.Scaling {
         func compress(_ lane: Lane) {
             for tile in tiles { _ = CodecRun.compress(tile, with: lane.codec) }
@@ -85,7 +85,7 @@ final class CodecScaling: @unchecked Sendable {
 
     /// Runs `work` once on each lane, at the same time.
     private func concurrently(_ work: @escaping (Lane) -> Void) {
-        // Each iteration touches its own lane only, which the compiler cannot see.
+        // Each iteration uses its own lane only, which the compiler cannot check.
         nonisolated(unsafe) let work = work
         DispatchQueue.concurrentPerform(iterations: 2) { work(lanes[$0]) }
     }

@@ -1,19 +1,19 @@
 import Foundation
 import TileCache
 
-/// How fast tiles are halved, against copying them; source bytes on both sides.
+/// Speed of halving tiles against copying them, by source bytes.
 package struct DownsampleReport: Codable, Sendable, Hashable {
     /// Millions of source pixels a second, rgba8 averaged as stored.
     package var megapixelsPerSecond: Double
-    /// Its speed over that of `memcpy`.
+    /// Speed relative to `memcpy`.
     package var toMemcpy: Double
-    /// The same without this processor's vector instructions.
+    /// The same without the processor's vector instructions.
     package var portableToMemcpy: Double
     /// The same averaged as light (sRGB).
     package var lightToMemcpy: Double
 }
 
-/// Halves tiles and copies them, in turns.
+/// Halves and copies tiles alternately.
 struct DownsampleBenchmark {
     private let side = 256
     private let tileCount = 8

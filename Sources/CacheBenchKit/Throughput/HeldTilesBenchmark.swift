@@ -2,27 +2,27 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// What calls cost, and how long other threads wait for them, by how many tiles the cache holds.
+/// Cost of calls, and waits of other threads for them, by the number of tiles in the cache.
 package struct HeldTilesBenchmark: Sendable {
     /// Figures of one number of tiles, in milliseconds.
     package struct Row: Codable, Sendable, Hashable {
-        /// Tiles held.
+        /// Number of tiles.
         package var tiles: Int
-        /// By call: how long the call took.
+        /// Duration of each call.
         package var calls: [String: Double] = [:]
-        /// By call: the p99.9 of another thread's look-ups meanwhile.
+        /// p99.9 of another thread's look-ups during each call.
         package var waits: [String: Double] = [:]
-        /// By call: the p99.9 of the same thread's look-ups in an idle cache.
+        /// p99.9 of the same thread's look-ups in an idle cache, for each call.
         package var idleWaits: [String: Double] = [:]
-        /// By call: the longest look-up of another thread meanwhile.
+        /// Longest look-up of another thread during each call.
         package var longestWaits: [String: Double] = [:]
-        /// The median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
+        /// Median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
         package var frame = 0.0
         /// The longest of these.
         package var longestFrame = 0.0
     }
 
-    /// Tiles of 16 x 16 gray pixels.
+    /// Tiles of 16 x 16 grey pixels.
     private struct GraySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
@@ -30,7 +30,7 @@ package struct HeldTilesBenchmark: Sendable {
         }
     }
 
-    /// How long look-ups of one thread take, in the cache and in an idle one.
+    /// Durations of one thread's look-ups, in the cache and in an idle one.
     private final class Prober: Sendable {
         private struct State {
             var waits: [Int64] = []
@@ -63,7 +63,7 @@ package struct HeldTilesBenchmark: Sendable {
             thread.start()
         }
 
-        /// Figures since the last call, in milliseconds.
+        /// Takes the figures since the last call, in milliseconds.
         func take() -> (usual: Double, longest: Double, idle: Double) {
             let (waits, idle) = state.withLock { state in
                 defer { (state.waits, state.idleWaits) = ([], []) }
@@ -81,10 +81,10 @@ package struct HeldTilesBenchmark: Sendable {
 
     private static let side = 4096
 
-    /// Fills a cache with so many tiles and measures.
+    /// Fills a cache with this many tiles and measures.
     package static func run(tiles: Int) throws -> Row {
         var row = Row(tiles: tiles)
-        // A slot is a page of the system, and the table takes an entry for each.
+        // A slot is a page of the system, and the table has an entry for each.
         var configuration = TileCache.Configuration(byteLimit: .bytes(tiles * 4608 + (16 << 20)))
         configuration.workers = 2
         let cache = try TileCache(configuration)
@@ -142,7 +142,7 @@ package struct HeldTilesBenchmark: Sendable {
         return row
     }
 
-    /// A table for people, 80 columns.
+    /// A table of 80 columns.
     package static func text(_ rows: [Row]) -> String {
         func cell(_ value: Double?) -> String { String(format: "%9.3f", value ?? .nan) }
         var lines = ["by tiles held    " + rows.map { String(format: "%9d", $0.tiles) }.joined() + "   (ms)"]

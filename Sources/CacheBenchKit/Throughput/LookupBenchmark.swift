@@ -1,27 +1,27 @@
 import Foundation
 import TileCache
 
-/// What finding and leasing resident tiles costs.
+/// Cost of finding and leasing resident tiles.
 package struct LookupReport: Codable, Sendable, Hashable {
-    /// Nanoseconds for one lookup of a resident tile, held for the time of an empty call, in one thread.
+    /// Nanoseconds for one look-up of a resident tile, leased for an empty call, in one thread.
     package var nanoseconds: Double
-    /// The same from an `NSCache` that holds as many objects.
+    /// The same from an `NSCache` with as many objects.
     package var nsCacheNanoseconds: Double
-    /// Throughput of two threads over that of one, with 2 us of other work between lookups.
+    /// Throughput of two threads relative to one, with 2 us of other work between look-ups.
     package var twoThreads: Double
 }
 
-/// What a frame costs the renderer's thread.
+/// Cost of a frame for the renderer's thread.
 package struct FrameReport: Codable, Sendable, Hashable {
     /// Visible resident tiles.
     package var tiles: Int
-    /// Microseconds for `frame()` with leases, and letting the leases go.
+    /// Microseconds for `frame()` with leases, and their release.
     package var microseconds: Double
     /// Microseconds for `update(_:at:)` of a viewport that has moved by a pixel.
     package var updateMicroseconds: Double
 }
 
-/// Measures lookups and frames on the real cache.
+/// Measures look-ups and frames on the real cache.
 package struct LookupBenchmark: Sendable {
     private struct EmptySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -33,10 +33,10 @@ package struct LookupBenchmark: Sendable {
     private let cache: TileCache
     private let layer: LayerID
     private let view: TileView
-    /// Eight columns and five rows of tiles, also when it moves right by some pixels.
+    /// Eight columns and five rows of tiles, also after moving right by some pixels.
     private let viewport = TileViewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
 
-    /// Makes a cache whose view has 40 tiles in sight, all of them resident.
+    /// Creates a cache with a view of 40 tiles, all of them resident.
     package init() throws {
         cache = try TileCache(byteLimit: .mebibytes(64))
         layer = try cache.addLayer(
@@ -52,15 +52,15 @@ package struct LookupBenchmark: Sendable {
         } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
     }
 
-    /// Medians of some rounds.
+    /// Measures look-ups; medians of some rounds.
     package func lookup(rounds: Int = 7) -> LookupReport {
         let tiles = view.frame().map(\.tile.identity.tile)
         let keys = tiles.indices.map { NSNumber(value: $0) }
         let reference = NSCache<NSNumber, NSNumber>()
-        // On Linux the entries hold each other; only emptying the cache lets them go.
+        // On Linux the entries retain each other; only emptying the cache releases them.
         defer { reference.removeAllObjects() }
         for key in keys { reference.setObject(key, forKey: key) }
-        // Said beforehand, so that no division is measured with them.
+        // Computed in advance, so that no division is measured.
         let order = (0..<1024).map { tiles[$0 % tiles.count] }
         let keyOrder = (0..<1024).map { keys[$0 % keys.count] }
         var own: [Double] = []
@@ -82,7 +82,7 @@ package struct LookupBenchmark: Sendable {
         )
     }
 
-    /// Medians of some rounds.
+    /// Measures frames; medians of some rounds.
     package func frame(rounds: Int = 7) -> FrameReport {
         var frames: [Double] = []
         var updates: [Double] = []
@@ -102,8 +102,8 @@ package struct LookupBenchmark: Sendable {
         )
     }
 
-    /// What two threads get done relative to one, with look-ups between the work, and with the work alone, which says
-    /// whether two cores were there.
+    /// Throughput of two threads relative to one, with look-ups between the work, and with the work alone, which shows
+    /// whether two cores were available.
     private func twoThreads(_ tiles: [TileCoordinate]) -> (work: Double, spin: Double) {
         let steps = Self.stepsOfTwoMicroseconds()
         @Sendable func work(_ start: Int, looksUp: Bool, count: Int) {
@@ -137,7 +137,7 @@ package struct LookupBenchmark: Sendable {
         return x
     }
 
-    /// How much of it takes 2 us on this machine now: the quickest of some tries, which nobody interrupted.
+    /// Number of steps that take 2 us now: the fastest of some tries, which was not interrupted.
     private static func stepsOfTwoMicroseconds() -> Int {
         let steps = 20_000
         let shortest: Int64 =
@@ -151,8 +151,8 @@ package struct LookupBenchmark: Sendable {
 
     @inline(never) private static func sink(_ value: UInt64) { if value == 42 { print("") } }
 
-    /// What one call takes, batch by batch. A batch is shorter than a scheduler's slice, so that most have no pause in
-    /// them; each begins where the one before ended.
+    /// Nanoseconds of one call, by batches shorter than a scheduler's slice, so that most contain no pause; each begins
+    /// where the one before ended.
     private func nanoseconds(_ count: Int, batches: Int, _ body: (Int) -> Void) -> [Double] {
         (0..<batches).map { batch in
             seconds { for index in 0..<count { body(batch * count + index) } } * 1e9 / Double(count)

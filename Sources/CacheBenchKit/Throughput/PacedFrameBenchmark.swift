@@ -6,13 +6,13 @@ import TileCache
 ///
 /// The view has 1920 x 1080 pixels, pans and zooms. Four workers load; three other views move beside it.
 package struct PacedFrameBenchmark: Sendable {
-    /// The figures of one run, in milliseconds.
+    /// Figures of one run, in milliseconds.
     package struct Figures: Codable, Sendable, Hashable {
         /// Frames drawn.
         package var frames: Int
-        /// Wall time of both calls and of the end of the last frame's leases: what a renderer waits.
+        /// Wall time of both calls and of releasing the last frame's leases: the renderer's delay.
         package var wall: Spread
-        /// Processor time of the same, which other programs hardly change.
+        /// CPU time of the same, which other programs hardly change.
         package var processor: Spread
     }
 
@@ -20,9 +20,9 @@ package struct PacedFrameBenchmark: Sendable {
     package struct Spread: Codable, Sendable, Hashable {
         /// The median.
         package var p50: Double
-        /// What 99 of 100 stay below.
+        /// 99th percentile.
         package var p99: Double
-        /// What 999 of 1000 stay below.
+        /// 99.9th percentile.
         package var p999: Double
         /// The largest.
         package var maximum: Double
@@ -36,7 +36,7 @@ package struct PacedFrameBenchmark: Sendable {
         }
     }
 
-    /// A tile of 256 KiB, of which the loads touch every page.
+    /// A tile of 256 KiB, whose load writes to every page.
     private struct Source: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             pixels.withUnsafeMutableBytes { bytes in
@@ -50,12 +50,12 @@ package struct PacedFrameBenchmark: Sendable {
     private static let hertz = 120.0
     private let frames: Int
 
-    /// Makes a benchmark.
+    /// Creates a benchmark.
     ///
-    /// - Parameter frames: at 120 Hz, 0 or more. Default: 1200.
+    /// - Parameter frames: Number of frames at 120 Hz, 0 or more. Default: 1200.
     package init(frames: Int = 1200) { self.frames = max(frames, 0) }
 
-    /// Runs it.
+    /// Runs the benchmark.
     ///
     /// - Returns: `nil` if it was stopped before the first frame.
     /// - Throws: `TileCacheError` if there is no memory for the cache.
@@ -86,7 +86,7 @@ package struct PacedFrameBenchmark: Sendable {
         var held: TileFrame?
         let start = MonotonicTime.now.nanoseconds
         for frame in 0..<frames where !shouldStop() {
-            // 3000 pixels a second, back after two; a slow zoom meanwhile.
+            // 3000 pixels a second, back after two seconds, with a slow zoom.
             let isBack = frame / 240 % 2 == 1
             center.x += (isBack ? -25 : 25) / scale
             center.y += (isBack ? -7 : 7) / scale

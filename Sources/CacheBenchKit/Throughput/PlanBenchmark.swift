@@ -1,29 +1,29 @@
 package import TileCache
 
-/// What the default policy's plans cost: a view that pans, turns back and zooms, planned for at each frame.
+/// Cost of the default policy's plans for a view that pans, turns back and zooms, at each frame.
 package struct PlanBenchmark: Sendable {
-    /// The figures of one run.
+    /// Figures of one run.
     package struct Figures: Codable, Sendable, Hashable {
-        /// Plans made.
+        /// Number of plans.
         package var plans: Int
-        /// The mean cost of a plan, what is learned from the frame included, in microseconds.
+        /// Mean cost of a plan, learning from the frame included, in microseconds.
         package var meanMicroseconds: Double
-        /// The cost that 99 of 100 plans stay below, in microseconds.
+        /// 99th percentile of the cost, in microseconds.
         package var p99Microseconds: Double
-        /// The most expensive plan, in microseconds.
+        /// Maximum cost, in microseconds.
         package var maximumMicroseconds: Double
-        /// The most tiles that one frame needed.
+        /// Maximum number of tiles that one frame needed.
         package var maximumNeededTiles: Int
     }
 
-    /// The view in screen pixels.
+    /// View size in screen pixels.
     package var viewport: PanTraceHeader.Size
-    /// Frames at 120 Hz.
+    /// Number of frames at 120 Hz.
     package var frames: Int
     /// Pixels a side of a tile.
     package var tileSize: Int
 
-    /// Makes a benchmark; a 4K view at 256-pixel tiles over 20 s unless given.
+    /// Creates a benchmark. Default: a 4K view at 256-pixel tiles over 20 s.
     package init(
         viewport: PanTraceHeader.Size = PanTraceHeader.Size(width: 3840, height: 2160),
         frames: Int = 2400,
@@ -34,9 +34,9 @@ package struct PlanBenchmark: Sendable {
         self.tileSize = tileSize
     }
 
-    /// Runs it.
+    /// Runs the benchmark.
     ///
-    /// - Throws: `TileCacheError` where no pyramid has such tiles.
+    /// - Throws: `TileCacheError` if no pyramid has such tiles.
     package func run() throws -> Figures {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: tileSize)
         var options = VirtualCache.Options()
@@ -51,7 +51,7 @@ package struct PlanBenchmark: Sendable {
         var center = WorldPoint(x: 300_000, y: 400_000)
         var scale = 0.26
         for frame in 0..<frames {
-            // 3000 pixels a second to the right and down, back after 2 s, a slow zoom in and out meanwhile.
+            // 3000 pixels a second to the right and down, back after 2 s, with a slow zoom in and out.
             let isBack = frame / 240 % 2 == 1
             center.x += (isBack ? -25 : 25) / scale
             center.y += (isBack ? -7 : 7) / scale

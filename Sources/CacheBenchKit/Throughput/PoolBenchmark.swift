@@ -1,14 +1,14 @@
 import TileCache
 
-/// What the pool adds to the codec: reserving, storing and finding pages, locks and leases.
+/// Overhead of the pool over the codec: reserving, storing and finding pages, locks and leases.
 package struct PoolReport: Codable, Sendable, Hashable {
-    /// Speed of compressing a tile into the pool over that of compressing it alone.
+    /// Speed of compressing a tile into the pool relative to the codec alone.
     package var storeToCodec: Double
-    /// Speed of decompressing a tile out of the pool over that of decompressing it alone.
+    /// Speed of decompressing a tile out of the pool relative to the codec alone.
     package var fetchToCodec: Double
 }
 
-/// Measures the whole path of the compressed tier against the codec alone, in turns.
+/// Measures the whole path of the compressed tier and the codec alone, alternately.
 struct PoolBenchmark {
     private struct Source: BlockingTileSource {
         let tiles: [CodecBenchmark.Tile]
@@ -26,7 +26,7 @@ struct PoolBenchmark {
     private let cache: TileCache
     private let layer: LayerID
 
-    /// Fills a cache with the tiles; those of one size and format that compress at all.
+    /// Fills a cache with those tiles of one size and format that are compressible.
     init?(_ all: [CodecBenchmark.Tile]) throws {
         let codec = try TileCodec(maximumTileBytes: all.map(\.pixels.count).max() ?? 1)
         tiles = all.filter { tile in
@@ -70,7 +70,7 @@ struct PoolBenchmark {
         for tile in tiles {
             try compressed(tile, codec) { blocks.append([UInt8]($0)) }
         }
-        // As many targets as tiles, so that both sides write to memory that is as cold.
+        // As many targets as tiles, so that both sides write to equally cold memory.
         let targets = tiles.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.pixels.count, alignment: 4096) }
         defer { for target in targets { target.deallocate() } }
         // By tile, as in CodecRun: the codec alone and through the pool.
@@ -78,7 +78,7 @@ struct PoolBenchmark {
         var stores = none
         var fetches = none
         for round in 0..<max(rounds, 1) + 1 where round < 2 || !shouldStop() {
-            // The first round touches memory that later ones use again.
+            // The first round commits memory that later ones reuse.
             let counts = round > 0
             for (index, tile) in tiles.enumerated() {
                 let time = try seconds { try compressed(tile, codec) { _ in } }

@@ -2,16 +2,15 @@ import DemoWorld
 import Foundation
 import TileCache
 
-/// How fast the parts are, each against what it stands on, in one run. Parts that an interrupted run did not reach are
-/// `null`.
+/// Speed of the parts, each relative to its basis, in one run. Parts that an interrupted run did not reach are `null`.
 package struct ThroughputReport: Codable, Sendable {
-    /// The version of these fields.
+    /// Version of these fields.
     package var schema = 1
-    /// By class of tiles.
+    /// Figures by class of tiles.
     package var codec: [CodecBenchmark.Row] = []
-    /// Over all picture classes.
+    /// Figures of all picture classes.
     package var codecTotal = CodecBenchmark.Total()
-    /// The compressed tier against the codec alone; `null` without pictures.
+    /// The compressed tier relative to the codec alone; `null` without pictures.
     @Nullable package var pool: PoolReport? = nil
     /// Finding a resident tile.
     @Nullable package var lookup: LookupReport? = nil
@@ -24,7 +23,7 @@ package struct ThroughputReport: Codable, Sendable {
     @Nullable package var trace: TraceHits? = nil
     /// Halving a tile for the next coarser level.
     @Nullable package var downsample: DownsampleReport? = nil
-    /// Whether the run was stopped before its end: medians of the last part are then of fewer rounds.
+    /// Whether the run was stopped early: medians of the last part are then of fewer rounds.
     package var interrupted = false
 }
 
@@ -36,18 +35,19 @@ public struct Throughput: Sendable {
     /// Prepares a run.
     ///
     /// - Parameters:
-    ///   - directory: of tiles, `class_number.rgba` or `.f32`, 256 x 256 pixels; `nil` for tiles of the built-in world.
-    ///   - rounds: for medians, 1 or more.
+    ///   - directory: Directory of tiles, `class_number.rgba` or `.f32`, 256 x 256 pixels; `nil` for tiles of the
+    ///     built-in world.
+    ///   - rounds: Number of rounds for medians, 1 or more.
     public init(directory: String?, rounds: Int) {
         self.directory = directory
         self.rounds = max(rounds, 1)
     }
 
-    /// Runs everything, a few seconds to a minute.
+    /// Runs all parts, which takes a few seconds to a minute.
     ///
     /// - Parameters:
-    ///   - shouldStop: asked between rounds and parts; the report then has what was measured so far.
-    ///   - progress: called before each part with its name, its number from 1 and how many there are.
+    ///   - shouldStop: Called between rounds and parts; a stopped run reports its figures so far.
+    ///   - progress: Called before each part with its name, its number from 1 and the number of parts.
     package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ part: String, _ number: Int, _ of: Int) -> Void = { _, _, _ in }
@@ -83,7 +83,7 @@ public struct Throughput: Sendable {
         return report
     }
 
-    /// What is measured with.
+    /// Tiles of the measurements.
     func tiles() throws -> [CodecBenchmark.Tile] {
         try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
     }
@@ -119,7 +119,7 @@ public struct Throughput: Sendable {
 }
 
 extension ThroughputReport {
-    /// A table for people, 80 columns.
+    /// A table of 80 columns.
     package var text: String {
         func percent(_ rate: Double?) -> Double? { rate.map { $0 * 100 } }
         func cell(_ value: Double?, _ digits: Int = 0, width: Int = 9) -> String {

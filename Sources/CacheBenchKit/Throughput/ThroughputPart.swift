@@ -1,9 +1,9 @@
 extension Throughput {
-    /// What can be measured apart.
+    /// Parts that can be measured separately.
     public enum Part: String, CaseIterable, Sendable {
         /// The codec against LZ4 on unfiltered pixels and against copying them.
         case codec
-        /// Storing into and fetching out of the pool against the codec alone.
+        /// Storing to and fetching from the pool, against the codec alone.
         case pool
         /// Finding a resident tile, against `NSCache`.
         case lookup
@@ -11,10 +11,10 @@ extension Throughput {
         case frame
         /// A plan of the default policy for a 4K view.
         case plan
-        /// Acquisitions of the lock and steps of evictions.
+        /// Lock acquisitions and eviction steps.
         case cost
 
-        /// The names of its figures, with their units; more is better where that is per cent.
+        /// Names of its figures, with their units; per cent are better if they are higher.
         public var figureNames: [String] {
             switch self {
             case .codec:
@@ -31,9 +31,9 @@ extension Throughput {
         }
     }
 
-    /// Measures one part; those with a comparison measure both sides in turns.
+    /// Measures one part; comparisons measure both sides alternately.
     ///
-    /// - Returns: as many whole numbers as the part has names of figures, in their order: what benchmark libraries take.
+    /// - Returns: An integer for each name of the part's figures, in their order, as benchmark libraries need.
     public func figures(of part: Part) throws -> [Int] {
         func percent(_ ratio: Double?) -> Int { Int(((ratio ?? 0) * 100).rounded()) }
         switch part {

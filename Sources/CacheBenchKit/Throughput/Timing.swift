@@ -8,7 +8,7 @@ func seconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure)
 }
 
 extension [(work: Double, spin: Double)] {
-    /// The rounds in which the machine had two cores to give; all rounds if it never had.
+    /// Rounds with two cores available; all rounds if there are none.
     var withBothCores: Self {
         let whole = filter { $0.spin > 1.85 }
         return whole.isEmpty ? self : whole
@@ -16,7 +16,7 @@ extension [(work: Double, spin: Double)] {
 }
 
 extension [Double] {
-    /// The middle value, the mean of two; 0 if there is none.
+    /// The median, the mean of two middle values; 0 if there are none.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

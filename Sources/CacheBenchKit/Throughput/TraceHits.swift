@@ -2,40 +2,40 @@ import Foundation
 import PanTraces
 import TileCache
 
-/// Hits on the tiles that the built-in session needs, one after the other, against an `NSCache` of the same limit.
+/// Hits on the tiles that the built-in session needs, against an `NSCache` of the same limit.
 ///
-/// Nothing is fetched ahead and a load takes no time, so that only what is kept makes the difference. A demand is a tile
-/// that a frame needs and the frame before did not; the first frame's are left out. All see every needed tile of every
-/// frame, and all tiles cost the same.
+/// Nothing is prefetched and loads are instant, so that only retention differs. A demand is a tile that a frame needs
+/// and the previous frame did not, without the first frame. Each cache receives every needed tile of every frame, and
+/// all tiles have the same cost.
 ///
-/// On Linux an `NSCache` gives up what costs least and, of what costs the same, what came last: once it is full it takes no
-/// other tile, and hits only where a session comes back to where it began. Apple's does better.
+/// On Linux an `NSCache` evicts the entry of least cost and, at equal cost, the newest one: once it is full it accepts
+/// no other tile, and hits only if a session returns to its start. Apple's implementation is better.
 package struct TraceHits: Codable, Sendable, Hashable {
-    /// Demands counted.
+    /// Number of demands.
     package var demands: Int
-    /// The limit of each, in bytes: for the `NSCache` the sum of the tiles' bytes.
+    /// Limit of each cache, in bytes: for the `NSCache` the sum of the tiles' bytes.
     package var byteLimit: Int
-    /// How much smaller compressed tiles are taken to be.
+    /// Assumed compression ratio.
     package var compressionRatio: Double
-    /// Demands that found their tile decoded or compressed.
+    /// Demands whose tile was decoded or compressed.
     package var hits: Int
-    /// Hits over demands; `null` where there was none.
+    /// Hits over demands; `null` if there are none.
     @Nullable package var hitRate: Double?
-    /// The same without the compressed tier.
+    /// Hits without the compressed tier.
     package var decodedOnlyHits: Int
     /// Hits without the compressed tier over demands.
     @Nullable package var decodedOnlyHitRate: Double?
-    /// Demands that found their tile in the `NSCache`.
+    /// Hits of the `NSCache`.
     package var nsCacheHits: Int
     /// Hits of the `NSCache` over demands.
     @Nullable package var nsCacheHitRate: Double?
 
-    /// Plays the session through all three.
+    /// Replays the session with all three.
     ///
     /// - Parameters:
-    ///   - byteLimit: of each; 32 MiB unless given.
-    ///   - compressionRatio: 1 to 1000; what was measured on tiles like the renderer's.
-    ///   - duration: how much of the session, in nanoseconds. Default: all.
+    ///   - byteLimit: Limit of each. Default: 32 MiB.
+    ///   - compressionRatio: 1 to 1000; measure it on tiles like the renderer's.
+    ///   - duration: Part of the session, in nanoseconds. Default: all.
     /// - Throws: `TileCacheError`, ``PanTraceError`` or ``ReplayError``.
     package static func measure(
         byteLimit: Int = 32 << 20,
@@ -76,12 +76,12 @@ package struct TraceHits: Codable, Sendable, Hashable {
     /// A tile that a frame needs.
     struct Access {
         var tile: TileCoordinate
-        /// Whether the frame before did not need it, and there was one.
+        /// Whether the previous frame existed and did not need it.
         var isDemand: Bool
     }
 
-    /// Every needed tile of every frame, row by row: a renderer asks its cache for all of them each time it draws, and a
-    /// cache that goes by recency has to be told.
+    /// Every needed tile of every frame, row by row: a renderer looks all of them up in each frame, and recency depends
+    /// on it.
     static func accesses(duration: Int64? = nil) throws -> [Access] {
         let session = BuiltInSession()
         let pyramid = try TilePyramid.powerOfTwo(
@@ -113,7 +113,7 @@ package struct TraceHits: Codable, Sendable, Hashable {
         }
         let cache = NSCache<Key, NSNumber>()
         cache.totalCostLimit = byteLimit
-        // On Linux the entries hold each other; only emptying the cache lets them go.
+        // On Linux the entries retain each other; only emptying the cache releases them.
         defer { cache.removeAllObjects() }
         var hits = 0
         for access in accesses {
@@ -127,6 +127,6 @@ package struct TraceHits: Codable, Sendable, Hashable {
         return hits
     }
 
-    /// What a tile costs.
+    /// Cost of a tile.
     static let tileBytes = 256 * 256 * 4
 }

@@ -1,8 +1,10 @@
-/// Finds the smallest budget that does, by asking which budgets do: a coarse sweep, then ever finer between the largest
-/// that does not and the smallest from which on all tried ones do. Pure: the caller tries budgets and says what came.
+/// Finds the smallest budget that meets a target: a coarse sweep, then ever finer steps.
 ///
-/// Curves of real caches rise with their budget but for small dips. A budget counts only where every larger one that
-/// was tried does too, so that a lucky dip below is never the answer; what lies between two tried budgets is not known.
+/// It refines between the largest budget that misses and the smallest from which on all tried ones meet it. Pure: the
+/// caller tries budgets and records the results.
+///
+/// Curves of real caches rise with their budget except for small dips. A budget counts only if every larger tried one
+/// meets the target too, so that luck is never the answer; budgets between two tried ones are not known.
 struct BudgetSearch {
     /// Budgets tried at once between two others: the same on every machine, so that the answer is too.
     private static let pointsPerRound = 3
@@ -12,22 +14,22 @@ struct BudgetSearch {
     private let ceiling: Int
     private var tried: [Int: Bool] = [:]
 
-    /// Makes a search.
+    /// Creates a search.
     ///
     /// - Parameters:
-    ///   - sweep: the budgets tried first.
-    ///   - step: how finely to search, 1 or more.
-    ///   - ceiling: budgets are doubled up to this where none of the sweep does.
+    ///   - sweep: Budgets tried first.
+    ///   - step: Resolution of the search, 1 or more.
+    ///   - ceiling: Bound for doubling if no budget of the sweep meets the target.
     init(sweep: [Int], step: Int, ceiling: Int) {
         self.sweep = Set(sweep.filter { $0 > 0 }).sorted()
         self.step = max(step, 1)
         self.ceiling = ceiling
     }
 
-    /// Says whether a budget does.
+    /// Records whether a budget meets the target.
     mutating func record(_ budget: Int, does: Bool) { tried[budget] = does }
 
-    /// The budgets to try next; none when the search has ended.
+    /// Budgets to try next; empty when the search has ended.
     var next: [Int] {
         let open = sweep.filter { tried[$0] == nil }
         guard open.isEmpty, let largest = tried.keys.max() else { return open }
@@ -44,7 +46,7 @@ struct BudgetSearch {
         return Set(points.filter { $0 > below && $0 < answer }).sorted()
     }
 
-    /// The smallest budget that does, as do all larger ones that were tried.
+    /// Smallest budget that meets the target, as do all larger tried ones.
     var answer: Int? {
         var answer: Int?
         for budget in tried.keys.sorted(by: >) {
@@ -54,6 +56,6 @@ struct BudgetSearch {
         return answer
     }
 
-    /// The largest budget tried that is smaller than another.
+    /// Largest tried budget below another.
     func largestBelow(_ budget: Int) -> Int? { tried.keys.filter { $0 < budget }.max() }
 }

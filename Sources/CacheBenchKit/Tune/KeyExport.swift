@@ -1,19 +1,20 @@
 import TileCache
 
-/// Writes the keys of a trace for cache simulators: every needed tile of every frame, row by row, one to a line as
-/// `level/column/row`.
+/// Writes the keys of a trace for cache simulators: needed tiles as `level/column/row`, one to a line.
+///
+/// Every needed tile of every frame is written, row by row.
 package enum KeyExport {
-    /// Bytes that are collected before they are written.
+    /// Size of a block that is written at once.
     private static let blockBytes = 1 << 16
 
     /// Reads a trace from its beginning and writes its keys in blocks.
     ///
     /// - Parameters:
-    ///   - input: a trace of which nothing has been read.
-    ///   - options: frame rate, duration and level selection count.
-    ///   - write: takes the next bytes.
-    /// - Returns: how many keys there were.
-    /// - Throws: `PanTraceError`, `ReplayError`, `TileCacheError` or what `write` throws.
+    ///   - input: A trace of which nothing has been read.
+    ///   - options: Frame rate, duration and level selection are used.
+    ///   - write: Receives the next bytes.
+    /// - Returns: Number of keys.
+    /// - Throws: `PanTraceError`, `ReplayError`, `TileCacheError` or errors of `write`.
     @discardableResult
     package static func run(
         _ input: ReplayInput,

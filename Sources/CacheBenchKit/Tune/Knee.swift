@@ -1,15 +1,15 @@
-/// The knee of a curve: where more of x begins to pay less than it does on average over the whole curve.
+/// Knee of a curve: the point from which more of x pays less than on average over the whole curve.
 ///
-/// That is the point with the largest distance above the chord from the first point to the last, both axes scaled to
-/// 0...1: the "Kneedle" of Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack" (ICDCS
-/// Workshops, 2011), without smoothing, as the points are exact. A curve that dips counts as high as it was before.
+/// It is the point with the largest distance above the chord from the first point to the last, both axes scaled to
+/// 0...1: the "Kneedle" of Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack" (ICDCS Workshops,
+/// 2011), without smoothing, as the points are exact. A curve that dips counts as high as it was before.
 enum Knee {
-    /// The index of the knee.
+    /// Index of the knee.
     ///
     /// - Parameters:
-    ///   - points: by increasing x. Of equal distances the smallest x counts.
-    ///   - isAllowed: which points may be the knee. The others belong to the curve all the same: without its lower end the
-    ///     knee would lie elsewhere.
+    ///   - points: By increasing x. Of equal distances the smallest x counts.
+    ///   - isAllowed: Points that may be the knee. The others still belong to the curve: without its lower end the knee
+    ///     would be elsewhere.
     /// - Returns: `nil` for fewer than three points and for a curve that never rises.
     static func index(of points: [(x: Double, y: Double)], where isAllowed: (Int) -> Bool = { _ in true }) -> Int? {
         guard points.count >= 3, let first = points.first, let last = points.last, last.x > first.x else { return nil }

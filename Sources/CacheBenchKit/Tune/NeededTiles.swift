@@ -1,21 +1,21 @@
 import PanTraces
 import TileCache
 
-/// The needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.
+/// Needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.
 struct NeededTiles {
     private let pyramid: TilePyramid
     private let selection: TileLevelSelection
     private var frames: PanFrameCursor<SampleBox>
     private var viewport: TileViewport?
     private var level: Int?
-    /// The time of the last frame in nanoseconds.
+    /// Time of the last frame in nanoseconds.
     private(set) var time: Int64 = 0
-    /// The tiles of the last frame.
+    /// Tiles of the last frame.
     private(set) var tiles: [TileCoordinate] = []
-    /// Whether the frame before needed the very same.
+    /// Whether the previous frame needed the same tiles.
     private(set) var isSame = false
 
-    /// Starts before the first frame; reads the samples as it goes.
+    /// Starts before the first frame; reads the samples on demand.
     init(_ input: ReplayInput, options: ReplayOptions) throws {
         let scene = input.scene
         pyramid = try TilePyramid.powerOfTwo(
@@ -36,7 +36,7 @@ struct NeededTiles {
         )
     }
 
-    /// Goes to the next frame; `false` after the last one.
+    /// Advances to the next frame; `false` after the last one.
     mutating func advance() throws(PanTraceError) -> Bool {
         guard let frame = try frames.next() else { return false }
         time = frame.time
@@ -52,7 +52,7 @@ struct NeededTiles {
     }
 }
 
-/// A stream of any kind, for those who want to know its type.
+/// Wraps a stream of any kind in a concrete type.
 private struct SampleBox: PanSampleStream {
     var samples: any PanSampleStream
 

@@ -1,25 +1,25 @@
 import TileCache
 
-/// What plain LRU would hit at every size at once: all needed tiles of all frames, loaded in no time, nothing pinned.
+/// Hits of plain LRU at every size at once: all needed tiles of all frames, instant loads, no pins.
 ///
-/// It bounds what memory alone can do, without looking ahead. Accesses are every needed tile of every frame, as
-/// `replay --export-keys` writes them; demands are those accesses that the frame before did not have, the first
-/// frame left out.
+/// It bounds the effect of memory alone, without prediction. Accesses are every needed tile of every frame, as
+/// `replay --export-keys` writes them. Demands are accesses that the previous frame did not have, without the first
+/// frame.
 struct ReuseCurve: Sendable, Hashable {
     /// Accesses and demands by their stack distance; 0 is not used.
     private var accessesAt: [Int] = [0]
     private var demandsAt: [Int] = [0]
-    /// All accesses, those of tiles never seen before included.
+    /// All accesses, including first ones.
     private(set) var accesses = 0
     private(set) var demands = 0
-    /// The most distinct tiles of any of its traces: beyond this size nothing changes.
+    /// Maximum number of distinct tiles of its traces: hits are constant beyond this size.
     private(set) var distinctTiles = 0
 
     /// Frames read, and the time of the last one in nanoseconds; sums over traces.
     private(set) var frames = 0
     private(set) var lastTime: Int64 = 0
 
-    /// A curve of nothing.
+    /// Creates an empty curve.
     init() {}
 
     /// Reads a trace.
@@ -59,7 +59,7 @@ struct ReuseCurve: Sendable, Hashable {
         counts[distance] += count
     }
 
-    /// Takes another trace's accesses in; each trace has a cache of its own.
+    /// Adds another trace's accesses; each trace has its own cache.
     mutating func add(_ other: ReuseCurve) {
         for (distance, number) in other.accessesAt.enumerated() { count(number, at: distance, in: &accessesAt) }
         for (distance, number) in other.demandsAt.enumerated() { count(number, at: distance, in: &demandsAt) }
@@ -70,7 +70,7 @@ struct ReuseCurve: Sendable, Hashable {
         distinctTiles = max(distinctTiles, other.distinctTiles)
     }
 
-    /// The curve at some sizes, in tiles, sorted.
+    /// Points of the curve at some sizes, in tiles, sorted.
     func points(at sizes: [Int]) -> [TuneReport.LRUPoint] {
         var hits = 0
         var demandHits = 0
@@ -90,7 +90,7 @@ struct ReuseCurve: Sendable, Hashable {
         }
     }
 
-    /// Sizes to draw: all up to 64, then in steps of a thirty-second, up to where nothing changes any more.
+    /// Sizes to draw: all up to 64, then in steps of a thirty-second, up to the last change.
     var sizes: [Int] {
         var sizes: [Int] = []
         var size = 1

@@ -1,34 +1,36 @@
-/// The stack distances of a sequence of keys, in one pass: how many distinct keys, the key itself included, were used
-/// since it was used last. A cache of C keys that gives up the least recently used one hits exactly those accesses
-/// whose distance is at most C, so that one pass answers for every size at once (Mattson et al., 1970).
+/// Stack distances of a sequence of keys, in one pass.
 ///
-/// Each key's last use is a mark on a line of moments, and a Fenwick tree counts the marks behind one (Olken, 1981):
-/// O(log n) an access. When the line is full the marks are moved together, so that memory is bounded by the distinct
-/// keys and not by the length of the sequence.
+/// The distance of an access is the number of distinct keys, its own included, since the key's last use. An LRU cache
+/// of C keys hits exactly the accesses whose distance is at most C, so that one pass answers for every size at once
+/// (Mattson et al., 1970).
+///
+/// Each key's last use is a mark on a line of times, and a Fenwick tree counts the marks after it (Olken, 1981): O(log
+/// n) an access. When the line is full the marks are compacted, so that memory is bounded by the distinct keys, not by
+/// the length of the sequence.
 struct StackDistances<Key: Hashable> {
     private var moments: [Key: Int] = [:]
-    /// The key that holds each moment; `nil` where it has been used again since.
+    /// Key of each time; `nil` if it has been used again since.
     private var line: [Key?]
-    /// Marks, one-based as Fenwick trees are.
+    /// Marks, one-based as in Fenwick trees.
     private var tree: [Int32]
     private var now = 0
 
-    /// Makes an empty sequence.
+    /// Creates an empty sequence.
     ///
-    /// - Parameter capacity: moments at first, 2 or more; it grows with the distinct keys.
+    /// - Parameter capacity: Initial number of times, 2 or more; it grows with the distinct keys.
     init(capacity: Int = 1024) {
         line = [Key?](repeating: nil, count: max(capacity, 2))
         tree = [Int32](repeating: 0, count: line.count + 1)
     }
 
-    /// Different keys so far.
+    /// Number of distinct keys so far.
     var distinctCount: Int { moments.count }
-    /// Moments that there is room for.
+    /// Number of times that fit.
     var lineCount: Int { line.count }
 
-    /// Notes an access.
+    /// Adds an access.
     ///
-    /// - Returns: its distance, 1 where the key was the last one used; `nil` where it was never used before.
+    /// - Returns: Its distance, 1 if the key was the last one used; `nil` if it was never used before.
     mutating func access(_ key: Key) -> Int? {
         if now == line.count { moveTogether() }
         let moment = now
@@ -48,7 +50,7 @@ struct StackDistances<Key: Hashable> {
 
     private mutating func moveTogether() {
         let kept = line.compactMap { $0 }
-        // At least as many free moments as marks, so that moving costs a constant share of each access.
+        // At least as many free times as marks, so that compaction costs a constant share of each access.
         line = kept.map { $0 } + [Key?](repeating: nil, count: max(kept.count, line.count - kept.count))
         tree = [Int32](repeating: 0, count: line.count + 1)
         for index in kept.indices {

@@ -2,9 +2,9 @@ import PanTraces
 import Synchronization
 import TileCache
 
-/// Looks for the smallest memory limit that meets a target, replaying traces across budgets on all cores.
+/// Finds the smallest memory limit that meets a target, replaying traces across budgets on all cores.
 package struct Tune: Sendable {
-    /// Screens of the coarse sweep unless budgets are given.
+    /// Default sweep, in screens.
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
     private let options: TuneOptions
@@ -12,13 +12,13 @@ package struct Tune: Sendable {
     private let hooks: ReplayHooks
     private let report: @Sendable (_ done: Int, _ of: Int) -> Void
 
-    /// Makes a search.
+    /// Creates a search.
     ///
     /// - Parameters:
-    ///   - options: what may be tried.
-    ///   - inputs: open a trace each, as often as they are called, from any thread.
-    ///   - hooks: ask whether to stop.
-    ///   - progress: called after each replay with how many of how many known so far are done, from any thread.
+    ///   - options: Options to try.
+    ///   - inputs: Open a trace each; called repeatedly, on any thread.
+    ///   - hooks: Checked for stopping.
+    ///   - progress: Called after each replay with the numbers done and known so far, on any thread.
     package init(
         _ options: TuneOptions,
         inputs: [@Sendable () throws -> ReplayInput],
@@ -31,7 +31,7 @@ package struct Tune: Sendable {
         report = progress
     }
 
-    /// One way to replay: a variant, or another policy beside it.
+    /// One replay configuration: a variant, or another policy beside it.
     private struct Job: Hashable {
         var options: ReplayOptions
         var budget: Int
@@ -43,11 +43,11 @@ package struct Tune: Sendable {
         var sweep: [Int]
     }
 
-    /// Searches.
+    /// Runs the search.
     ///
     /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
     package func run() throws -> TuneReport {
-        // Once for all: a file of load times is long to read, and variants share them.
+        // Once for all: reading a file of load times is slow, and variants share it.
         let loads = try LoadClock(options.replay)
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
         let (curve, step, traces) = try readTraces()
@@ -74,7 +74,7 @@ package struct Tune: Sendable {
                     ? search.sweep.filter { finished[Job(options: search.variant, budget: $0)] == nil }
                     : search.search.next).map { Job(options: search.variant, budget: $0) }
             }
-            // The sweep and the other policies go together: more to share out between cores.
+            // The sweep and the other policies run together, for better use of the cores.
             let round = wanted + next
             wanted = []
             guard !round.isEmpty else { break }
@@ -127,7 +127,7 @@ package struct Tune: Sendable {
         return (curve, max(1 << 20, slot), traces)
     }
 
-    /// Opens a trace with the tiles of a variant: the scene was made before anyone knew which sizes would be tried.
+    /// Opens a trace with the tile size of a variant, which was not known when the scene was made.
     private static func open(
         _ open: @Sendable () throws -> ReplayInput,
         for variant: ReplayOptions
@@ -137,7 +137,7 @@ package struct Tune: Sendable {
         return input
     }
 
-    /// Bytes of the largest slot that any trace's tiles take.
+    /// Size of the largest slot of any trace's tiles.
     private func largestSlot(_ variant: ReplayOptions) throws -> Int {
         try open.map { (try variant.tileBytes(in: Self.open($0, for: variant).scene) + 4095) & ~4095 }.max() ?? 1
     }
@@ -153,7 +153,7 @@ package struct Tune: Sendable {
                 own.memoryLimit = limit
                 largest = max(largest, try own.byteLimit(in: scene, tileBytes: own.tileBytes(in: scene)).bytes)
             }
-            // Bytes as they were asked for; what is counted in tiles or screens becomes round.
+            // Bytes as requested; limits in tiles or screens are rounded.
             if case .bytes = limit {} else { largest = (largest + step - 1) / step * step }
             budgets.insert(largest)
         }
@@ -163,7 +163,7 @@ package struct Tune: Sendable {
     private func beside(_ searches: [Search]) -> [Job] {
         options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
             searches.flatMap { search in
-                // Every second budget draws the line well enough: the oracle is slower than all others together.
+                // Every second budget is enough for the curve: the oracle is slower than all others together.
                 search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
                     var other = search.variant
                     other.prefetch = policy
@@ -205,7 +205,7 @@ package struct Tune: Sendable {
         let finished = tallies.withLock { $0 }
         var reports: [Job: ReplayReport] = [:]
         for (number, job) in jobs.enumerated() {
-            // A budget counts when all of its traces have been replayed.
+            // A budget counts once all of its traces have been replayed.
             guard let own = finished[number], own.count == open.count else { continue }
             var pooled = ReplayTally()
             for index in open.indices { if let tally = own[index] { pooled.add(tally) } }
@@ -261,7 +261,7 @@ package struct Tune: Sendable {
         if let best, best.reason == .target {
             smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
         }
-        // Policy by policy, variant by variant in their order.
+        // By policy, then by variant in their order.
         let others = options.policies.flatMap { policy in
             variants.flatMap { variant in
                 var other = variant
@@ -307,9 +307,10 @@ package struct Tune: Sendable {
 
     private enum Reason: String { case target, knee, best }
 
-    /// The variant and the budget to suggest: the smallest budget that meets the target; without one, the knee with
-    /// the highest hit rate; if nothing meets it, what comes nearest. Of equals the first variant counts. A limit that does
-    /// not hold what one screen needs is none of these.
+    /// Chooses the suggested variant and budget: the smallest budget that meets the target.
+    ///
+    /// Without a target, the knee with the highest hit rate; if none meets the target, the nearest one. Of equals the
+    /// first variant counts. A limit that does not hold one screen is never suggested.
     private func choose(
         _ finished: [Job: ReplayReport],
         _ searches: [Search]
@@ -336,7 +337,7 @@ package struct Tune: Sendable {
             ) {
                 candidates.append((search.variant, points[index].0, points[index].1.demands.hitRate ?? 1))
             } else if let first = points.first(where: { holdsScreen($0.1) }) {
-                // A curve that never rises: the least is as good as any.
+                // A curve that never rises: the smallest budget.
                 candidates.append((search.variant, first.0, first.1.demands.hitRate ?? 1))
             }
         }
@@ -347,9 +348,9 @@ package struct Tune: Sendable {
 }
 
 extension Tune {
-    /// Replays the suggested limit by itself, to be looked at: the trace with the most to see.
+    /// Replays the suggested limit by itself, for pictures of the most interesting trace.
     ///
-    /// - Throws: as ``run()``; `nil` where there is no trace.
+    /// - Throws: As ``run()``; `nil` if there is no trace.
     package static func shown(
         _ suggested: TuneReport.Suggestion,
         options: TuneOptions,

@@ -1,21 +1,21 @@
 import PanTraces
 
-/// What a budget has to reach.
+/// Target of a budget.
 package enum TuneTarget: Sendable, Hashable {
-    /// At least this share of demands, 0 to 1.
+    /// Minimum fraction of demands, 0 to 1.
     case hitRate(Double)
-    /// At most this share of the area, 0 to 1.
+    /// Maximum fraction of the area, 0 to 1.
     case blank(Double)
 
     func isMet(by report: ReplayReport) -> Bool {
         switch self {
-        // Nothing demanded is nothing missed.
+        // Without demands nothing is missed.
         case .hitRate(let least): (report.demands.hitRate ?? 1) >= least
         case .blank(let most): (report.coverage.blank ?? 0) <= most
         }
     }
 
-    /// How near a report comes, larger is better.
+    /// Score of a report, larger is nearer to the target.
     func score(_ report: ReplayReport) -> Double {
         switch self {
         case .hitRate: report.demands.hitRate ?? 1
@@ -24,33 +24,32 @@ package enum TuneTarget: Sendable, Hashable {
     }
 }
 
-/// What a search for a memory limit may try.
+/// Options of a search for a memory limit.
 package struct TuneOptions: Sendable {
-    /// What all replays share; limits and whatever the lists below name are replaced.
+    /// Options of all replays; limits and the lists below replace theirs.
     package var replay: ReplayOptions
-    /// The target; `nil` suggests the knee of the curve.
+    /// Target; `nil` suggests the knee of the curve.
     package var target: TuneTarget?
-    /// The budgets of the coarse sweep; empty for 1 to 14 screens.
+    /// Budgets of the coarse sweep; empty for 1 to 14 screens.
     package var budgets: [MemoryLimit] = []
-    /// Numbers of workers to try; empty for the one of `replay`.
+    /// Numbers of workers to try; empty for that of `replay`.
     package var workers: [Int] = []
     /// Tile sizes to try; empty for those of the traces.
     package var tileSizes: [Int] = []
-    /// Compressed shares to try, `nil` for the adaptive one; empty for the one of `replay`.
+    /// Compressed shares to try, `nil` for the adaptive one; empty for that of `replay`.
     package var compressedShares: [Double?] = []
-    /// Other policies to draw beside the one of `replay`, at every second budget of the sweep, each with the eviction that
-    /// it is meant for.
+    /// Further policies for comparison, at every second budget of the sweep, each with its usual eviction.
     package var policies: [PrefetchKind] = [.none, .oracle]
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
     package var lruSizes: [Int] = []
 
-    /// Makes options.
+    /// Creates options.
     package init(replay: ReplayOptions, target: TuneTarget? = nil) {
         self.replay = replay
         self.target = target
     }
 
-    /// Every option as resolved, with the target and the lists.
+    /// All options as resolved, with the target and the lists.
     var configuration: [String: ConfigurationValue] {
         var values = replay.resolvedConfiguration(scene: nil, byteLimit: nil)
         ReplayFlags.add(replay.overrides, to: &values)

@@ -1,37 +1,37 @@
-/// What a search for a memory limit found. Field names are a contract: they are added to, never renamed.
+/// Result of a search for a memory limit. Fields are added, never renamed.
 ///
-/// Rates are fractions from 0 to 1, bytes are whole bytes. All traces are pooled.
+/// Rates are fractions from 0 to 1, sizes are whole bytes. All traces are pooled.
 package struct TuneReport: Codable, Sendable, Hashable {
     /// One budget with one set of options.
     package struct Row: Codable, Sendable, Hashable {
-        /// The memory limit.
+        /// Memory limit.
         package var byteLimit: Int
         /// Hits over demands.
         @Nullable package var hitRate: Double?
-        /// Share of the area not drawn.
+        /// Fraction of the area not drawn.
         @Nullable package var blank: Double?
         /// Loads never drawn over loads.
         @Nullable package var waste: Double?
-        /// Share of the area drawn with the exact tiles.
+        /// Fraction of the area drawn with the exact tiles.
         @Nullable package var sharp: Double?
-        /// The most bytes that any trace used.
+        /// Peak bytes of any trace.
         package var peakBytes: Int
-        /// Where prefetches came from.
+        /// Prefetch policy.
         package var policy: String
-        /// Loads at the same time.
+        /// Concurrent loads.
         package var workers: Int
-        /// Pixels a side of a tile; `null` where each trace has its own.
+        /// Pixels a side of a tile; `null` if each trace has its own.
         @Nullable package var tileSize: Int?
-        /// The share that compressed tiles may take; `null` where it adapts.
+        /// Fraction of the limit for compressed tiles; `null` if it adapts.
         @Nullable package var compressedShare: Double?
-        /// Whether the target is met; `null` where there is none.
+        /// Whether the target is met; `null` without a target.
         @Nullable package var meetsTarget: Bool?
-        /// What the fullest frame of any trace needed, decoded, and the tables.
+        /// Decoded bytes and tables that the fullest frame of any trace needed.
         package var screenBytes = 0
-        /// How many bytes of those the limit lacks; a limit that lacks any is never suggested.
+        /// Bytes of those beyond the limit; a limit with a shortfall is never suggested.
         package var shortfallBytes = 0
 
-        /// The options that tell variants apart.
+        /// Options that distinguish variants.
         var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
     }
 
@@ -42,80 +42,80 @@ package struct TuneReport: Codable, Sendable, Hashable {
         var compressedShare: Double?
     }
 
-    /// Plain LRU of one size.
+    /// Plain LRU at one size.
     package struct LRUPoint: Codable, Sendable, Hashable {
-        /// The size in tiles.
+        /// Size in tiles.
         package var tiles: Int
         /// Accesses that hit: needed tiles of all frames, as `replay --export-keys` writes them.
         package var hits: Int
         /// Hits over accesses.
         @Nullable package var hitRate: Double?
-        /// The same of demands alone, to be compared with the hit rates of rows.
+        /// Hit rate of demands alone, comparable with the hit rates of rows.
         @Nullable package var demandHitRate: Double?
     }
 
-    /// Where more memory begins to pay less than it does on average.
+    /// Point from which more memory pays less than on average.
     package struct Knee: Codable, Sendable, Hashable {
-        /// The memory limit.
+        /// Memory limit.
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
     }
 
-    /// What to use.
+    /// Suggested configuration.
     package struct Suggestion: Codable, Sendable, Hashable {
-        /// The memory limit.
+        /// Memory limit.
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
-        /// Its blank share.
+        /// Its blank fraction.
         @Nullable package var blank: Double?
         /// Its number of workers.
         package var workers: Int
         /// Its pixels a side of a tile; `null` if each trace has its own.
         @Nullable package var tileSize: Int?
-        /// Its share of compressed tiles; `null` if it adapts.
+        /// Its fraction for compressed tiles; `null` if it adapts.
         @Nullable package var compressedShare: Double?
-        /// The flags of `cachebench replay` that make these figures again.
+        /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
-        /// `target` where it is the smallest budget that meets it, `knee` where there is no target, `best` where no
-        /// budget meets the target and this one comes nearest.
+        /// `target` if it is the smallest budget that meets the target, `knee` without a target, `best` if no budget
+        /// meets the target and this one comes nearest.
         package var reason: String
 
         var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
     }
 
-    /// What a budget has to reach.
+    /// Target of a budget.
     package struct Target: Codable, Sendable, Hashable {
         /// `hitRate`, or `blank`.
         package var field: String
-        /// At least this hit rate, or at most this blank share.
+        /// Minimum hit rate, or maximum blank fraction.
         package var value: Double
     }
 
-    /// The version of these fields.
+    /// Version of these fields.
     package var schema = 1
-    /// Every budget tried with the options asked for, smallest first.
+    /// Every budget tried with the requested options, smallest first.
     package var rows: [Row]
     /// Other policies at every second budget of the sweep, with the options of each variant.
     package var policies: [Row]
     /// Plain LRU at many sizes, from one pass.
     package var lruCurve: [LRUPoint]
-    /// Accesses that the curve's hits are of.
+    /// Number of accesses of the curve.
     package var lruAccesses: Int
-    /// The knee; `null` where the curve has none.
+    /// The knee; `null` if the curve has none.
     @Nullable package var knee: Knee?
-    /// What to use; `null` if nothing was replayed to its end, or no limit tried holds what one screen needs.
+    /// Suggestion; `null` if no replay was finished, or no tried limit holds one screen.
     @Nullable package var suggested: Suggestion?
-    /// The budget one step below the suggested one, which misses the target; `null` where there is none.
+    /// The budget one step below the suggested one, which misses the target; `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
-    /// The target; `null` where none was given.
+    /// The target; `null` if there is none.
     @Nullable package var target: Target?
-    /// Bytes that the largest tile takes: the curve's sizes times these are bytes.
+    /// Bytes of the largest tile, which convert the curve's sizes to bytes.
     package var slotBytes: Int
-    /// How finely limits were searched.
+    /// Resolution of the search.
     package var stepBytes: Int
     /// Whether it was stopped before its end.
     package var interrupted: Bool
-    /// Every option as resolved, with the versions of program and definitions.
+    /// All options as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
     package var traces: [ReplayReport.Trace]
 }
@@ -125,6 +125,6 @@ extension TuneReport {
         row.byteLimit == suggested?.byteLimit && row.variant == suggested?.variant
     }
 
-    /// The largest plain LRU whose tiles a limit holds. Sizes are whatever was asked for: their bytes may overflow.
+    /// Largest plain LRU whose tiles fit a limit. Sizes are arbitrary: their bytes may overflow.
     func largestLRU(within byteLimit: Int) -> LRUPoint? { lruCurve.last { $0.tiles <= byteLimit / max(slotBytes, 1) } }
 }

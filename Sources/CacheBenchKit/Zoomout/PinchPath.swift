@@ -1,31 +1,31 @@
 import TileCache
 
-/// Somebody pinches out as far as a factor, looks, and pinches back in.
+/// A session that pinches out to a factor, rests, and pinches back in.
 ///
-/// Each pinch doubles or halves what is seen, in half a second that starts and ends softly, with 0.3 s to set the
-/// fingers anew: the pace of the built-in session.
+/// Each pinch doubles or halves the visible area's sides in half a second, smooth at both ends, with 0.3 s between
+/// pinches: the pace of the built-in session.
 struct PinchPath {
-    /// Of one pinch and of the pause after it, in seconds.
+    /// Duration of one pinch and of the pause after it, in seconds.
     static let pinch = 0.5
     static let pause = 0.3
-    /// At the start, at the far end and at the end, in seconds.
+    /// Duration of the rests at the start, at the far end and at the end, in seconds.
     static let rest = 0.5
 
-    /// Of the whole zoom-out.
+    /// Octaves of the whole zoom-out.
     let octaves: Double
 
     init(factor: Double) { octaves = max(PortableMath.log2(factor), 0) }
 
-    /// Of one way, in seconds.
+    /// Duration of one direction, in seconds.
     private var way: Double { octaves.rounded(.up) * (Self.pinch + Self.pause) }
 
-    /// Of everything, in seconds.
+    /// Total duration in seconds.
     var duration: Double { 3 * Self.rest + 2 * way }
 
-    /// Whether the view is as far out as it comes.
+    /// Whether the view is at its farthest.
     func isFarthest(at seconds: Double) -> Bool { octaves(at: seconds) == octaves }
 
-    /// How far out the view is, in octaves.
+    /// Octaves by which the view is zoomed out.
     func octaves(at seconds: Double) -> Double {
         let out = seconds - Self.rest
         let back = out - way - Self.rest

@@ -10,7 +10,7 @@ package struct Zoomout: Sendable {
 
     /// Prepares a run.
     ///
-    /// - Throws: ``ReplayError`` where options contradict each other, `TileCacheError` where there can be no such world.
+    /// - Throws: ``ReplayError`` if options contradict each other, `TileCacheError` if the world is invalid.
     package init(_ options: ZoomoutOptions) throws {
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
@@ -34,11 +34,11 @@ package struct Zoomout: Sendable {
         pyramid = options.isFullResolutionOnly ? whole.keepingFinestLevels(made + 1) : whole
     }
 
-    /// Zooms.
+    /// Runs all factors.
     ///
     /// - Parameters:
-    ///   - shouldStop: asked at each frame; what is told to stop reports the factors that are done.
-    ///   - progress: called before each factor with its number from 1 and how many there are.
+    ///   - shouldStop: Called at each frame; a stopped run reports the finished factors.
+    ///   - progress: Called before each factor with its number from 1 and the number of factors.
     package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
@@ -63,7 +63,7 @@ package struct Zoomout: Sendable {
         )
     }
 
-    /// A view of a power-of-two pyramid needs no more tiles than this, whatever its scale.
+    /// Bound of the needed tiles of a view of a power-of-two pyramid, at any scale.
     private var tileBound: Int {
         let side = Double(scene.tileSize)
         let columns = (2 * scene.viewport.width / side).rounded(.up) + 1
@@ -85,7 +85,7 @@ package struct Zoomout: Sendable {
         )
     }
 
-    /// The most that any frame needed.
+    /// Maximum needs of any frame.
     private struct Needs {
         var tiles = 0
         var unfittedBytes = 0
@@ -98,7 +98,7 @@ package struct Zoomout: Sendable {
         }
     }
 
-    /// One factor; `nil` where it was told to stop before its end.
+    /// Runs one factor; `nil` if it was stopped early.
     private func zoom(by factor: Double, _ shouldStop: () -> Bool) throws -> (row: ZoomoutReport.Row, most: Needs)? {
         let stage = try stage()
         defer { stage.end() }
@@ -119,7 +119,7 @@ package struct Zoomout: Sendable {
             most.include(needs)
             if path.isFarthest(at: seconds) { needed = max(needed, drawn.neededTiles) }
             if start == nil {
-                // The pinches begin once everything can be seen, or after ten seconds.
+                // The pinches begin once nothing is missing, or after ten seconds.
                 if drawn.coverage.missingTiles == 0 || time > 10_000_000_000 { start = time }
             } else {
                 tally.add(
@@ -156,13 +156,13 @@ package struct Zoomout: Sendable {
 
     // MARK: - Without the cache
 
-    /// Of one bitmap of all that is seen at a factor, that is drawn smaller.
+    /// Bytes of one bitmap of the visible area at a factor, which is drawn smaller.
     func bitmapBytes(_ factor: Double) throws -> Int {
         let pixels = (scene.viewport.width * factor).rounded(.up) * (scene.viewport.height * factor).rounded(.up)
         return Int(min(pixels * Double(try bytesPerPixel()), 0x1p62))
     }
 
-    /// Of all tiles of the finest level under the view at a factor.
+    /// Bytes of all tiles of the finest level under the view at a factor.
     func fullResolutionBytes(_ factor: Double) throws -> Int {
         let view = viewport(octavesOut: PinchPath(factor: factor).octaves)
         func count(_ middle: Double, _ size: Double, _ cells: Int) -> Int {

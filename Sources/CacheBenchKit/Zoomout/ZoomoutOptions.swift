@@ -1,42 +1,42 @@
 import PanTraces
 package import TileCache
 
-/// Everything that a zoom-out can be told.
+/// Options of a zoom-out.
 package struct ZoomoutOptions: Sendable, Hashable {
-    /// The view in screen pixels.
+    /// View size in screen pixels.
     package var viewport = BuiltInSession.viewport
-    /// The layout of a pixel.
+    /// Pixel format.
     package var pixelFormat = TilePixelFormat.rgba8
-    /// Memory for everything, tables and scratch memory included, also where it is given in tiles or screens.
+    /// Memory limit for everything, tables and scratch memory included, even if it is in tiles or screens.
     package var memoryLimit = MemoryLimit.screens(4)
-    /// How many times farther out than 1:1, each 1 or more, up to 2^20.
+    /// Zoom-out factors from 1:1, each 1 or more, up to 2^20.
     package var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
     /// Pixels a side of a tile.
     package var tileSize = 256
-    /// The world in world pixels; `nil` takes one in which the farthest view fits.
+    /// World size in world pixels; `nil` chooses one in which the farthest view fits.
     package var world: PanTraceHeader.Size?
-    /// Loads at the same time.
+    /// Concurrent loads.
     package var workers = 4
     /// Whether cold tiles are kept compressed.
     package var compressedTier = true
-    /// Whose time. Default: virtual.
+    /// Clock of the run. Default: virtual.
     package var clock = ReplayClock.virtual
-    /// How long a load takes, in nanoseconds. `nil` means that the built-in world really draws each tile, which needs the
-    /// real clock. Default: 40 ms.
+    /// Load latency in nanoseconds. `nil` draws the tiles of the built-in world, which needs the real clock. Default:
+    /// 40 ms.
     package var loadLatency: Int64? = 40_000_000
-    /// How many times faster than a person, under the real clock. Default: 1.
+    /// Speed relative to real time, under the real clock. Default: 1.
     package var speed = 1.0
-    /// The source has no level but the finest; the cache makes the others.
+    /// Whether the source has only the finest level; the cache makes the others.
     package var isFullResolutionOnly = false
     /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
     package var downsampling = TileDownsampling.linear
-    /// Seeds the built-in world.
+    /// Seed of the built-in world.
     package var seed: UInt64 = 1
 
     /// The defaults.
     package init() {}
 
-    /// 1, 2, 4 ... as far as a bound.
+    /// Powers of two up to a bound: 1, 2, 4 ...
     package static func powers(upTo bound: Double) -> [Double] {
         var factors: [Double] = []
         var factor = 1.0
@@ -47,7 +47,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
         return factors
     }
 
-    /// Reads `1..1024` (powers of two) or `1,16,1024`; `nil` for anything else.
+    /// Parses `1..1024` (powers of two) or `1,16,1024`; `nil` for other text.
     package static func factors(_ text: String) -> [Double]? {
         func factor(_ text: Substring) -> Double? {
             QuantityText.number(String(text), suffix: "").flatMap { $0 >= 1 && $0 <= 1_048_576 ? $0 : nil }
@@ -65,7 +65,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
 }
 
 extension ZoomoutOptions {
-    /// Refuses what the virtual clock would ignore.
+    /// Throws for options without effect under the virtual clock.
     func checkClock() throws(ReplayError) {
         guard clock == .virtual else { return }
         guard loadLatency != nil else {
@@ -77,7 +77,7 @@ extension ZoomoutOptions {
         }
     }
 
-    /// View, world and pyramid, checked.
+    /// Checks view, world and pyramid.
     func scene() throws(ReplayError) -> PanTraceScene {
         let farthest = factors.max() ?? 1
         guard viewport.isViewport else { throw ReplayError("--viewport takes WIDTHxHEIGHT in screen pixels") }
@@ -92,20 +92,20 @@ extension ZoomoutOptions {
         }
     }
 
-    /// The coarser levels that the cache makes.
+    /// Number of coarser levels that the cache makes.
     var synthesizedLevels: Int {
         guard isFullResolutionOnly else { return 0 }
         return Int(PortableMath.log2(factors.max() ?? 1).rounded(.up))
     }
 
-    /// The cache's settings under either clock: the library's own defaults, but for what the options say.
+    /// Cache settings under either clock: the library's defaults, except for the options.
     func cacheConfiguration(_ byteLimit: Int) -> TileCache.Configuration {
         var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: workers)
         configuration.usesCompressedTier = compressedTier
         return configuration
     }
 
-    /// The limit in bytes of everything.
+    /// Byte limit for everything.
     func byteLimit(in scene: PanTraceScene) throws(ReplayError) -> Int {
         var options = ReplayOptions()
         options.memoryLimit = memoryLimit

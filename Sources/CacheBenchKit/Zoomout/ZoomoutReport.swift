@@ -1,59 +1,59 @@
-/// What a view needs that zooms out, drawn in three ways, and what the cache held.
+/// Memory of a view that zooms out, drawn in three ways, with the cache's peak.
 package struct ZoomoutReport: Codable, Sendable {
-    /// One zoom-out, there and back.
+    /// One zoom-out and back.
     package struct Row: Codable, Sendable, Hashable {
-        /// How many times farther out than 1:1 the view came.
+        /// Maximum zoom-out factor from 1:1.
         package var factor: Double
-        /// Of one bitmap of all that is seen, drawn smaller.
+        /// Bytes of one bitmap of the visible area, drawn smaller.
         package var bitmapBytes: Int
-        /// Of all tiles of the finest level under the farthest view.
+        /// Bytes of all tiles of the finest level under the farthest view.
         package var fullResolutionBytes: Int
         /// Tiles of the ideal level under the farthest view.
         package var neededTiles: Int
-        /// Of those.
+        /// Bytes of those.
         package var neededBytes: Int
-        /// The most that the cache held at any moment, tables and scratch memory included.
+        /// Peak of the cache, tables and scratch memory included.
         package var peakBytes: Int
-        /// Over the demands of the whole way.
+        /// Hit rate of the demands of the whole session.
         @Nullable package var hitRate: Double?
-        /// Share of the view drawn with exact tiles, over frames that moved or lacked a tile.
+        /// Fraction of the view drawn with exact tiles, over frames that moved or lacked a tile.
         @Nullable package var sharp: Double?
-        /// Share of the view with nothing at all.
+        /// Fraction of the view that is blank.
         @Nullable package var blank: Double?
     }
 
-    /// What must hold whatever the machine.
+    /// Conditions that hold on any machine.
     package struct Checks: Codable, Sendable, Hashable {
-        /// The bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
+        /// Bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
         package var tileBound: Int
-        /// The most tiles that any frame needed.
+        /// Maximum number of tiles that any frame needed.
         package var mostNeededTiles: Int
-        /// The limit of everything.
+        /// Byte limit for everything.
         package var byteLimit: Int
-        /// The most that any row's cache held.
+        /// Maximum peak of all rows.
         package var largestPeakBytes: Int
-        /// The largest peak over the median of the rows' peaks. Must not exceed 1.1 where there are eight rows or more: the
-        /// first ones may be over before the cache is full.
+        /// The largest peak over the median of the rows' peaks. At most 1.1 with eight rows or more, since the first
+        /// ones may end before the cache is full.
         @Nullable package var largestToMedianPeak: Double?
-        /// Whether all of it held.
+        /// Whether all conditions held.
         package var passed: Bool
-        /// Bytes of the most tiles that any frame needed, decoded. Tables come on top.
+        /// Decoded bytes of the most tiles that any frame needed, without tables.
         ///
-        /// Tiles count of the right level, also if the limit is too small for them and a coarser one is drawn.
+        /// Counts tiles of the ideal level, even if a coarser one is drawn because they exceed the limit.
         package var screenBytes = 0
-        /// How many of those the limit lacks; 0 if it holds them.
+        /// Bytes of those beyond the limit; 0 if they fit.
         package var shortfallBytes = 0
     }
 
-    /// The version of these fields.
+    /// Version of these fields.
     package var schema = 1
-    /// Every option as it counted.
+    /// All options as resolved.
     package var configuration: [String: ConfigurationValue]
-    /// One for each factor.
+    /// A row for each factor.
     package var rows: [Row]
-    /// What was checked at every step.
+    /// Conditions checked at every step.
     package var checks: Checks
-    /// Whether it was stopped before its end: then rows are missing.
+    /// Whether it was stopped early; then rows are missing.
     package var interrupted = false
 
     init(

@@ -2,11 +2,11 @@ import DemoWorld
 import PanTraces
 import TileCache
 
-/// The built-in world for zoom-outs: in any format, with all of its levels or only the finest.
+/// The built-in world for zoom-outs, in any format, with all of its levels or only the finest.
 struct ZoomoutSource: BlockingTileSource {
     private let world: DemoTileSource
     private let format: TilePixelFormat
-    /// What to add to a level of the cache's pyramid to have the world's.
+    /// Difference of the world's level and the cache's.
     private let levelOffset: Int
     private let latency: Int64?
     private let clock: ReplayClockTime
@@ -45,7 +45,7 @@ struct ZoomoutSource: BlockingTileSource {
         return .pixels
     }
 
-    /// Makes other formats of four bytes a pixel; those of one channel take the green.
+    /// Converts to other formats of four bytes a pixel; those of one channel take the green.
     private static func converted(_ pixels: [UInt8], to format: TilePixelFormat) -> [UInt8] {
         switch format {
         case .rgba8, .bgra8, .opaque: pixels

@@ -1,9 +1,9 @@
 import PanTraces
 import TileCache
 
-/// What a zoom-out drives: the real service, or the cache's decisions under the virtual clock.
+/// Cache driven by a zoom-out: the real service, or the cache's decisions under the virtual clock.
 protocol ZoomoutStage: AnyObject {
-    /// Draws a frame at a moment of the session.
+    /// Draws a frame at a time of the session.
     func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame
     /// Ends the session.
     func end()
@@ -11,12 +11,12 @@ protocol ZoomoutStage: AnyObject {
     var hitRate: Double? { get }
 }
 
-/// What a zoom-out notes of a frame.
+/// Figures of a frame.
 struct ZoomoutFrame {
     var coverage: Coverage
-    /// Of the level that is drawn, which is coarser if the limit is too small for the right one.
+    /// Needed tiles of the drawn level, which is coarser if the ideal one exceeds the limit.
     var neededTiles: Int
-    /// Bytes of the tiles of the right level if the limit is too small for them and the tables; else 0.
+    /// Bytes of the ideal level's tiles if they and the tables exceed the limit; otherwise 0.
     var unfittedBytes: Int
     /// Bytes of the tables.
     var tableBytes: Int

@@ -1,6 +1,6 @@
-/// A zoom-out for people and for programs.
+/// A zoom-out as text.
 package enum ZoomoutText {
-    /// A line for each factor, and what was checked.
+    /// A line for each factor, and the checked conditions.
     package static func text(_ report: ZoomoutReport) -> String {
         var lines = [
             ["factor", "one bitmap", "finest tiles", "needed", "tiles", "peak held", "hits", "sharp", "blank"]

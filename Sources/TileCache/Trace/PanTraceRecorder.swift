@@ -15,7 +15,7 @@ public final class PanTraceRecorder: Sendable {
         public var recorded = 0
         /// Viewports left out because they were not later than the sample before.
         public var outOfOrder = 0
-        /// Viewports left out because they cannot be drawn: a number that is not finite, a size or scale of 0 or less.
+        /// Viewports left out because they cannot be drawn. A number is not finite, or a size or scale is 0 or less.
         public var undrawable = 0
         /// Samples in the trace whose view size differs from the header's.
         public var resized = 0

@@ -1,8 +1,8 @@
-/// What an axis counts, and so how its ticks are spaced and written.
+/// Unit of an axis, which determines the spacing and format of its ticks.
 enum AxisUnit {
-    /// Shares, written in per cent.
+    /// Fractions, in per cent.
     case share
-    /// Bytes, in the unit that fits the largest.
+    /// Bytes, in the unit that fits the largest value.
     case bytes
     case seconds
     case milliseconds
@@ -11,17 +11,17 @@ enum AxisUnit {
     case plain
 }
 
-/// A scale from values to a part of 0...1, with ticks.
+/// A scale from values to 0...1, with ticks.
 struct Axis {
     let title: String
     let unit: AxisUnit
     let low: Double
     let high: Double
     let isLogarithmic: Bool
-    /// Values with marks, increasing.
+    /// Values of the ticks, increasing.
     let ticks: [Double]
 
-    /// Makes an axis that begins at 0, or below where values do.
+    /// Creates an axis that begins at 0, or below if values do.
     init(title: String, unit: AxisUnit, upTo largest: Double, from smallest: Double = 0, tickCount: Int = 5) {
         self.title = title
         self.unit = unit
@@ -35,7 +35,7 @@ struct Axis {
         ticks = (0...24).map { low + Double($0) * step }.filter { $0 <= high * (1 + 1e-9) }
     }
 
-    /// Makes an axis on which equal ratios are equally long.
+    /// Creates a logarithmic axis.
     init(logarithmic title: String, unit: AxisUnit, from smallest: Double, upTo largest: Double, base: Double = 10) {
         self.title = title
         self.unit = unit
@@ -56,7 +56,7 @@ struct Axis {
         self.ticks = ticks.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
     }
 
-    /// Where a value lies, 0 at the low end and 1 at the high one; clamped.
+    /// Position of a value, 0 at the low end and 1 at the high one; clamped.
     func part(_ value: Double) -> Double {
         guard value.isFinite, high > low else { return 0 }
         let part: Double
@@ -68,7 +68,7 @@ struct Axis {
         return min(max(part, 0), 1)
     }
 
-    /// A tick's text, without the unit where the title says it.
+    /// Text of a tick, without the unit if the title has it.
     func label(_ value: Double) -> String {
         switch unit {
         case .share:
@@ -91,7 +91,7 @@ struct Axis {
         }
     }
 
-    /// A value as text that stands alone.
+    /// A value as text by itself.
     func precise(_ value: Double) -> String {
         switch unit {
         case .share: Figures.percent(value)
@@ -103,7 +103,7 @@ struct Axis {
         }
     }
 
-    /// The title with its unit.
+    /// Title with its unit.
     var heading: String {
         switch unit {
         case .bytes where !isLogarithmic: "\(title), \(byteUnit.symbol)"
@@ -115,7 +115,7 @@ struct Axis {
 
     private var byteUnit: ByteUnit { ByteUnit.fitting(Int(min(high, 0x1p60))) }
 
-    /// A round step near a wanted one: 1, 2, 5 times a power of ten; bytes in powers of two, times in minutes.
+    /// A round step near a given one: 1, 2, 5 times a power of ten; bytes in powers of two, times in minutes.
     private static func step(for wanted: Double, unit: AxisUnit, largest: Double) -> Double {
         guard wanted > 0, wanted.isFinite else { return 1 }
         var base = 1.0
@@ -134,7 +134,7 @@ struct Axis {
         return factors.map { $0 * power }.first { $0 >= wanted * 0.999 } ?? power * radix
     }
 
-    /// The natural logarithm, near enough for pixels and equal on every machine.
+    /// Natural logarithm, accurate enough for pixels and equal on every machine.
     private static func log(_ value: Double) -> Double {
         guard value > 0, value.isFinite else { return 0 }
         let mantissa = value.significand

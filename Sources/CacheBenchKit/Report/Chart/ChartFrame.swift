@@ -1,4 +1,4 @@
-/// The two sizes that each picture is drawn in: letters stay as large on a telephone as on a desk.
+/// The two sizes of each picture: letters are as large on a telephone as on a desktop.
 enum ChartSize: CaseIterable {
     case wide, narrow
 
@@ -6,7 +6,7 @@ enum ChartSize: CaseIterable {
     var height: Double { self == .wide ? 330 : 270 }
     var style: String { self == .wide ? "wide" : "narrow" }
     var xTicks: Int { self == .wide ? 9 : 4 }
-    /// About how wide a letter of a label is.
+    /// Approximate width of a letter of a label.
     static let letter = 6.3
 }
 
@@ -23,7 +23,7 @@ struct LegendEntry {
     var mark: Mark
 }
 
-/// The part of a picture that all charts share: axes, grid, legend, and where values lie.
+/// Common part of all charts: axes, grid, legend, and the mapping of values.
 struct ChartFrame {
     var svg: SVG
     let x: Axis
@@ -61,7 +61,7 @@ struct ChartFrame {
             let place = px(tick)
             svg.line(place, bottom, place, bottom + 4, "axis")
             let half = Double(x.label(tick).count) * ChartSize.letter / 2
-            // A label that does not fit beside the one before it is left out.
+            // A label that would overlap the previous one is left out.
             let middle = min(max(place, left + half - 10), svg.width - half - 2)
             guard middle - half > free else { continue }
             svg.text(x.label(tick), middle, bottom + 17, .middle)
@@ -106,17 +106,17 @@ struct ChartFrame {
         }
     }
 
-    /// A line over the whole width, with its name at the right end.
+    /// Adds a line over the whole width, with its name at the right end.
     mutating func horizontal(_ value: Double, _ style: String) {
         svg.line(left, py(value), right, py(value), style)
     }
 
-    /// A line over the whole height, with a name beside it.
+    /// Adds a line over the whole height, with a name beside it.
     mutating func vertical(_ value: Double, _ style: String, name: String, row: Int = 0, next: Double? = nil) {
         let place = px(value)
         svg.line(place, top, place, bottom, style)
         let length = Double(name.count) * ChartSize.letter
-        // Named on its right where that is neither the chart's end nor across the next mark; else on its left.
+        // The name is on the right unless it would pass the chart's end or the next mark; else on the left.
         let end = min(right, next.map(px) ?? right)
         let fits = place + length + 6 < end || place - length - 6 < left
         svg.text(

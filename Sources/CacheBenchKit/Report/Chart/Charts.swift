@@ -2,14 +2,14 @@
 struct ChartSeries {
     var name: String
     var points: [(x: Double, y: Double)]
-    /// Which colour, dashes and marker.
+    /// Index of colour, dashes and marker.
     var look: Int
     var showsMarkers = true
-    /// Holds a value until the next one: for what changes at once.
+    /// Holds each value until the next one, for step functions.
     var isStepped = false
 }
 
-/// A line with a name across a chart.
+/// A named line across a chart.
 struct ChartRule {
     var value: Double
     var name: String
@@ -23,7 +23,7 @@ struct LineChart {
     var series: [ChartSeries]
     var verticals: [ChartRule] = []
     var horizontals: [ChartRule] = []
-    /// Strips that are shown of a line without markers.
+    /// Number of strips with values for a line without markers.
     fileprivate static let hoverStrips = 120
 
     func draw(_ size: ChartSize) -> SVG {
@@ -66,7 +66,7 @@ struct LineChart {
 }
 
 extension LineChart {
-    /// What a line's points say, for pointers: strips from point to point.
+    /// Adds the values of a line's points for pointers: strips from point to point.
     private func addHover(_ line: ChartSeries, _ frame: inout ChartFrame) {
         let points = line.points.filter { $0.x <= frame.x.high }
         let every = max((points.count + Self.hoverStrips - 1) / Self.hoverStrips, 1)
@@ -79,7 +79,7 @@ extension LineChart {
     }
 }
 
-/// Areas one upon the other over time.
+/// Stacked areas over time.
 struct StackedChart {
     struct Layer {
         var name: String
@@ -87,14 +87,15 @@ struct StackedChart {
         var values: [Double]
     }
 
-    /// Width of a stretch, in the unit of the axis.
+    /// Width of an interval, in the unit of the axis.
     var stride: Double
     var x: (ChartSize) -> Axis
     var y: Axis
-    /// The lowest first.
+    /// The lowest layer first.
     var layers: [Layer]
     var horizontals: [ChartRule] = []
-    /// Moments of the list beside it, by their place in it from 1 on; the id of a place is this with the number behind it.
+    /// Times of the moments in the adjacent list, numbered from 1; the id of a place is the link with the number
+    /// appended.
     var spots: (link: String, times: [Double]) = ("", [])
 
     func draw(_ size: ChartSize) -> SVG {
@@ -105,7 +106,7 @@ struct StackedChart {
         var floor = [Double](repeating: 0, count: layers.map(\.values.count).max() ?? 0)
         for layer in layers {
             let top = floor.indices.map { floor[$0] + ($0 < layer.values.count ? layer.values[$0] : 0) }
-            // Up along the tops and back along the floor; a stretch without a value takes no ink.
+            // Up along the tops and back along the bottom; an interval without a value is not drawn.
             var commands = ""
             var index = 0
             while index < top.count {
@@ -137,7 +138,7 @@ struct StackedChart {
         return frame.svg
     }
 
-    /// What each stretch says, for pointers; a screen reader has the figures in the list and in the sentence.
+    /// Adds the values of each interval for pointers; screen readers have them in the list and the sentence.
     private func addHover(_ frame: inout ChartFrame) {
         for index in 0..<(layers.map(\.values.count).max() ?? 0) {
             let parts = layers.reversed().filter { index < $0.values.count && $0.values[index] > 0 }
@@ -170,13 +171,13 @@ struct StackedChart {
     }
 }
 
-/// The world, the way of the screen's middle over it, and tiles by what became of them.
+/// A map of the world with the path of the screen's middle, and tiles by their use.
 struct MapChart {
-    /// Pieces that one level may be drawn of; beyond, tiles are put together.
+    /// Maximum number of pieces for one level; beyond it tiles are merged.
     private static let tileCount = 2500
 
     let series: ReplaySeries
-    /// What the ids of the worst moments begin with.
+    /// Prefix of the ids of the worst moments.
     var link = ""
 
     func draw(_ size: ChartSize) -> SVG {
@@ -200,7 +201,7 @@ struct MapChart {
         }
         let levels = Dictionary(grouping: series.tiles.filter { $0.level < series.tileSpans.count }, by: \.level)
         for (level, tiles) in levels.sorted(by: { $0.key < $1.key }) {
-            // Tiles that would be smaller than a dot are drawn as their ancestors.
+            // Tiles smaller than a dot are drawn as their ancestors.
             let side = series.tileSpans[level].x * scale
             let drawn = side < 1.5 || tiles.count > Self.tileCount ? thinned(tiles) : tiles
             for use in [ReplaySeries.Use.wasted, .drawn, .prefetched] {
@@ -253,7 +254,7 @@ struct MapChart {
         var height: Double
     }
 
-    /// What holds all tiles but the coarsest, which would always be the whole world, and the way.
+    /// Region of the path and all tiles but the coarsest, which always is the whole world.
     private var region: Region {
         var (minX, minY, maxX, maxY) = (Double.infinity, Double.infinity, -Double.infinity, -Double.infinity)
         func include(_ x: Double, _ y: Double) {
@@ -275,7 +276,7 @@ struct MapChart {
         minY = max(minY - margin, 0)
         maxX = min(maxX + margin, series.world.x)
         maxY = min(maxY + margin, series.world.y)
-        // Neither a ribbon nor a needle: at most three times as long as high.
+        // At most three times as wide as high, and the reverse.
         let width = max(maxX - minX, (maxY - minY) / 1.5)
         let height = max(maxY - minY, width / 3)
         return Region(
@@ -298,7 +299,7 @@ struct MapChart {
         var last: Double?
         for point in series.path {
             let x = wrapped(point.x)
-            // Around the world is no line across it.
+            // A step around the world is not a line across it.
             let jumps = last.map { abs($0 - x) > series.world.x / 2 } ?? true
             let px = min(max((x - region.x) * scale, 0), region.width * scale)
             let py = min(max((point.y - region.y) * scale, 0), region.height * scale)
@@ -308,7 +309,7 @@ struct MapChart {
         return commands
     }
 
-    /// Tiles of one level as squares of four by four, by what most of them were.
+    /// Merges tiles of one level to squares of four by four, by their most frequent use.
     private func thinned(_ tiles: [ReplaySeries.Tile]) -> [ReplaySeries.Tile] {
         guard let level = tiles.first?.level, level >= 2 else { return tiles }
         var counts: [Int: [Int: [ReplaySeries.Use: Int]]] = [:]
@@ -325,7 +326,7 @@ struct MapChart {
 }
 
 extension ReplaySeries.Use {
-    /// For people.
+    /// Text for display.
     fileprivate var text: String {
         switch self {
         case .drawn: "loaded when needed"

@@ -1,4 +1,4 @@
-/// Text for a page: whatever it holds, it stays text.
+/// Escapes text for a page.
 func escaped(_ text: String) -> String {
     text.printable.reduce(into: "") { result, character in
         switch character {
@@ -12,8 +12,8 @@ func escaped(_ text: String) -> String {
     }
 }
 
-/// A drawing as SVG elements. Colours are names of classes that the page's style sheet knows, so that the same drawing
-/// does in light and in dark.
+/// A drawing as SVG elements. Colours are class names of the page's style sheet, so that the same drawing fits light
+/// and dark.
 struct SVG {
     let width: Double
     let height: Double
@@ -24,7 +24,7 @@ struct SVG {
         self.height = height
     }
 
-    /// Where text is anchored.
+    /// Anchor of text.
     enum Anchor: String { case start, middle, end }
 
     mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) {
@@ -56,14 +56,14 @@ struct SVG {
         body += " text-anchor=\"\(anchor.rawValue)\"\(turn)>\(escaped(text))</text>"
     }
 
-    /// An area that says something when the pointer is over it.
+    /// Adds an area with text for pointers.
     mutating func hover(_ x: Double, _ y: Double, _ width: Double, _ height: Double, title: String) {
         body += "<rect class=\"hover\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
         body += " width=\"\(Self.number(max(width, 0.1)))\" height=\"\(Self.number(max(height, 0)))\">"
         body += "<title>\(escaped(title))</title></rect>"
     }
 
-    /// A number in a circle that leads to another place of the page.
+    /// Adds a number in a circle that links to another place of the page.
     mutating func spot(_ number: Int, _ x: Double, _ y: Double, link: String, title: String) {
         body += "<a href=\"#\(link)\"><title>\(escaped(title))</title>"
         body += "<path class=\"spot\" d=\"\(Self.circle(x, y, 8))\"/>"
@@ -71,7 +71,7 @@ struct SVG {
         body += "</a>"
     }
 
-    /// A mark of a series: shapes tell series apart where colours do not.
+    /// Adds a marker of a series: shapes distinguish series without colours.
     mutating func marker(_ kind: Int, _ x: Double, _ y: Double, _ style: String, title: String = "") {
         let r = 3.6
         let shape: String
@@ -96,23 +96,23 @@ struct SVG {
         body += "</path>"
     }
 
-    /// The element.
+    /// The SVG element.
     ///
     /// - Parameters:
-    ///   - label: what the picture shows, for those who do not see it.
-    ///   - style: classes of the element.
+    ///   - label: Description of the picture for screen readers.
+    ///   - style: Classes of the element.
     func element(label: String, style: String) -> String {
         "<svg class=\"\(style)\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\""
             + " aria-label=\"\(escaped(label))\" xmlns=\"http://www.w3.org/2000/svg\">\(body)</svg>"
     }
 
-    /// A file of its own, with the rules that its classes need.
+    /// A separate file, with the rules for its classes.
     func file(label: String, rules: String) -> String {
         "<svg viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" aria-label=\"\(escaped(label))\""
             + " xmlns=\"http://www.w3.org/2000/svg\"><style>\(rules)</style>\(body)</svg>\n"
     }
 
-    /// A number to a tenth of a pixel, the same on every machine.
+    /// Formats a number to a tenth of a pixel, the same on every machine.
     static func number(_ value: Double) -> String {
         guard value.isFinite else { return "0" }
         let tenths = Int((min(max(value, -1e9), 1e9) * 10).rounded())

@@ -1,15 +1,15 @@
 import PanTraces
 
-/// How much worse a field may be than before.
+/// Accepted change of a field for the worse.
 package struct Tolerance: Sendable, Hashable {
     private let field: String?
     private let share: Double?
     private let amount: String
 
-    /// Reads a tolerance.
+    /// Parses a tolerance.
     ///
-    /// - Parameter text: `1%` or `0.01` of what each field was; `demands.hitRate=0.005`, `memory.peakBytes=1MiB` or
-    ///   `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
+    /// - Parameter text: `1%` or `0.01` of each field's earlier value; `demands.hitRate=0.005`, `memory.peakBytes=1MiB`
+    ///   or `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
     /// - Throws: ``CheckError``.
     package init(_ text: String) throws(CheckError) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
@@ -44,46 +44,46 @@ package struct Tolerance: Sendable, Hashable {
     }
 }
 
-/// What has become better or worse since an earlier report.
+/// Compares a report with an earlier one.
 package struct Baseline: Sendable {
     private let path: String
     private let report: JSONTree
     private let tolerances: [Tolerance]
 
-    /// Names of fields that are better when they are larger.
+    /// Fields that are better if they are larger.
     private static let larger: Set<String> = [
         "hitRate", "panHitRate", "zoomHitRate", "demandHitRate", "sharp", "gapClosed", "ratio",
     ]
-    /// Names of fields that are better when they are smaller.
+    /// Fields that are better if they are smaller.
     private static let smaller: Set<String> = [
         "blank", "fallback", "blankPixelMilliseconds", "fallbackPixelMilliseconds", "framesWithGap", "p50", "p95",
         "p99", "waste", "peakBytes", "bookkeepingBytes", "peakResidentGrowth", "loadedBytes", "failed",
         "shortfallBytes", "suggested.byteLimit", "loads.bytes", "neededBytes",
     ]
-    /// Null if nothing had to be waited for, which is not worse; if nothing was demanded, the hit rate is null too.
+    /// Null without waits, which is not worse; without demands the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]
-    /// Fields of a row that say which row it is: only rows of the same can be compared.
+    /// Fields that identify a row: only rows with equal ones are compared.
     private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
 
     /// The result of a comparison.
     package struct Outcome: Sendable, Hashable {
-        /// A line for each field that is better, the largest change first.
+        /// A line for each better field, the largest change first.
         package var better: [String] = []
-        /// A line for each field that is worse by more than is tolerated, the worst first.
+        /// A line for each field that is worse beyond the tolerance, the worst first.
         package var worse: [String] = []
-        /// A line for each option that differs.
+        /// A line for each different option.
         package var options: [String] = []
-        /// Fields that are worse, but tolerated.
+        /// Number of fields that are worse within the tolerance.
         package var tolerated = 0
-        /// Fields that are neither better nor worse, and differ.
+        /// Number of different fields that are neither better nor worse.
         package var changed = 0
-        /// Fields that are equal, but for the last bits of a number.
+        /// Number of fields that are equal, except for the last bits of a number.
         package var equal = 0
 
-        /// Lines of one kind that are written out.
+        /// Maximum number of lines of one kind.
         private static let shownLines = 40
 
-        /// For people: the worst first, a summary at the end.
+        /// Lines for display: the worst first, a summary at the end.
         package var lines: [String] {
             func shown(_ lines: [String]) -> [String] {
                 let rest = lines.count - Self.shownLines
@@ -102,8 +102,8 @@ package struct Baseline: Sendable {
     /// Reads an earlier report.
     ///
     /// - Parameters:
-    ///   - path: a file as `--format json` writes it, of schema 1 or 2.
-    ///   - tolerances: how much worse is accepted. Default: nothing.
+    ///   - path: A file written with `--format json`, of schema 1 or 2.
+    ///   - tolerances: Accepted changes for the worse. Default: none.
     package init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
     }
@@ -116,7 +116,7 @@ package struct Baseline: Sendable {
 
     /// Compares a report with the earlier one.
     ///
-    /// - Throws: ``CheckError`` if they are reports of different traces or of different kinds.
+    /// - Throws: ``CheckError`` if the reports are of different traces or of different kinds.
     package func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
         let pairs: [ReportPair]
         do { pairs = try ReportPair.pairs(report, now) } catch {
@@ -176,12 +176,12 @@ package struct Baseline: Sendable {
         }
     }
 
-    /// Whether numbers differ by no more than sums in another order or other decimals would.
+    /// Whether two numbers differ only by rounding, of sums in another order or of decimals.
     static func isSameButForLastBits(_ a: Double, _ b: Double) -> Bool {
         abs(a - b) <= max(abs(a), abs(b)) * 0x1p-50
     }
 
-    /// If loads are held equal the effort is what was found, not what was asked for.
+    /// Whether a field was found by the run: the effort, if loads are held equal.
     private func isFound(_ field: String, _ before: [String: JSONTree]) -> Bool {
         guard field == "effort", case .number? = before["targetLoads"] else { return false }
         return true

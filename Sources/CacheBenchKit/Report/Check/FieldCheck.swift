@@ -1,11 +1,11 @@
 import PanTraces
 
-/// Why a report could not be checked or compared.
+/// Reason why a report cannot be checked or compared.
 package struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A full sentence: what is wrong, and what was expected.
+    /// A full sentence: the problem, and what was expected.
     package var description: String
 
-    /// Makes an error.
+    /// Creates an error.
     package init(_ description: String) { self.description = description }
 }
 
@@ -21,18 +21,18 @@ package struct FieldCheck: Sendable, Hashable {
         case less = "<"
     }
 
-    /// As it was written.
+    /// The condition as written.
     package let text: String
     private let path: String
     private let comparison: Comparison
     private let wanted: String
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
-    /// - Parameter text: a path through the JSON report, one of `>= <= > < == !=`, and a number, with a unit where the
-    ///   field has one (`64MiB`, `40ms`, `95%`), or a word. Elements of a list are numbered (`rows[0].hitRate`); without
-    ///   a number each of them must hold. Where there are several traces, a path that begins with `traces.` is for each
-    ///   of them and one that begins with `total.`, or with neither, is for all together.
+    /// - Parameter text: A path through the JSON report, one of `>= <= > < == !=`, and a number, with the field's unit
+    ///   if it has one (`64MiB`, `40ms`, `95%`), or a word. Elements of a list are numbered (`rows[0].hitRate`);
+    ///   without a number the condition must hold for all. With several traces, a path that begins with `traces.` is
+    ///   checked for each of them and one that begins with `total.`, or with neither, for all together.
     /// - Throws: ``CheckError``.
     package init(_ text: String) throws(CheckError) {
         let first = Comparison.allCases.compactMap { comparison in
@@ -50,9 +50,9 @@ package struct FieldCheck: Sendable, Hashable {
         }
     }
 
-    /// What a report does not hold to, a line each; empty where all is well.
+    /// Lists the violations in a report, a line each; empty if there are none.
     ///
-    /// - Throws: ``CheckError`` where the report has no such field, or the value does not fit it.
+    /// - Throws: ``CheckError`` if the report has no such field, or the value does not fit it.
     package func failures(in report: JSONTree) throws(CheckError) -> [String] {
         var lines: [String] = []
         for (place, value) in try FieldPath.values(at: path, in: report, flag: "--check '\(text.printable)'") {
@@ -65,11 +65,11 @@ package struct FieldCheck: Sendable, Hashable {
         return lines
     }
 
-    /// Looks the field up in a report of nothing, so that nobody waits for a long run only to hear of a typing error.
+    /// Looks the field up in an empty report, so that a typing error is reported before a long run.
     package func validate(against report: JSONTree) throws(CheckError) {
         let flag = "--check '\(text.printable)'"
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
-            // A rate of nothing does not show its kind.
+            // A rate without a value does not reveal its kind.
             if case .null = value { _ = FieldUnit(of: place).number(wanted) } else { _ = try holds(value, place) }
         }
     }
@@ -115,7 +115,7 @@ package struct FieldCheck: Sendable, Hashable {
     }
 }
 
-/// What a field's number counts, by its name.
+/// Unit of a field, derived from its name.
 struct FieldUnit {
     enum Kind { case bytes, milliseconds, seconds, plain }
 
@@ -134,7 +134,7 @@ struct FieldUnit {
         }
     }
 
-    /// For messages.
+    /// Name of the kind, for messages.
     var kind: String {
         switch unit {
         case .bytes: "a number of bytes (64MiB, 1.5GB)"
@@ -144,7 +144,7 @@ struct FieldUnit {
         }
     }
 
-    /// The number that a text means for such a field; `nil` for none.
+    /// Parses a value of such a field; `nil` if it is invalid.
     func number(_ text: String) -> Double? {
         if let number = Double(text) { return number.isFinite ? number : nil }
         switch unit {

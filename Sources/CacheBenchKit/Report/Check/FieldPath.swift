@@ -3,9 +3,9 @@ enum FieldPath {
     /// Names of the parts of a replay's report.
     private static let parts: Set<String> = ["traces", "total", "sources"]
 
-    /// All values that a path means, with their full paths.
+    /// Finds all values of a path, with their full paths.
     ///
-    /// - Throws: ``CheckError`` where there is no such field, with the names that are near.
+    /// - Throws: ``CheckError`` if there is no such field, with similar names.
     static func values(
         at path: String,
         in report: JSONTree,
@@ -55,7 +55,7 @@ enum FieldPath {
         return list.enumerated().map { ("\(place.path)[\($0.offset)]", $0.element) }
     }
 
-    /// Names that somebody may have meant: those with the fewest letters to change, at most a third of them.
+    /// Finds similar names: those with the fewest letters to change, at most a third of them.
     static func nearNames(_ path: String, in report: JSONTree) -> [String] {
         var known: Set<String> = []
         for leaf in report.leaves {
@@ -68,7 +68,7 @@ enum FieldPath {
         let last = wanted.split(separator: ".").last.map(String.init) ?? wanted
         return known.map { name -> (String, Int) in
             let ownLast = name.split(separator: ".").last.map(String.init) ?? name
-            // The last name alone may be right, or nearly, while the way to it is not.
+            // The last name alone may be right, or similar, with a wrong path.
             return (name, min(Spelling.distance(wanted, name), Spelling.distance(last, ownLast) + 1))
         }
         .filter { $0.1 <= max(last.count / 3, 2) }

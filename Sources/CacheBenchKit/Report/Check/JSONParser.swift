@@ -2,23 +2,23 @@
 ///
 /// Time and memory are linear in the number of bytes: each byte is read at most ``stepsPerByte`` times.
 struct JSONParser {
-    /// The bound on ``steps`` for each byte of input.
+    /// Bound of ``steps`` for each byte of input.
     static let stepsPerByte = 3
-    /// Levels of objects and lists; reports have four.
+    /// Maximum depth of objects and lists; reports have four.
     private static let maximumDepth = 64
-    /// Longer than any number that an encoder writes.
+    /// Maximum length of a number; encoders write shorter ones.
     private static let maximumNumberLength = 400
 
     private let bytes: [UInt8]
     private var index = 0
-    /// Bytes read so far, those read again included.
+    /// Bytes read so far, including repeated reads.
     private(set) var steps = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Parses the whole text.
     ///
-    /// - Throws: ``CheckError`` that names the line and what was expected there.
+    /// - Throws: ``CheckError`` with the line and what was expected there.
     mutating func parse() throws(CheckError) -> JSONTree {
         let tree = try value(depth: 0)
         if nextToken() != nil { throw expected("nothing after the end of the first value") }
@@ -146,7 +146,7 @@ struct JSONParser {
         return bytes[index - 1]
     }
 
-    /// The first byte of the next token, which stays unread; `nil` at the end.
+    /// First byte of the next token, which is not consumed; `nil` at the end.
     private mutating func nextToken() -> UInt8? {
         while let byte = take() {
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {

@@ -1,7 +1,7 @@
 import Foundation
 import PanTraces
 
-/// A report as the fields of its JSON, whatever kind of report it is.
+/// A report of any kind as the fields of its JSON.
 package indirect enum JSONTree: Sendable, Hashable {
     /// Fields by name.
     case object([String: JSONTree])
@@ -9,14 +9,14 @@ package indirect enum JSONTree: Sendable, Hashable {
     case array([JSONTree])
     case number(Double)
     case text(String)
-    /// A truth value.
+    /// A Boolean.
     case flag(Bool)
-    /// A rate over nothing.
+    /// A rate without a value.
     case null
 }
 
 extension JSONTree {
-    /// The largest file that ``init(reading:)`` takes: parsing takes 10 times as much memory, at most 40.
+    /// Maximum file size of ``init(reading:)``: parsing takes 10 times as much memory, at most 40.
     static let maximumFileBytes = 32 << 20
 
     /// The fields of a report.
@@ -25,12 +25,12 @@ extension JSONTree {
         self = try parser.parse()
     }
 
-    /// Reads a report that was written earlier.
+    /// Reads an earlier report.
     ///
     /// - Parameters:
-    ///   - path: a file.
-    ///   - maximumBytes: larger ones are refused.
-    /// - Throws: ``CheckError`` if it cannot be read, is larger or is no JSON object.
+    ///   - path: Path of the file.
+    ///   - maximumBytes: Maximum size.
+    /// - Throws: ``CheckError`` if it cannot be read, is larger or is not a JSON object.
     init(reading path: String, maximumBytes: Int = JSONTree.maximumFileBytes) throws(CheckError) {
         guard let bytes = Self.bytes(of: path, atMost: maximumBytes + 1) else {
             throw CheckError("\(path): a JSON report is expected, and the file cannot be read")
@@ -45,7 +45,7 @@ extension JSONTree {
         guard case .object = self else { throw CheckError("\(path): a JSON object is expected") }
     }
 
-    /// The file's bytes, or its first ones: a device may have no end.
+    /// Reads the file's bytes up to a maximum, since a device may have no end.
     private static func bytes(of path: String, atMost count: Int) -> [UInt8]? {
         guard let file = fopen(path, "rb") else { return nil }
         defer { fclose(file) }
@@ -59,7 +59,7 @@ extension JSONTree {
         return bytes
     }
 
-    /// The fields of a replay of nothing, to look up which there are before a long run.
+    /// Fields of a report of an empty replay, to check paths before a long run.
     package static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
         let report = ReplayTally().report(
@@ -69,7 +69,7 @@ extension JSONTree {
         return try? JSONTree(encoding: ReplayResult(traces: [report], total: report, sources: [report]))
     }
 
-    /// Every value that is no object and no list, with its path: `rows[2].hitRate`.
+    /// All values except objects and lists, with their paths: `rows[2].hitRate`.
     var leaves: [(path: String, value: JSONTree)] {
         var leaves: [(String, JSONTree)] = []
         collect(into: &leaves, path: "")
@@ -100,7 +100,7 @@ extension JSONTree {
         return result
     }
 
-    /// As people read it.
+    /// Text for display.
     var shown: String {
         switch self {
         case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
@@ -114,14 +114,14 @@ extension JSONTree {
 
 /// Any report as JSON.
 package enum JSONText {
-    /// One object with sorted keys, so that two runs can be compared line by line; it ends with one line feed.
+    /// One object with sorted keys, so that two runs can be compared line by line; ends with one line feed.
     package static func of(_ report: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
-    /// The same in one line that may stand within a page: no `<`, `>` or `&`, so that nothing ends a script early.
+    /// The same on one line, safe within a page: no `<`, `>` or `&`, so that nothing ends a script early.
     static func embedded(_ report: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

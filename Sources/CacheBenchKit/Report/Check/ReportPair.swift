@@ -1,18 +1,18 @@
-/// Two parts of two reports that say the same of the same: a trace, a row, or what is left of the whole.
+/// Corresponding parts of two reports: a trace, a row, or the rest of the whole.
 struct ReportPair {
-    /// The part of the report: `traces`, `rows`; empty for the whole.
+    /// Part of the report: `traces`, `rows`; empty for the whole.
     var part: String
-    /// The trace or the row, for people; empty for the whole.
+    /// Trace or row, for display; empty for the whole.
     var name: String
     var old: JSONTree
     var new: JSONTree
-    /// Whether its fields say which budget and policy it is of.
+    /// Whether its fields identify its budget and policy.
     var isRow = false
 
-    /// Lists whose rows stand for what was replayed with which budget.
+    /// Lists with a row for each budget that was replayed.
     private static let lists = ["rows", "totals", "chargedRows", "chargedTotals"]
 
-    /// The parts that both reports have.
+    /// Finds the common parts of two reports.
     ///
     /// - Throws: ``CheckError`` if they are of different traces.
     static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
@@ -23,13 +23,13 @@ struct ReportPair {
         return new["total"] == nil ? rows(old, new) : try traces(old, new)
     }
 
-    /// A report of schema 1 of one trace, as schema 2 has it.
+    /// Converts a report of schema 1 of one trace to schema 2.
     private static func withTraces(_ report: JSONTree) -> JSONTree {
         guard report["trace"] != nil, report["demands"] != nil, report["traces"] == nil else { return report }
         return .object(["traces": .array([report]), "total": report, "sources": .array([report])])
     }
 
-    /// Traces by their hash, whatever their order and their folder; sums only if they are of more than one.
+    /// Pairs traces by their hash, whatever their order and folder; sums only if they are of more than one.
     private static func traces(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
         var earlier = Dictionary(grouping: old.list("traces"), by: { $0["trace"]?["hash"] })
         var pairs: [ReportPair] = []
@@ -72,7 +72,7 @@ struct ReportPair {
         return source.isEmpty || source == "." ? name : "\(source)/\(name)"
     }
 
-    /// Rows in their order. Those of a search depend on its way and are no figures by themselves.
+    /// Pairs rows in their order. Rows of a search depend on its path and are not compared.
     private static func rows(_ old: JSONTree, _ new: JSONTree) -> [ReportPair] {
         guard case .object(var before) = old, case .object(var now) = new else { return [] }
         let isSearch = before["stepBytes"] != nil
@@ -108,17 +108,17 @@ struct ReportPair {
 }
 
 extension JSONTree {
-    /// A field of an object; `nil` if there is none.
+    /// A field of an object; `nil` if it is missing.
     fileprivate subscript(name: String) -> JSONTree? {
         if case .object(let fields) = self { fields[name] } else { nil }
     }
 
-    /// The elements of a list that is a field.
+    /// Elements of a list field.
     fileprivate func list(_ name: String) -> [JSONTree] {
         if case .array(let elements)? = self[name] { elements } else { [] }
     }
 
-    /// Without what says which trace it is and which version of the fields.
+    /// The fields without the identity of the trace and the version.
     fileprivate var measured: JSONTree {
         guard case .object(var fields) = self else { return self }
         for name in ["trace", "name", "schema"] { fields[name] = nil }

@@ -1,6 +1,6 @@
-/// Words that a mistyped one may stand for.
+/// Finds similar words for a mistyped one.
 package enum Spelling {
-    /// Letters to add, drop or change to make one word of another, whatever their case.
+    /// Number of letters to add, drop or change between two words, ignoring case.
     static func distance(_ a: String, _ b: String) -> Int {
         let a = Array(a.prefix(100).lowercased())
         let b = Array(b.prefix(100).lowercased())
@@ -17,7 +17,7 @@ package enum Spelling {
         return row[b.count]
     }
 
-    /// The nearest of some words, if at most a third of the letters differ, or two of them in words of four or more.
+    /// Nearest of some words, if at most a third of the letters differ, or two of them in words of four or more.
     package static func nearest(to word: String, in words: [String]) -> String? {
         let near = words.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
         guard let near, near.1 <= max(word.count / 3, word.count < 4 ? 1 : 2) else { return nil }

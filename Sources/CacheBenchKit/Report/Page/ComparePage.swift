@@ -1,11 +1,11 @@
-/// A comparison as a page to look at.
+/// A comparison as a page.
 package enum ComparePage {
-    /// The same policy looks the same in every picture, and as on the page of `tune`.
+    /// A policy has the same look in every picture, and on the page of `tune`.
     private static let looks = [
         "tilecache", "none", "oracle", "ring", "velocity", "skewport", "gaussian", "zoom4",
     ]
 
-    /// The page, whole.
+    /// Text of the page.
     package static func text(_ report: CompareReport) throws -> String {
         let sources = report.totals.map(\.source).unique
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
@@ -28,7 +28,7 @@ package enum ComparePage {
         }
         for line in LimitWarning.lines(report) { page.warning(line) }
         add(pooled, sources.count > 1 ? "all traces" : sources.first ?? "", to: &page)
-        // Of all sources together only these can be pooled: other rates are of counts that rows do not have.
+        // Over all sources together only these can be pooled: the other rates are of counts that rows do not have.
         addTable(pooled, isPooled: sources.count > 1, to: &page)
         for (index, source) in sources.enumerated() where sources.count > 1 {
             page.heading(source, id: "source-\(index + 1)")
@@ -44,7 +44,7 @@ package enum ComparePage {
         )
     }
 
-    /// Budget by budget, the most hits first.
+    /// Adds a table by budget, the most hits first.
     private static func addTable(_ rows: [CompareRow], isPooled: Bool, to page: inout Page) {
         func order(_ row: CompareRow) -> (Double, Double) {
             (row.screens ?? Double(row.byteLimit), -(row.hitRate ?? -1))
@@ -72,9 +72,9 @@ package enum ComparePage {
 
     private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }
 
-    /// The row with the most hits at the largest budget, of the oracle or of all others.
+    /// Row with the most hits at the largest budget, of the oracle or of all others.
     private static func atMost(_ rows: [CompareRow], oracle: Bool) -> CompareRow? {
-        // Tables that come on top of a limit differ a little from policy to policy: each has its own largest.
+        // Tables added to a limit differ a little between policies: each has its own largest limit.
         let largest = Dictionary(grouping: rows, by: \.policy).mapValues { $0.map(\.byteLimit).max() ?? 0 }
         return rows.filter {
             ($0.policy == PrefetchKind.oracle.rawValue) == oracle && $0.byteLimit == largest[$0.policy]
@@ -82,7 +82,7 @@ package enum ComparePage {
         .max { ($0.hitRate ?? -1) < ($1.hitRate ?? -1) }
     }
 
-    /// Rows of all sources together: rates weighted by their demands.
+    /// Pools the rows of all sources: rates weighted by their demands.
     private static func pooled(_ rows: [CompareRow]) -> [CompareRow] {
         struct Key: Hashable {
             var policy: String

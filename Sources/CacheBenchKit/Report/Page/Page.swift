@@ -1,10 +1,10 @@
-/// One page that needs nothing but a browser: no network, pictures within, complete without its script.
+/// A page for any browser: no network, pictures inline, complete without its script.
 struct Page {
     let title: String
-    /// What the page is about, in a line below the title.
+    /// Subject of the page, on a line below the title.
     let lead: String
     private var body = ""
-    /// Parts of the page, for the list of links at its top.
+    /// Parts of the page, for the links at its top.
     private var parts: [(name: String, id: String)] = []
     private var isInPart = false
 
@@ -13,14 +13,14 @@ struct Page {
         self.lead = lead
     }
 
-    /// Adds figures in large letters: what a reader came for.
+    /// Adds the main figures in large letters.
     mutating func figures(_ figures: [(value: String, name: String)]) {
         body += "<dl class=\"figures\">"
         for figure in figures { body += "<div><dt>\(escaped(figure.name))</dt><dd>\(escaped(figure.value))</dd></div>" }
         body += "</dl>\n"
     }
 
-    /// Adds a picture, with one sentence that says what it shows.
+    /// Adds a picture with a sentence that describes it.
     mutating func picture(_ heading: String, sentence: String, draw: (ChartSize) -> SVG) {
         body += "<figure>" + title(heading)
         for size in ChartSize.allCases {
@@ -29,35 +29,35 @@ struct Page {
         body += "<figcaption>\(escaped(sentence))</figcaption></figure>\n"
     }
 
-    /// Adds a heading for what follows; links lead to its id.
+    /// Adds a heading; links lead to its id.
     mutating func heading(_ text: String, id: String) {
         parts.append((text, id))
         isInPart = true
         body += "<h1 class=\"part\" id=\"\(id)\">\(escaped(text))</h1>\n"
     }
 
-    /// A heading of a picture or a table. Under a part it is not linked to: there would be too many.
+    /// Adds a heading of a picture or a table. Below a part it has no link: there would be too many.
     private mutating func title(_ text: String) -> String {
         guard !isInPart else { return "<h2>\(escaped(text))</h2>" }
         parts.append((text, "section-\(parts.count + 1)"))
         return "<h2 id=\"section-\(parts.count)\">\(escaped(text))</h2>"
     }
 
-    /// Adds what a reader must know first.
+    /// Adds a warning.
     mutating func warning(_ text: String) { body += "<p class=\"warning\">\(escaped(text))</p>\n" }
 
     /// Adds a sentence.
     mutating func sentence(_ text: String) { body += "<p>\(escaped(text))</p>\n" }
 
-    /// Adds a line to be copied.
+    /// Adds a line for copying.
     mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
 
     /// A cell of a table.
     struct Cell: ExpressibleByStringLiteral {
         var text: String
-        /// Where it leads to, on the same page.
+        /// Target of its link, on the same page.
         var link: String?
-        /// What links lead to.
+        /// Id for links to it.
         var id: String?
 
         init(_ text: String, link: String? = nil, id: String? = nil) {
@@ -93,13 +93,13 @@ struct Page {
         )
     }
 
-    /// Adds a table; all columns but the first so many are numbers.
+    /// Adds a table; all columns but the first few are numbers.
     ///
     /// - Parameters:
-    ///   - foot: a last row that stays the last one when the table is sorted.
-    ///   - marked: a row that is set off.
-    ///   - texts: other columns that are no numbers.
-    ///   - extra: columns that a telephone does without.
+    ///   - foot: Last row, which stays last when the table is sorted.
+    ///   - marked: Highlighted row.
+    ///   - texts: Other columns that are not numbers.
+    ///   - extra: Columns hidden on telephones.
     mutating func table(
         _ heading: String,
         columns: [String],
@@ -131,11 +131,11 @@ struct Page {
         body += "</tbody>" + (foot.map { "<tfoot>\(row($0))</tfoot>" } ?? "") + "</table></div>\n"
     }
 
-    /// The page.
+    /// Text of the page.
     ///
     /// - Parameters:
-    ///   - data: the report as JSON that may stand in a page.
-    ///   - foot: how the figures were made.
+    ///   - data: The report as JSON that is safe within a page.
+    ///   - foot: Flags and versions of the figures.
     func text(data: String, foot: String) -> String {
         let links = parts.map { "<a href=\"#\($0.id)\">\(escaped($0.name))</a>" }.joined(separator: "\n")
         let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '\(PageScript.hash)'"
@@ -170,8 +170,8 @@ struct Page {
     }
 }
 
-/// Colours of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers tell apart; dashes and markers
-/// say the same without colour.
+/// Colours of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can distinguish; dashes and
+/// markers need no colour.
 enum PageStyle {
     static let sheet = """
         :root{--paper:#fff;--ink:#1a1a1a;--soft:#5a5a5a;--grid:#ddd;--panel:#f5f5f3;

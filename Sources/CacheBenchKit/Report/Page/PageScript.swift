@@ -1,9 +1,9 @@
-/// The script of a page: a click on a column's name sorts its table. Pages are complete without it.
+/// Script of a page: a click on a column's name sorts its table. Pages are complete without it.
 enum PageScript {
-    /// The only script that a page's policy allows: its SHA-256, base64. A test in a browser fails if it is not this one's.
+    /// The only script that a page's policy allows: its SHA-256, base64. A test in a browser fails if it differs.
     static let hash = "sha256-urmVBKXsg7e3YfxPGjpcW6OKEq7VarCPFN0Wb2v2d3Q="
 
-    // Numbers are read as people read them, with their units; `<0.1` is a little less than 0.1.
+    // Parses formatted numbers with their units; `<0.1` is a little less than 0.1.
     static let text = #"""
         (()=>{const unit={B:1,KiB:1024,MiB:1048576,GiB:1073741824,TiB:1099511627776,ms:1,s:1e3,min:6e4,h:36e5};
         const number=text=>{let sum=0,count=0;

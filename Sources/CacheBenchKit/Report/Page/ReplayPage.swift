@@ -1,5 +1,5 @@
 package enum ReplayPage {
-    /// Traces whose pictures are drawn; more would be a page that nobody reads to its end.
+    /// Maximum number of traces with pictures, for the page's length.
     private static let shownTraces = 8
 
     private struct Data: Encodable {
@@ -7,9 +7,9 @@ package enum ReplayPage {
         var series: [ReplaySeries]
     }
 
-    /// The page, whole.
+    /// Text of the page.
     ///
-    /// - Parameter result: with series, as `ReplayHooks.keepsSeries` makes them.
+    /// - Parameter result: With series, as `ReplayHooks.keepsSeries` makes them.
     package static func text(_ result: ReplayResult) throws -> String {
         let total = result.traces.count == 1 ? result.traces[0] : result.total
         let name = result.traces.count == 1 ? total.trace.name : "\(Figures.count(result.traces.count)) traces"
@@ -38,8 +38,8 @@ package enum ReplayPage {
 
     private static func name(_ report: ReplayReport) -> String { "\(report.trace.source)/\(report.trace.name)" }
 
-    /// Numbers of the traces: by blank area times time, then by coarse area, then by hit rate. The first frame's count for
-    /// nothing: it is a cold start everywhere.
+    /// Indices of the traces: by blank area times time, then by coarse area, then by hit rate, without the first frame,
+    /// which always is a cold start.
     private static func worstFirst(_ result: ReplayResult) -> [Int] {
         func badness(_ index: Int) -> (Double, Double, Double, Int) {
             let report = result.traces[index]
@@ -66,15 +66,15 @@ package enum ReplayPage {
         ]
     }
 
-    /// The command and the flags that make the page's figures again.
+    /// Command and flags that reproduce the page's figures.
     static func foot(_ configuration: [String: ConfigurationValue], command: String = "replay") -> String {
-        // tune chooses limits itself, under the virtual clock.
+        // `tune` chooses limits itself, under the virtual clock.
         let own = command == "tune" ? ["--memory-limit", "--clock"] : []
         let words = ReplayFlags.words(configuration).filter { word in !own.contains { word.hasPrefix($0 + " ") } }
         return ([ReplayFlags.versions(configuration) + ":", command] + words).joined(separator: " ")
     }
 
-    /// - Parameter shown: how many of the worst have pictures.
+    /// - Parameter shown: Number of the worst traces with pictures.
     private static func addTraces(_ result: ReplayResult, _ order: [Int], shown: Int, to page: inout Page) {
         let chart = BarList(
             bars: result.sources.map { .init(name: $0.trace.source, value: $0.demands.hitRate ?? 0) },
@@ -114,7 +114,7 @@ package enum ReplayPage {
     }
 }
 
-/// Shares side by side, a line each.
+/// Fractions as bars, a line each.
 struct BarList {
     struct Bar {
         var name: String
@@ -126,7 +126,7 @@ struct BarList {
 
     func draw(_ size: ChartSize) -> SVG {
         let row = 22.0
-        // Names are short, so that many wide letters in one are nothing rare.
+        // Names are short, so that many wide letters in one are not rare.
         let letter = ChartSize.letter * 1.2
         let name = min(Double(bars.map(\.name.count).max() ?? 0) * letter + 12, size.width * 0.4)
         var svg = SVG(width: size.width, height: Double(bars.count) * row + 30)

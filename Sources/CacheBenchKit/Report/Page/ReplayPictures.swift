@@ -1,8 +1,8 @@
-/// The pictures of one replay, for whichever page shows it.
+/// The pictures of one replay, for any page.
 struct ReplayPictures {
     let report: ReplayReport
     let series: ReplaySeries
-    /// Tells ids of this replay from those of others on the page.
+    /// Distinguishes ids of this replay from those of others on the page.
     var id = "replay"
 
     func add(to page: inout Page) {
@@ -18,13 +18,13 @@ struct ReplayPictures {
     private var seconds: Double { max(Double(series.buckets.count) * series.bucketSeconds, 0.001) }
 
     private func time(_ size: ChartSize) -> Axis {
-        // Not rounded up: an hour of nothing at the end would look as if something had been there.
+        // Not rounded up: an empty end of the axis would look like data.
         Axis(title: "time", unit: .seconds, upTo: seconds, tickCount: size.xTicks)
     }
 
     private var link: String { "\(id)-moment-" }
 
-    /// When, where and why most was missing.
+    /// Adds the list of the worst moments.
     private func moments(_ page: inout Page) {
         guard !series.moments.isEmpty else {
             page.sentence("Nothing that a frame needed was ever missing.")
@@ -55,7 +55,7 @@ struct ReplayPictures {
         )
     }
 
-    /// A share of the screen over time, on an axis of its own: blank area is small beside everything else.
+    /// Adds a fraction of the screen over time, on its own axis: blank area is comparatively small.
     private func area(
         _ page: inout Page,
         _ heading: String,
@@ -168,7 +168,7 @@ struct ReplayPictures {
     }
 }
 
-/// How long tiles waited to be drawn.
+/// Histogram of waits until tiles were drawn.
 enum WaitPicture {
     static func add(_ waits: [ReplaySeries.Wait], _ percentiles: ReplayReport.Percentiles, to page: inout Page) {
         let total = waits.reduce(0) { $0 + $1.count }
@@ -182,7 +182,7 @@ enum WaitPicture {
             seen += wait.count
             points.append((wait.milliseconds, Double(seen) / Double(total)))
         }
-        // The longest hundredth would squeeze all others into a corner.
+        // The longest hundredth would compress all others into a corner.
         let end = min(longest, (percentiles.p99 ?? longest) * 1.25)
         let chart = LineChart(
             x: { Axis(title: "time to sharp", unit: .milliseconds, upTo: end, tickCount: $0.xTicks) },
@@ -213,7 +213,7 @@ enum WaitPicture {
 }
 
 extension ReplaySeries.Cause {
-    /// For people.
+    /// Text for display.
     var text: String {
         switch self {
         case .start: "first frame: nothing is loaded yet"
@@ -229,7 +229,7 @@ extension ReplaySeries.Cause {
 }
 
 extension Figures {
-    /// `1:64`, `2:1`: screen pixels for world pixels.
+    /// `1:64`, `2:1`: screen pixels to world pixels.
     fileprivate static func scale(_ value: Double) -> String {
         guard value > 0, value.isFinite else { return none }
         func text(_ value: Double) -> String { value < 10 ? decimal(value) : decimal(value, places: 0) }

@@ -1,4 +1,4 @@
-/// A search for a memory limit as a page to look at: the answer first.
+/// A search for a memory limit as a page: the answer first.
 package enum TunePage {
     /// The suggested limit, replayed by itself on one trace.
     package struct Shown: Sendable {
@@ -11,11 +11,11 @@ package enum TunePage {
         var series: ReplaySeries?
     }
 
-    /// The page, whole.
+    /// Text of the page.
     ///
     /// - Parameters:
-    ///   - report: what was found.
-    ///   - shown: pictures of the suggested limit; `nil` leaves them out.
+    ///   - report: Result of the search.
+    ///   - shown: Pictures of the suggested limit. Default: `nil`, none.
     package static func text(_ report: TuneReport, shown: Shown? = nil) throws -> String {
         let seconds = report.traces.reduce(0) { $0 + $1.seconds }
         var page = Page(
@@ -49,7 +49,8 @@ package enum TunePage {
         )
     }
 
-    /// What was tried; of the options that tell variants apart those that differ, since a telephone has no room for all.
+    /// Adds the rows; of the options that distinguish variants only those that differ, since a telephone has no room
+    /// for all.
     private static func addTable(_ report: TuneReport, to page: inout Page) {
         let all: [(name: String, value: (TuneReport.Row) -> String)] = [
             ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),
@@ -76,7 +77,7 @@ package enum TunePage {
 
     private static func addCurves(_ report: TuneReport, to page: inout Page) {
         let variants = variantCurves(report)
-        // Of several combinations of options the suggested one is shown, with its own baseline and oracle.
+        // Of several variants the suggested one is shown, with its own baseline and oracle.
         let shown = variants.first { $0.rows.contains(where: report.isSuggested) } ?? variants.first
         let own = shown?.rows ?? []
         let beside = report.policies.filter { $0.variant == own.first?.variant }

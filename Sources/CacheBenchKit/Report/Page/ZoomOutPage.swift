@@ -1,5 +1,5 @@
 package enum ZoomOutPage {
-    /// The page, whole.
+    /// Text of the page.
     package static func text(_ report: ZoomoutReport) throws -> String {
         let rows = report.rows.sorted { $0.factor < $1.factor }
         var page = Page(
