@@ -122,8 +122,8 @@ import Testing
             sizes.append(table.byteCount)
             // Searches are short: two chains for each entry.
             let pages = table.pages.count
-            let chainBytes = table.byteCount - pages * EntryTable.pageBytes - NumberSet.bytesOfTwo(below: pages)
-            #expect(chainBytes >= 2 * 20_000 * MemoryLayout<Int32>.stride - EntryTable.pageBytes)
+            let chainBytes = table.byteCount - pages * table.pageBytes - 2 * NumberSet.bytesOfTwo(below: pages)
+            #expect(chainBytes >= 2 * 20_000 * MemoryLayout<Int32>.stride - table.pageBytes)
             for number in numbers { table.remove(number) }
             while let range = table.beginDecommit() { table.finishDecommit(range) }
         }

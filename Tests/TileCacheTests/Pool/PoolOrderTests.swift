@@ -95,7 +95,7 @@ import Testing
         small.pool.install(Plan(entries: [small.wish(0, 3), small.demand(key(1))], margin: 1))
         let tickets = [try #require(small.beginLoad()), try #require(small.beginLoad())]
         func worth(_ index: Int) -> Float? {
-            small.pool.loads[Int(tickets[index].load)].map { small.pool.worth(of: $0) }
+            small.pool.loads[tickets[index].load].map { small.pool.worth(of: $0) }
         }
         #expect(worth(0) == 2 && worth(1) == .infinity)
         small.need([0], &needs)

@@ -84,7 +84,8 @@ import Testing
         scene.run()
         let now = scene.scheduler.now
         let waiting = PinnedRange(layer: layer.index, range: TileRange(level: 0, columns: 0..<1, rows: 0..<1))
-        let prefetch = PlanEntry(key: TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0)), value: 1, reason: .prefetch)
+        let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
+        let prefetch = PlanEntry(key: key, value: 1, reason: .prefetch)
         for number in 0..<16 {
             let (isLacking, isPinning) = (number & 1 > 0, number & 2 > 0)
             let (isShort, rests) = (number & 4 > 0, number & 8 > 0)

@@ -163,7 +163,8 @@ import Testing
         #expect(scene.cache.demote(scene.tile(0), of: encoded))
         func figures() -> [Int] {
             scene.cache.core.read { state in
-                [state.workers.spare.count, state.pool.loads.writtenOffCount, state.pool.layers[encoded.index].stuckDecodes]
+                let stuckDecodes = state.pool.layers[encoded.index].stuckDecodes
+                return [state.workers.spare.count, state.pool.loads.writtenOffCount, stuckDecodes]
             }
         }
         func look() {
