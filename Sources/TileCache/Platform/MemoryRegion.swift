@@ -43,6 +43,7 @@ final class MemoryRegion: @unchecked Sendable {
             let advice = MADV_FREE
             let flags = MAP_PRIVATE | MAP_ANON | MAP_FIXED
         #endif
+        precondition(offset >= 0 && byteCount >= 0 && byteCount <= self.byteCount - offset, "memory of others")
         let start = base + offset
         guard madvise(start, byteCount, advice) != 0 else { return }
         // The system may refuse the advice, for locked memory for one. A new mapping in its place has no memory either.
@@ -52,6 +53,9 @@ final class MemoryRegion: @unchecked Sendable {
 }
 
 extension Int {
-    /// The next multiple of a page, a power of two.
-    func roundedUp(toPages pageBytes: Int) -> Int { (self + pageBytes - 1) & ~(pageBytes - 1) }
+    /// The next multiple of a page, a power of two; the largest one if there is none.
+    func roundedUp(toPages pageBytes: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(pageBytes - 1)
+        return (overflow ? .max : sum) & ~(pageBytes - 1)
+    }
 }

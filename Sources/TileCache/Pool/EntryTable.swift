@@ -195,7 +195,9 @@ struct EntryTable: ~Copyable {
         while true {
             let pages = (wanted + entriesPerPage - 1) / entriesPerPage
             if let entries = MemoryRegion(byteCount: pages * pageBytes),
-                let chains = MemoryRegion(byteCount: max(4 * wanted, chainsPerPage) * MemoryLayout<EntryID>.stride)
+                let chains = MemoryRegion(
+                    byteCount: (4 * wanted * MemoryLayout<EntryID>.stride).roundedUp(toPages: pageBytes)
+                )
             {
                 entryRegion = entries
                 chainRegion = chains

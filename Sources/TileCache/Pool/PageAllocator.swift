@@ -47,7 +47,9 @@ struct PageAllocator {
         self.pageBytes = pageBytes
         var granted = capacity
         while true {
-            if let region = MemoryRegion(byteCount: granted * MemoryLayout<Page>.stride) {
+            if let region = MemoryRegion(
+                byteCount: (granted * MemoryLayout<Page>.stride).roundedUp(toPages: pageBytes)
+            ) {
                 tableRegion = region
                 break
             }
@@ -70,7 +72,7 @@ struct PageAllocator {
 
     /// Bytes of memory behind so many pages' entries.
     private func pagedBytes(ofTable count: Int) -> Int {
-        (count * MemoryLayout<Page>.stride + pageBytes - 1) / pageBytes * pageBytes
+        (count * MemoryLayout<Page>.stride).roundedUp(toPages: pageBytes)
     }
 
     /// Whole pages and units of the end for a block of a size.

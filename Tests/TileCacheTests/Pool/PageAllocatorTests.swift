@@ -21,6 +21,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [4096, 16_384, 65_536]) func bytesAreRoundedUpToPages(pageBytes: Int) {
+        let sizes = [0, 1, pageBytes - 1, pageBytes, pageBytes + 1, .max - pageBytes + 1, .max - pageBytes + 2, .max]
+        let last = Int.max & ~(pageBytes - 1)
+        let rounded = sizes.map { $0.roundedUp(toPages: pageBytes) }
+        #expect(rounded == [0, pageBytes, pageBytes, pageBytes, 2 * pageBytes, last, last, last])
+    }
+
     @Test(arguments: boundaries)
     func partsCoverABlockExactly(bytes: Int) {
         var pages = PageAllocator(capacity: 8)
