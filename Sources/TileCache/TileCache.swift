@@ -40,8 +40,8 @@ public final class TileCache: Sendable {
         public var effort = 0.5
         /// Expected duration of a load until some have been measured, 0 to an hour. Default: 40 ms.
         public var expectedLoadLatency = Duration.milliseconds(40)
-        /// Back-off after a tile's first failure, more than 0, at most a day. Doubles with each failure. Default: 0.5
-        /// s.
+        /// Back-off after a tile's first failure, more than 0, at most a minute. Doubles with each failure, up to a
+        /// minute. Default: 0.5 s.
         public var retryDelay = Duration.milliseconds(500)
         /// Duration after which a load counts as stuck, 1 ms or more. Default: 10 s. Another worker then replaces its
         /// worker. The load continues, and its tile is accepted when it arrives.
@@ -221,7 +221,7 @@ extension TileCache.Configuration {
             )
         }
         try expect("an expected load latency", expectedLoadLatency, .zero, .seconds(3600))
-        try expect("a retry delay", retryDelay, .nanoseconds(1), .seconds(86_400))
+        try expect("a retry delay", retryDelay, .nanoseconds(1), .seconds(60))
         try expect("a stuck load time", stuckLoadTime, .milliseconds(1))
         try expect("a slow callback time", slowCallbackTime, .zero)
         var pool = PoolConfiguration(byteLimit: byteLimit.bytes)

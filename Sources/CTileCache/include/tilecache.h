@@ -238,7 +238,8 @@ typedef struct tilecache_configuration {
     double effort;
     /** Expected duration of a load until some have been measured, in nanoseconds, 0 to an hour. Default: 40 ms. */
     int64_t expected_load_latency;
-    /** Back-off after a tile's first failure, in nanoseconds, 1 to a day. Doubles with each failure. Default: 0.5 s. */
+    /** Back-off after a tile's first failure, in nanoseconds, 1 to a minute. Doubles with each failure, up to a
+     *  minute. Default: 0.5 s. */
     int64_t retry_delay;
     /** Duration after which a load counts as stuck, in nanoseconds, 1 ms or more. Another worker then replaces its
      *  worker. The load continues, and its tile is accepted when it arrives. Default: 10 s. */

@@ -1,4 +1,4 @@
-#if canImport(Compression)
+#if canImport(Darwin) && canImport(Compression)
     import Compression
 #else
     import CLZ4
@@ -14,7 +14,7 @@ enum LZ4Block {
 
     /// Bytes of scratch memory, 16-byte aligned, that `compress` needs.
     static var scratchByteCount: Int {
-        #if canImport(Compression)
+        #if canImport(Darwin) && canImport(Compression)
             max(
                 compression_encode_scratch_buffer_size(COMPRESSION_LZ4_RAW),
                 compression_decode_scratch_buffer_size(COMPRESSION_LZ4_RAW)
@@ -31,7 +31,7 @@ enum LZ4Block {
         scratch: UnsafeMutableRawPointer
     ) -> Int {
         guard let from = source.baseAddress, let to = target.baseAddress else { return 0 }
-        #if canImport(Compression)
+        #if canImport(Darwin) && canImport(Compression)
             return compression_encode_buffer(to, target.count, from, source.count, scratch, COMPRESSION_LZ4_RAW)
         #else
             return Int(
@@ -47,7 +47,7 @@ enum LZ4Block {
         #endif
     }
 
-    /// Decompresses a block into `target`; returns whether it has exactly `count` bytes.
+    /// Decompresses a block of `count` bytes into `target`; returns `false` if it has fewer. Apple's library ignores more.
     static func decompress(
         _ block: UnsafeRawBufferPointer,
         into target: UnsafeMutableRawPointer,
@@ -55,7 +55,7 @@ enum LZ4Block {
         scratch: UnsafeMutableRawPointer
     ) -> Bool {
         guard let from = block.baseAddress, block.count <= Int32.max, count <= Int32.max else { return false }
-        #if canImport(Compression)
+        #if canImport(Darwin) && canImport(Compression)
             let written = compression_decode_buffer(
                 target.assumingMemoryBound(to: UInt8.self),
                 count,

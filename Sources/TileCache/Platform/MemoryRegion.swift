@@ -46,9 +46,10 @@ final class MemoryRegion: @unchecked Sendable {
         precondition(offset >= 0 && byteCount >= 0 && byteCount <= self.byteCount - offset, "memory of others")
         let start = base + offset
         guard madvise(start, byteCount, advice) != 0 else { return }
-        // The system may refuse the advice, for locked memory for one. A new mapping in its place has no memory either.
+        // The system refuses the advice for locked memory for one. A new mapping in its place has no memory either, unless
+        // all that the process maps is locked. If the system denies that too, the memory stays and is used again.
         let fresh = mmap(start, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
-        precondition(fresh == start, "memory cannot be decommitted: \(byteCount) bytes at offset \(offset)")
+        assert(fresh == start, "memory cannot be decommitted: \(byteCount) bytes at offset \(offset)")
     }
 }
 

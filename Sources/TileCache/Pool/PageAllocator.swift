@@ -48,7 +48,8 @@ struct PageAllocator {
         var granted = capacity
         while true {
             if let region = MemoryRegion(
-                byteCount: (granted * MemoryLayout<Page>.stride).roundedUp(toPages: pageBytes)
+                byteCount: (granted * MemoryLayout<Page>.stride)
+                    .roundedUp(toPages: max(pageBytes, MemoryRegion.systemPageBytes))
             ) {
                 tableRegion = region
                 break
@@ -164,9 +165,11 @@ struct PageAllocator {
         return pages.shrink(steps: steps)
     }
 
-    /// Decommits what the table had before and has no longer.
+    /// Decommits what the table had before and has no longer, in whole pages of the system: a replay may count smaller ones.
     private func releaseTable(_ before: Int) {
-        if tableBytes < before { tableRegion.decommit(offset: tableBytes, byteCount: before - tableBytes) }
+        let systemPage = max(pageBytes, MemoryRegion.systemPageBytes)
+        let (start, end) = (tableBytes.roundedUp(toPages: systemPage), before.roundedUp(toPages: systemPage))
+        if start < end { tableRegion.decommit(offset: start, byteCount: end - start) }
     }
 
     private mutating func takePage() -> Int32 {

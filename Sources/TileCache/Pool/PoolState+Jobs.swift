@@ -288,7 +288,8 @@ extension PoolState {
 
     /// Whether no view and no plan wants a load any more.
     func isUnwanted(load id: LoadID) -> Bool {
-        guard let load = loads[id] else { return true }
+        // The pins of a removed layer go in steps: some are still marked.
+        guard let load = loads[id], !layers[table[load.entry].key.layer].isRemoved else { return true }
         return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
             && !table[load.entry].flags.contains(.floor)
     }

@@ -60,7 +60,7 @@ struct TileLists {
     ) {
         let entry = table.pointer(number)
         let list = entry.pointee.list
-        guard list != .idle else { return }
+        guard list != .idle, list != .free else { return }
         body(&groups[list.isEvictable ? layers[entry.pointee.key.layer].group : 0][Int(list.rawValue)], table)
     }
 }

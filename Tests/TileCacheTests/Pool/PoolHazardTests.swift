@@ -238,6 +238,10 @@ import Testing
             small.install(wants & 4 > 0 ? [small.demand(key(0))] : [])
             let isUnwanted = small.pool.isUnwanted(load: ticket.load)
             #expect(isUnwanted == (wants == 0), "\(wants)")
+            // Whatever is left of the pins of a removed layer.
+            small.pool.beginRemoval(ofLayer: 0)
+            let isRemoved = small.pool.isUnwanted(load: ticket.load)
+            #expect(isRemoved, "\(wants)")
             small.end(ticket)
         }
     }
