@@ -6,13 +6,13 @@
 
 /// Raw LZ4 blocks: Apple's Compression if it can be imported, else the system's liblz4. The format is the same.
 enum LZ4Block {
-    /// Maximum input of one block, as in lz4.h.
+    /// The largest input of one block, as in lz4.h.
     static let maximumInput = 0x7E00_0000
 
-    /// Maximum size of a block of `count` bytes, as `LZ4_compressBound`.
+    /// The largest block that an input of `count` bytes can become, as `LZ4_compressBound`.
     static func bound(_ count: Int) -> Int { count + count / 255 + 16 }
 
-    /// Bytes of scratch memory, 16-byte aligned, that `compress` needs.
+    /// Bytes of scratch memory, 16-byte aligned, that both directions need.
     static var scratchByteCount: Int {
         #if canImport(Darwin) && canImport(Compression)
             max(
@@ -24,23 +24,32 @@ enum LZ4Block {
         #endif
     }
 
-    /// Compresses `source` into `target`; returns the bytes of the block, or 0 if it does not fit.
+    /// Compresses `count` bytes of `source`, at most `maximumInput`; returns the bytes of the block, or 0 if it exceeds
+    /// `capacity`.
     static func compress(
-        _ source: UnsafeBufferPointer<UInt8>,
-        into target: UnsafeMutableBufferPointer<UInt8>,
+        _ source: UnsafeRawPointer,
+        count: Int,
+        into target: UnsafeMutableRawPointer,
+        capacity: Int,
         scratch: UnsafeMutableRawPointer
     ) -> Int {
-        guard let from = source.baseAddress, let to = target.baseAddress else { return 0 }
         #if canImport(Darwin) && canImport(Compression)
-            return compression_encode_buffer(to, target.count, from, source.count, scratch, COMPRESSION_LZ4_RAW)
+            compression_encode_buffer(
+                target.assumingMemoryBound(to: UInt8.self),
+                capacity,
+                source.assumingMemoryBound(to: UInt8.self),
+                count,
+                scratch,
+                COMPRESSION_LZ4_RAW
+            )
         #else
-            return Int(
+            Int(
                 LZ4_compress_fast_extState(
                     scratch,
-                    UnsafeRawPointer(from).assumingMemoryBound(to: CChar.self),
-                    UnsafeMutableRawPointer(to).assumingMemoryBound(to: CChar.self),
-                    Int32(source.count),
-                    Int32(clamping: target.count),
+                    source.assumingMemoryBound(to: CChar.self),
+                    target.assumingMemoryBound(to: CChar.self),
+                    Int32(count),
+                    Int32(clamping: capacity),
                     1
                 )
             )
@@ -54,12 +63,12 @@ enum LZ4Block {
         count: Int,
         scratch: UnsafeMutableRawPointer
     ) -> Bool {
-        guard let from = block.baseAddress, block.count <= Int32.max, count <= Int32.max else { return false }
+        guard let source = block.baseAddress, block.count <= Int32.max, count <= Int32.max else { return false }
         #if canImport(Darwin) && canImport(Compression)
             let written = compression_decode_buffer(
                 target.assumingMemoryBound(to: UInt8.self),
                 count,
-                from.assumingMemoryBound(to: UInt8.self),
+                source.assumingMemoryBound(to: UInt8.self),
                 block.count,
                 scratch,
                 COMPRESSION_LZ4_RAW
@@ -67,7 +76,7 @@ enum LZ4Block {
         #else
             let written = Int(
                 LZ4_decompress_safe(
-                    from.assumingMemoryBound(to: CChar.self),
+                    source.assumingMemoryBound(to: CChar.self),
                     target.assumingMemoryBound(to: CChar.self),
                     Int32(block.count),
                     Int32(count)

@@ -113,11 +113,10 @@ package final class TileCodec {
         }
         if inputByteCount > 0 {
             header.payloadByteCount = LZ4Block.compress(
-                UnsafeBufferPointer(start: input, count: inputByteCount),
-                into: UnsafeMutableBufferPointer(
-                    start: (block + TileBlock.headerByteCount).assumingMemoryBound(to: UInt8.self),
-                    count: blockCapacity - TileBlock.headerByteCount
-                ),
+                input,
+                count: inputByteCount,
+                into: block + TileBlock.headerByteCount,
+                capacity: blockCapacity - TileBlock.headerByteCount,
                 scratch: lz4State
             )
             guard header.payloadByteCount > 0 else { return .raw }

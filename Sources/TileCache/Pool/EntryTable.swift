@@ -151,13 +151,6 @@ struct EntryTable: ~Copyable {
 
     /// A place is 128 bytes, two cache lines.
     private static let placeShift = 7
-    /// Bytes of a page of the system, a power of two.
-    let pageBytes: Int
-    /// Places of a page, as a power of two.
-    private let pagePlacesShift: Int32
-    private let chainsPerPage: Int
-    /// Entries of a page: its last place is the header.
-    var entriesPerPage: Int { 1 << Int(pagePlacesShift) - 1 }
 
     /// Where the entries lie, and the first entries of the chains.
     let entryRegion: MemoryRegion
@@ -181,6 +174,16 @@ struct EntryTable: ~Copyable {
     private var mask = 0
     private var committedChainPages = 0
     private var leavingChainPages = 0
+
+    // Behind the addresses: before them they crash the compiler (6.3.1) with -O and ThreadSanitizer.
+
+    /// Bytes of a page of the system, a power of two.
+    let pageBytes: Int
+    /// Places of a page, as a power of two.
+    private let pagePlacesShift: Int32
+    private let chainsPerPage: Int
+    /// Entries of a page: its last place is the header.
+    var entriesPerPage: Int { 1 << Int(pagePlacesShift) - 1 }
 
     /// - Parameters:
     ///   - maximumCount: at least as many if the system has the addresses; fewer if not.

@@ -20,8 +20,16 @@ import Testing
         for count in [1, 12, 13, 64, 1000, 70_000] {
             let input = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 60) }
             var block = [UInt8](repeating: 0, count: LZ4Block.bound(count))
-            let size = input.withUnsafeBufferPointer { source in
-                block.withUnsafeMutableBufferPointer { LZ4Block.compress(source, into: $0, scratch: scratch) }
+            let size = input.withUnsafeBytes { source in
+                block.withUnsafeMutableBytes {
+                    LZ4Block.compress(
+                        source.baseAddress!,
+                        count: count,
+                        into: $0.baseAddress!,
+                        capacity: $0.count,
+                        scratch: scratch
+                    )
+                }
             }
             #expect(size > 0, "\(count) bytes, seed \(seed)")
             var output = [UInt8](repeating: 0, count: count)
