@@ -134,8 +134,13 @@ extension TileCacheStatistics {
         public internal(set) var undecodablePayloads = 0
         package internal(set) var demotedRawBytes = 0
         package internal(set) var demotedBlockBytes = 0
-        /// Tiles removed, by the cause's raw value.
-        package private(set) var removed = [Int](repeating: 0, count: RemovalCause.allCases.count)
+        // No array: the pool's counts are copied out of the lock, and would share its memory.
+        private var removedForRoom = 0
+        private var removedIncompressible = 0
+        private var removedReplaced = 0
+        private var removedInvalidated = 0
+        private var removedTrimmed = 0
+        private var removedDamaged = 0
 
         /// All counts are 0.
         public init() {}
@@ -144,7 +149,17 @@ extension TileCacheStatistics {
             [
                 \.demotions, \.promotions, \.incompressible, \.damagedBlocks, \.encodedPayloads, \.undecodablePayloads,
                 \.demotedRawBytes, \.demotedBlockBytes,
-            ] + RemovalCause.allCases.map { \.removed[$0.rawValue] }
+            ] + RemovalCause.allCases.map { field($0) }
+        }
+        private static func field(_ cause: RemovalCause) -> WritableKeyPath<Self, Int> {
+            switch cause {
+            case .capacity: \.removedForRoom
+            case .incompressible: \.removedIncompressible
+            case .replaced: \.removedReplaced
+            case .invalidated: \.removedInvalidated
+            case .trimmed: \.removedTrimmed
+            case .damaged: \.removedDamaged
+            }
         }
 
         /// Decoded bytes over block bytes of all tiles that were compressed; `nil` if there are none.
@@ -153,9 +168,20 @@ extension TileCacheStatistics {
         }
         /// Tiles removed, by cause; each cause has an entry.
         public var removals: [RemovalCause: Int] {
-            Dictionary(uniqueKeysWithValues: RemovalCause.allCases.map { ($0, removed[$0.rawValue]) })
+            Dictionary(uniqueKeysWithValues: zip(RemovalCause.allCases, removed))
         }
-        mutating func countRemoval(_ cause: RemovalCause) { removed[cause.rawValue] += 1 }
+        /// Tiles removed, by the cause's raw value.
+        package var removed: [Int] { RemovalCause.allCases.map { self[keyPath: Self.field($0)] } }
+        mutating func countRemoval(_ cause: RemovalCause) {
+            switch cause {
+            case .capacity: removedForRoom += 1
+            case .incompressible: removedIncompressible += 1
+            case .replaced: removedReplaced += 1
+            case .invalidated: removedInvalidated += 1
+            case .trimmed: removedTrimmed += 1
+            case .damaged: removedDamaged += 1
+            }
+        }
 
         /// Adds field by field.
         public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
