@@ -122,8 +122,9 @@ import Testing
         check("stuck load time", \.stuckLoadTime, [.milliseconds(1), longest], [.nanoseconds(999_999), .zero])
         check("slow callback time", \.slowCallbackTime, [.zero, longest], [.nanoseconds(-1)])
         for (bytes, isGood) in [(2 << 20, true), ((2 << 20) - 1, false), (1 << 46, true), ((1 << 46) + 1, false)] {
+            // A system, or a sanitizer, may not have the addresses.
             let said = refusal { $0.maximumByteLimit = .bytes(bytes) }
-            #expect((said == nil) == isGood && said?.contains("maximum byte limit") != false, "\(bytes)")
+            #expect((said?.contains("maximum byte limit") != true) == isGood, "\(bytes)")
         }
         #expect(refusal { $0.effort = 1.1 }?.contains("effort of 0 to 1") == true)
         #expect(refusal { $0.compressedShare = -0.1 }?.contains("compressed share of 0 to 1") == true)
