@@ -139,6 +139,8 @@ import Testing
         // A codec takes more than a few tiles: others fill the limit.
         let scene = try StillScene(tiles: 42, bytes: half) { $0.usesCompressedTier = true }
         let source = PausedDecoder(payloadBytes: half)
+        // The closure may own the cache, which owns the source.
+        defer { source.whileDecoding = nil }
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let plain = try scene.plainLayer()
         let others = ServiceSetup.quiet(scene.cache, [plain])
@@ -171,6 +173,8 @@ import Testing
             $0.stuckLoadTime = .milliseconds(2)
         }
         let source = PausedDecoder(payloadBytes: 4096)
+        // The closure may own the cache, which owns the source.
+        defer { source.whileDecoding = nil }
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }

@@ -13,6 +13,8 @@ import Testing
         let scene = try StillScene(tiles: 16) { $0.usesCompressedTier = true }
         _ = try scene.plainLayer()
         let source = PausedDecoder(payloadBytes: 4096)
+        // The closure may own the cache, which owns the source.
+        defer { source.whileDecoding = nil }
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }

@@ -153,6 +153,8 @@ import Testing
             $0.stuckLoadTime = .milliseconds(2)
         }
         let decoder = PausedDecoder(payloadBytes: 4096)
+        // The closure may own the cache, which owns the source.
+        defer { decoder.whileDecoding = nil }
         let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
         let silent = try (0..<4).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
         let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)

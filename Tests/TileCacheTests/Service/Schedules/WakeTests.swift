@@ -54,6 +54,8 @@ import Testing
     @Test func aCodecThatComesBackWakesAWorker() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let source = PausedDecoder(payloadBytes: 4096)
+        // The closure may own the cache, which owns the source.
+        defer { source.whileDecoding = nil }
         let encoded = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [encoded, layer])
