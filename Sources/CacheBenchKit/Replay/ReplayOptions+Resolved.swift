@@ -14,7 +14,7 @@ extension ReplayOptions {
         in scene: PanTraceScene,
         tileBytes: Int
     ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
-        let slotBytes = (tileBytes + 4095) & ~4095
+        let slotBytes = VirtualCache.slotBytes(ofTile: tileBytes)
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
             throw ReplayError("--memory-limit \(memoryLimit) is more than 64 TiB")
         }

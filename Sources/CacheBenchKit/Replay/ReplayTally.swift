@@ -101,7 +101,7 @@ extension ReplayReport.Memory {
     /// Adds the needs of the fullest frame, once limit and tables are known.
     mutating func takeScreen(tiles: Int, tileBytes: Int) {
         screenTiles = tiles
-        let slotBytes = (tileBytes + 4095) & ~4095
+        let slotBytes = VirtualCache.slotBytes(ofTile: tileBytes)
         screenBytes = tiles.multipliedReportingOverflow(by: slotBytes).partialValue + bookkeepingBytes
         shortfallBytes = max(screenBytes - byteLimit, 0)
     }

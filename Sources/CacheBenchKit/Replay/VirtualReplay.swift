@@ -218,7 +218,7 @@ struct VirtualReplay {
 
     /// Properties of the cache for the oracle.
     private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
-        let tiles = Double(limitBytes) / Double((tileBytes + 4095) & ~4095)
+        let tiles = Double(limitBytes) / Double(VirtualCache.slotBytes(ofTile: tileBytes))
         return OraclePolicy.Knowledge(
             workers: options.workers - options.reservedWorkers,
             capacityTiles: Int(options.compressedTier ? tiles * options.compressionRatio : tiles),

@@ -33,7 +33,7 @@ final class SeriesRecorder {
     init(_ pyramid: TilePyramid, limitBytes: Int, _ tileBytes: Int, _ options: ReplayOptions) {
         self.pyramid = pyramid
         moments = MomentRecorder(
-            capacityTiles: limitBytes / max((tileBytes + 4095) & ~4095, 1),
+            capacityTiles: limitBytes / max(VirtualCache.slotBytes(ofTile: tileBytes), 1),
             pyramid: pyramid,
             frameRate: options.frameRate
         )

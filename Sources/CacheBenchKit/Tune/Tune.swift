@@ -139,7 +139,8 @@ package struct Tune: Sendable {
 
     /// Size of the largest slot of any trace's tiles.
     private func largestSlot(_ variant: ReplayOptions) throws -> Int {
-        try open.map { (try variant.tileBytes(in: Self.open($0, for: variant).scene) + 4095) & ~4095 }.max() ?? 1
+        try open.map { VirtualCache.slotBytes(ofTile: try variant.tileBytes(in: Self.open($0, for: variant).scene)) }
+            .max() ?? 1
     }
 
     private func sweep(of variant: ReplayOptions, step: Int) throws -> [Int] {

@@ -1,3 +1,5 @@
+import TileCache
+
 /// Memory of a view that zooms out, drawn in three ways, with the cache's peak.
 package struct ZoomoutReport: Codable, Sendable {
     /// One zoom-out and back.
@@ -72,7 +74,7 @@ package struct ZoomoutReport: Codable, Sendable {
         let peaks = rows.map(\.peakBytes).sorted()
         let ratio = peaks.isEmpty ? nil : Double(peaks[peaks.count - 1]) / Double(max(peaks[peaks.count / 2], 1))
         let tileBytes = rows.first.map { $0.neededBytes / max($0.neededTiles, 1) } ?? 0
-        let screenBytes = max(mostNeededTiles * ((tileBytes + 4095) & ~4095), unfittedBytes)
+        let screenBytes = max(mostNeededTiles * VirtualCache.slotBytes(ofTile: tileBytes), unfittedBytes)
         let isFlat = peaks.count < 8 || ratio.map { $0 <= 1.1 } ?? true
         checks = Checks(
             tileBound: tileBound,

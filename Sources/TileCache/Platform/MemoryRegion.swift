@@ -43,7 +43,10 @@ final class MemoryRegion: @unchecked Sendable {
             let advice = MADV_FREE
             let flags = MAP_PRIVATE | MAP_ANON | MAP_FIXED
         #endif
-        precondition(offset >= 0 && byteCount >= 0 && byteCount <= self.byteCount - offset, "memory of others")
+        precondition(
+            offset >= 0 && byteCount >= 0 && byteCount <= self.byteCount - offset,
+            "a range beyond the region's addresses"
+        )
         let start = base + offset
         guard madvise(start, byteCount, advice) != 0 else { return }
         // The system refuses the advice for locked memory for one. A new mapping in its place has no memory either, unless

@@ -75,8 +75,8 @@ struct PoolState: ~Copyable {
 
     /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
     ///
-    /// - Parameter slotCapacity: slots that a new size has addresses for. Default: as many as the highest limit has room
-    ///   for.
+    /// - Parameters:
+    ///   - slotCapacity: slots that a new size has addresses for. Default: as many as the highest limit has room for.
     ///   - levelBytes: bytes of a tile by level, if they differ. Default: empty.
     mutating func addLayer(
         tileBytes: Int,

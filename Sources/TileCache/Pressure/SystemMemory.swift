@@ -10,9 +10,8 @@
 enum SystemMemory {
     /// Memory of the machine in bytes; 1 GiB if it is unknown.
     static var physicalBytes: Int {
-        let (bytes, overflow) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(
-            by: sysconf(Int32(_SC_PAGESIZE))
-        )
+        let pages = sysconf(Int32(_SC_PHYS_PAGES))
+        let (bytes, overflow) = pages.multipliedReportingOverflow(by: MemoryRegion.systemPageBytes)
         return overflow || bytes <= 0 ? 1 << 30 : bytes
     }
 

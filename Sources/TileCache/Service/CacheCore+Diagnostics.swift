@@ -127,7 +127,7 @@ extension CoreState {
 }
 
 extension ViewRecord {
-    /// Whether plans have to say where they expect the view to go: somebody looked in the last second.
+    /// Whether plans record the expected rectangle of the view: its diagnostics were read in the last second.
     borrowing func isDiagnosed(at now: Int64) -> Bool { diagnosedAt.map { now - $0 < 1_000_000_000 } ?? false }
 }
 

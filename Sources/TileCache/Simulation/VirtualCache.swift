@@ -390,6 +390,9 @@ package final class VirtualCache {
     }
 
     /// The bytes that a view's last frame would have needed, if the limit is too small for them; else 0.
+    /// Bytes of the slot of a tile: whole pages of 4 KiB, on any system, so that figures are the same everywhere.
+    package static func slotBytes(ofTile bytes: Int) -> Int { PoolConfiguration(byteLimit: 0).paged(bytes) }
+
     package func shortfallBytes(view: Int) -> Int { views[view].shortfallBytes }
 
     /// Tiles that a view's last frame needed.

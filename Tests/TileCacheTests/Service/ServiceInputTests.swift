@@ -29,17 +29,6 @@ import Testing
         }
     }
 
-    @Test func configurationsOutOfRangeAreRefused() {
-        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .bytes(0)) }
-        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 0) }
-        #expect(throws: TileCacheError.self) { try TileCache(byteLimit: .mebibytes(1), workers: 256) }
-        #expect(throws: TileCacheError.self) {
-            var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
-            configuration.effort = .nan
-            _ = try TileCache(configuration)
-        }
-    }
-
     @Test func viewportsThatCannotBeDrawnAreCounted() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -126,9 +115,14 @@ import Testing
             let said = refusal { $0.maximumByteLimit = .bytes(bytes) }
             #expect((said?.contains("maximum byte limit") != true) == isGood, "\(bytes)")
         }
-        #expect(refusal { $0.effort = 1.1 }?.contains("effort of 0 to 1") == true)
+        #expect(refusal { $0.byteLimit = .bytes(0) }?.contains("byte limit of 1 or more") == true)
+        for effort in [1.1, -0.1, .nan] {
+            #expect(refusal { $0.effort = effort }?.contains("effort of 0 to 1") == true, "\(effort)")
+        }
         #expect(refusal { $0.compressedShare = -0.1 }?.contains("compressed share of 0 to 1") == true)
-        #expect(refusal { $0.workers = 256 }?.contains("1 to 255 workers") == true)
+        for workers in [0, 256] {
+            #expect(refusal { $0.workers = workers }?.contains("1 to 255 workers") == true, "\(workers)")
+        }
         #expect(refusal { $0.reservedWorkers = 4 }?.contains("0 to 3 reserved workers") == true)
     }
 
