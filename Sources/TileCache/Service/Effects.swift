@@ -109,9 +109,9 @@ extension CacheCore {
         // The threads of a child process are gone.
         guard !isForked else { return }
         for worker in effects.workers {
-            executor.run(workerQueues[worker]) { [weak self] in self?.work(as: worker) }
+            executor.run(workerQueues[worker]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
         }
-        if effects.plans { executor.run(coordinator) { [weak self] in self?.makePlan() } }
+        if effects.plans { executor.run(coordinator) { [weak self] in BatchThread.run { self?.makePlan() } } }
         if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }
         for call in effects.calls {
             executor.run(call.queue) { [weak self] in self?.callBack(call) }
