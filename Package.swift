@@ -167,3 +167,10 @@ if Context.environment["TILECACHE_SANITIZED"] != nil {
     package.targets.removeAll { left.contains($0.name) }
     package.products.removeAll { $0.name == "cachebench" }
 }
+
+// Set by Scripts/test, which optimises all else.
+if Context.environment["TILECACHE_TESTING"] != nil {
+    for target in package.targets where target.isTest || target.name == "TestSupport" {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+    }
+}

@@ -18,6 +18,21 @@ import Testing
         )
     }
 
+    /// An executor that opens a gate once its waiter has looked three times in vain.
+    private func opening(_ gate: DispatchSemaphore) -> Executor {
+        let looks = Lock(0)
+        return Executor(wait: { semaphore, _ in
+            let look = looks.withLock { looks -> Int in
+                looks += 1
+                return looks
+            }
+            if look <= 3 { return .timedOut }
+            if look == 4 { gate.signal() }
+            semaphore.wait()
+            return .success
+        })
+    }
+
     /// An answer while another thread still says what it holds is taken, and nobody waits past it in vain.
     @Test func anAnswerDuringAHoldCounts() throws {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 16_384, alignment: 64)
@@ -42,8 +57,7 @@ import Testing
         #expect(isWritten)
         // The result waits for the hold, and a hold that comes after the answer is none.
         #expect(!load.hold { true })
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(120)) { gate.signal() }
-        #expect(load.wait { false } == .pixels)
+        #expect(load.wait(on: opening(gate)) { false } == .pixels)
         #expect(eventually { held.withLock { $0 } == true })
     }
 
@@ -88,8 +102,7 @@ import Testing
             }
         }
         inside.wait()
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(120)) { gate.signal() }
-        #expect(load.wait { false } == .cancelled)
+        #expect(load.wait(on: opening(gate)) { false } == .cancelled)
         #expect(isOver.withLock { $0 })
         #expect(!load.write { _ in .pixels })
     }

@@ -68,26 +68,22 @@ import Testing
     }
 
     @Test func expectationsFollowTheMotion() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
-        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
-        let view = cache.makeView(layers: [layer])
-        let start = MonotonicTime.now.nanoseconds
-        var frame: Int64 = 0
-        func pan() -> PixelRect? {
-            frame += 1
-            // 10 pixels a frame to the right, on the renderer's own clock.
-            let time = MonotonicTime(nanoseconds: max(start + frame * 16_666_667, MonotonicTime.now.nanoseconds))
-            view.update(ServiceSetup.viewport(600 + Double(frame) * 2, 600), at: time)
-            pause(microseconds: 3000)
-            return view.diagnostics().expectedRectangle
+        let scene = try StillScene(tiles: 256)
+        let view = scene.cache.makeView(layers: [try scene.plainLayer()])
+        var expected: PixelRect?
+        // 2 pixels a frame to the right; diagnostics are kept from the first request on.
+        for frame in 1...30 {
+            view.update(
+                ServiceSetup.viewport(600 + Double(frame) * 2, 600),
+                at: MonotonicTime(nanoseconds: scene.scheduler.now)
+            )
+            scene.run()
+            expected = view.diagnostics().expectedRectangle
+            scene.scheduler.spend(nanoseconds: 16_666_667)
         }
-        #expect(
-            eventually {
-                guard let expected = pan() else { return false }
-                let right = 600 + Double(frame) * 2 + 128
-                return expected.maxX > right + 1 && expected.minX > right - 256 + 1 && expected.minY == 504
-            }
-        )
+        let rectangle = try #require(expected)
+        let right = 600 + 60 + 128.0
+        #expect(rectangle.maxX > right + 1 && rectangle.minX > right - 256 + 1 && rectangle.minY == 504)
     }
 
     @Test func aDestinationIsExpected() throws {

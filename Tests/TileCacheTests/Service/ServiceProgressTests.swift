@@ -26,25 +26,20 @@ import Testing
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
 
-    /// Two tries that are due within the same twentieth of a second share a timer: it must not come too early for one.
-    @Test func triesThatAreDueTogetherAreAllMade() throws {
-        let time = Lock<Int64>(0)
-        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
-        configuration.clock = { time.withLock { $0 } }
-        configuration.retryDelay = .nanoseconds(1)
-        let cache = try TileCache(configuration)
-        let tiles = [3, 4].map { TileCoordinate(level: 6, column: $0, row: 3) }
-        let source = FailingOnceSource { $0 == tiles[0] ? 10_000_000 : 40_000_000 }
-        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
-        let view = ServiceSetup.quiet(cache, [layer])
-        view.update(needing: [
-            NeededTile(layer: layer, tile: tiles[0], importance: 2), NeededTile(layer: layer, tile: tiles[1]),
-        ])
-        #expect(eventually { cache.statistics.loads.failed == 2 })
-        time.withLock { $0 = 20_000_000 }
-        pause(microseconds: 150_000)
-        time.withLock { $0 = 60_000_000 }
-        #expect(eventually(5) { tiles.allSatisfy { cache.isResident($0, of: layer) } })
+    /// One timer serves both retries: it must not come too early for one.
+    @Test func retriesThatAreDueAboutTheSameTimeAreAllMade() throws {
+        let scene = try StillScene(tiles: 16, workers: 1) { $0.retryDelay = .nanoseconds(1) }
+        let source = FailingOnceSource { $0.column == 3 ? 10_000_000 : 40_000_000 }
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(3..<5, of: layer, view)
+        #expect(scene.cache.statistics.loads.failed == 2)
+        scene.scheduler.spend(nanoseconds: 20_000_000)
+        scene.run()
+        scene.scheduler.spend(nanoseconds: 40_000_000)
+        scene.run()
+        #expect(scene.resident(3..<5, of: layer) == 2)
     }
 
     /// A source was ready and there was no room: its tile is asked for again, although nobody draws until then.
@@ -172,21 +167,29 @@ import Testing
     /// While loads cannot keep up, what will have left the view before its load lands is not loaded. Where the view stops
     /// instead, it is, although nobody draws.
     @Test func aViewThatStopsGetsWhatWasLeftOutWhileItMoved() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
-        let layer = try cache.addLayer(PlainSource(pauseMicroseconds: 20_000), pyramid: try ServiceSetup.pyramid())
-        let view = cache.makeView(layers: [layer])
+        let scene = try StillScene(tiles: 256, workers: 1)
+        let scheduler = scene.scheduler
+        let source = PlainSource(absent: { _ in
+            scheduler.spend(nanoseconds: 20_000_000)
+            return false
+        })
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = scene.cache.makeView(layers: [layer])
         var last = ServiceSetup.viewport(300, 900)
         for step in 0..<20 {
-            last = ServiceSetup.viewport(300 + 60 * Double(step), 900)
+            last = ServiceSetup.viewport(300 + 150 * Double(step), 900)
             view.update(last)
-            pause(microseconds: 16_000)
+            // The plan, and one load of 20 ms in a frame of 16 ms.
+            for _ in 0..<2 { scheduler.runOne() }
         }
         let needed = try ServiceSetup.pyramid().neededTiles(under: last, at: 6)
-        #expect(eventually { needed.allSatisfy { cache.isResident($0, of: layer) } })
+        #expect(!needed.allSatisfy { scene.cache.isResident($0, of: layer) })
+        #expect(scheduler.settle(atMost: 1000))
+        #expect(needed.allSatisfy { scene.cache.isResident($0, of: layer) })
     }
 }
 
-/// A source whose tiles fail once each, with a wait before the next try that depends on the tile.
+/// A source whose tiles fail once each, with a wait before the retry that depends on the tile.
 private final class FailingOnceSource: BlockingTileSource {
     private let failed = Lock<Set<TileCoordinate>>([])
     private let wait: @Sendable (TileCoordinate) -> Int64
