@@ -1,6 +1,6 @@
-/// What the pool says of itself, and what must hold of it.
+/// Figures of the pool, and their invariants.
 extension TileCacheStatistics {
-    /// The figures that the pool alone knows.
+    /// Creates the figures of a pool.
     init(of pool: borrowing PoolState) {
         let counters = pool.counters
         loads = counters.loads
@@ -22,13 +22,12 @@ extension TileCacheStatistics {
         memory.decodedTiles = pool.tiles.decoded
         memory.compressedTiles = pool.tiles.compressed
         memory.pinnedTiles = pool.tiles.pinned
-        (memory.unseenTiles, memory.unseenPrefetchedTiles) = pool.unseen
+        (memory.unseenTiles, memory.unseenPrefetchedTiles) = (pool.tiles.unseen, pool.tiles.unseenPrefetched)
     }
 
-    /// Identities of the counters that do not hold, in words: none, at every moment.
+    /// Violated identities of the counters, in words; must be empty at every moment.
     ///
-    /// Each load, prefetch, demand and resident tile is counted in exactly one place. Tests and `cachebench stress` look
-    /// at this after all that they do.
+    /// Each load, prefetch, demand and resident tile is counted exactly once. Checked by tests and `cachebench stress`.
     package var contradictions: [String] {
         var found: [String] = []
         func sum(_ whole: String, _ total: Int, _ parts: KeyValuePairs<String, Int>) {

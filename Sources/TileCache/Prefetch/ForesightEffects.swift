@@ -1,4 +1,4 @@
-/// What the default policy looks at. Each effect can be left out alone, so that its worth can be measured:
+/// Effects of the default policy. Each can be left out alone, to measure its worth:
 /// `AdaptivePolicy(effects: ForesightEffects.all.subtracting(.returns))`.
 package struct ForesightEffects: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
@@ -6,40 +6,40 @@ package struct ForesightEffects: OptionSet, Hashable, Sendable {
 
     /// Tiles of the view's level around it.
     package static let pan = ForesightEffects(rawValue: 1 << 0)
-    /// Velocity, its decay and zoom rate; without it every view counts as at rest.
+    /// Velocity, its decay and the zoom rate; without it every view counts as at rest.
     package static let motion = ForesightEffects(rawValue: 1 << 1)
-    /// The direction that a view at rest came in.
+    /// Direction from which a view came to rest.
     package static let heading = ForesightEffects(rawValue: 1 << 2)
-    /// Coarser levels, which zooming out needs.
+    /// Coarser levels, for zooming out.
     package static let parents = ForesightEffects(rawValue: 1 << 3)
-    /// Finer levels, which zooming in needs.
+    /// Finer levels, for zooming in.
     package static let children = ForesightEffects(rawValue: 1 << 4)
-    /// Loading again what was in view before.
+    /// Loading visited tiles again.
     package static let returns = ForesightEffects(rawValue: 1 << 5)
-    /// Coarse tiles where there would be nothing to draw.
+    /// Fallbacks: coarse tiles if there is nothing to draw.
     package static let cover = ForesightEffects(rawValue: 1 << 6)
-    /// Needed tiles that will have left before they land are not started.
+    /// Skipping needed tiles that leave the view before they land.
     package static let abandonment = ForesightEffects(rawValue: 1 << 7)
-    /// What the session teaches; without it the odds stay what they are at the start.
+    /// Learning from the session; without it the prior probabilities stay.
     package static let learning = ForesightEffects(rawValue: 1 << 8)
-    /// What keeping a tile is worth; without it the least recently used one goes, and any wish may push it out.
+    /// Worth of keeping tiles; without it eviction is by recency, and any prefetch may evict.
     package static let worth = ForesightEffects(rawValue: 1 << 9)
-    /// Places that the renderer has declared. The planner's own wishes for them stay.
+    /// Declared destinations. The planner's own entries for them stay.
     package static let destination = ForesightEffects(rawValue: 1 << 10)
-    /// Of the needed tiles that are missing, those that show the most come first.
+    /// Loading the missing tiles that show the most first.
     package static let order = ForesightEffects(rawValue: 1 << 11)
 
-    /// Every effect by the name that a command line gives it.
+    /// Every effect by its name on the command line.
     package static let named: [(name: String, effect: ForesightEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("returns", .returns), ("cover", .cover), ("abandonment", .abandonment), ("learning", .learning),
         ("worth", .worth), ("destination", .destination), ("order", .order),
     ]
 
-    /// All that the policy can do: the default.
+    /// All effects: the default.
     package static let all = ForesightEffects(named.map(\.effect))
 
-    /// The effect of a name; `nil` where no effect is called so.
+    /// The effect of a name; `nil` if there is none.
     package init?(name: String) {
         guard let effect = Self.named.first(where: { $0.name == name })?.effect else { return nil }
         self = effect

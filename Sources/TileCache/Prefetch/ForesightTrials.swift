@@ -1,14 +1,14 @@
-/// Bets under way: each says that a tile of some bin will be demanded before the horizon. How they end teaches the odds.
+/// Open samples: whether a tile of some bin is demanded within the horizon. Their results update the probabilities.
 ///
-/// A ring of the newest ones; where there are too many, the oldest end unheard.
+/// A ring of the newest ones; the oldest beyond its capacity are dropped.
 struct ForesightTrials: Sendable {
-    /// The most trials at a time; a power of two.
+    /// Maximum number of samples; a power of two.
     let capacity: Int
-    /// What one trial weighs against the prior: neighbouring tiles are needed together, so they are not as many
-    /// independent events. At 0.5 `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
+    /// Weight of a sample against the prior: neighbouring tiles are needed together, so samples are not independent. At
+    /// 0.5, `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
     static let weight = 0.25
-    /// How far ahead a trial looks, in demands: about one cache full, within these bounds. With 300 `starcraft_view` at
-    /// 12 screens wastes .16 more and closes .02 less of the gap.
+    /// Horizon of a sample, in demands: about one cache full, within these bounds. With 300, `starcraft_view` at 12
+    /// screens wastes .16 more and closes .02 less of the gap.
     static let horizon = 32...60
 
     private struct Trial {
@@ -16,16 +16,16 @@ struct ForesightTrials: Sendable {
         var bin: Int32
         var isOpen: Bool
         var until: Int
-        /// The next older trial of the same tile, or -1.
+        /// Next older sample of the same tile, or -1.
         var next: Int
         var opened: Double
-        /// When the tile stopped being a candidate of this bin.
+        /// Time when the tile stopped being a candidate of this bin.
         var left: Double
     }
 
     private var ring: [Trial] = []
     private var newest = TileIndex()
-    /// Trials are numbered from 0 on; those before `first` are over.
+    /// Samples are numbered consecutively; those before `first` have ended.
     private var first = 0
     private var end = 0
 
@@ -34,26 +34,26 @@ struct ForesightTrials: Sendable {
 
     var byteCount: Int { ring.count * MemoryLayout<Trial>.stride + newest.byteCount }
 
-    /// Trials that have not ended.
+    /// Number of samples that have not ended.
     var count: Int { end - first }
 
     private func slot(_ number: Int) -> Int { number & (capacity - 1) }
 
     private func isCurrent(_ number: Int) -> Bool { number >= first && number < end }
 
-    /// The number of the newest trial of a tile, or -1.
+    /// Number of the newest sample of a tile, or -1.
     private func head(_ key: TileKey) -> Int {
         guard let slot = newest.find(key) else { return -1 }
         let base = first & ~(capacity - 1)
         return base + slot >= first ? base + slot : base + slot + capacity
     }
 
-    /// Whether a trial still runs for this tile and bin.
+    /// Whether a sample of a bin is open.
     func isOpen(_ number: Int, _ bin: Int) -> Bool {
         isCurrent(number) && ring[slot(number)].isOpen && ring[slot(number)].bin == bin
     }
 
-    /// Opens a trial, or goes on with the one that the tile has in this bin.
+    /// Opens a sample, or continues the open one of the tile and bin.
     mutating func open(_ key: TileKey, _ bin: Int, time: Double, until: Int) -> Int {
         let head = head(key)
         var number = head
@@ -81,13 +81,13 @@ struct ForesightTrials: Sendable {
         return end - 1
     }
 
-    /// The tile is no candidate of the trial's bin any more.
+    /// Notes that the tile is no longer a candidate of the sample's bin.
     mutating func leave(_ number: Int, time: Double) {
         guard isCurrent(number), ring[slot(number)].isOpen, ring[slot(number)].left == .infinity else { return }
         ring[slot(number)].left = time
     }
 
-    /// The tile has become older: its trials of younger ages have been left.
+    /// Notes that a tile has left its younger age classes.
     mutating func leaveReturns(of key: TileKey, time: Double) {
         var number = head(key)
         while isCurrent(number) {
@@ -97,12 +97,12 @@ struct ForesightTrials: Sendable {
         }
     }
 
-    /// The tile is demanded: its trials have won.
+    /// Ends the samples of a demanded tile as needed.
     ///
     /// - Parameters:
-    ///   - deadline: when the load of the last of as many tiles as usually come at once had to begin to be in time. Where
-    ///     the policy would have loaded it then for another reason, trials that were over before earn nothing for it.
-    ///   - latest: the same for a tile that finds a worker free: trials that began later have come too late.
+    ///   - deadline: Latest start of a load in time, behind as many tiles as usually come at once. If another bin would
+    ///     have loaded the tile by then, samples that ended before do not count as soon.
+    ///   - latest: The same with a free worker; samples that began later were too late.
     mutating func succeed(_ key: TileKey, deadline: Double, latest: Double, odds: inout ForesightOdds) {
         let head = head(key)
         var wasAnnounced = false
@@ -119,26 +119,20 @@ struct ForesightTrials: Sendable {
             let trial = ring[slot(number)]
             if trial.isOpen {
                 ring[slot(number)].isOpen = false
-                odds.count(
-                    Int(trial.bin),
-                    weight: Self.weight,
-                    wasNeeded: true,
-                    wasSoon: trial.opened <= latest + 1e-9 && (!wasAnnounced || trial.left >= deadline)
-                )
+                let isSoon = trial.opened <= latest + 1e-9 && (!wasAnnounced || trial.left >= deadline)
+                odds.count(Int(trial.bin), weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
             }
             number = trial.next
         }
         newest.remove(key)
     }
 
-    /// Ends the trials whose time has come.
+    /// Ends the samples beyond their horizon as not needed.
     mutating func expire(demands: Int, odds: inout ForesightOdds) {
         while first < end {
             let trial = ring[slot(first)]
             guard !trial.isOpen || trial.until < demands else { return }
-            if trial.isOpen {
-                odds.count(Int(trial.bin), weight: Self.weight, wasNeeded: false, wasSoon: false)
-            }
+            if trial.isOpen { odds.count(Int(trial.bin), weight: Self.weight, wasNeeded: false, wasSoon: false) }
             dropFirst()
         }
     }

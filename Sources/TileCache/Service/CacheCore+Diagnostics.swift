@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A look at what is known and intended, for people.
+/// Diagnostics of views.
 extension CacheCore {
     func diagnostics(ofView id: Int, margin: Double, maximumPlannedTiles: Int) -> TileViewDiagnostics {
         let now = clock()
@@ -22,7 +22,7 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// More tiles than this no overlay can show.
+    /// More tiles than any overlay can show.
     private static var maximumDiagnosedTiles: Int { 4096 }
 
     fileprivate borrowing func appendTiles(
@@ -74,7 +74,7 @@ extension CoreState {
         limit: Int,
         to plan: inout [TileViewDiagnostics.PlannedTile]
     ) {
-        // Several may wish for the same tile; the first one is why it comes.
+        // The first of several entries of a tile is the reason for it.
         var told: Set<TileKey> = []
         for wish in pool.queue.plan.entries {
             if plan.count >= limit { return }
@@ -105,7 +105,7 @@ extension CoreState {
     }
 
     private borrowing func diagnosedState(of key: TileKey) -> TileViewDiagnostics.TileState {
-        let number = pool.find(key)
+        let number = pool.table.find(key)
         guard number != .none else { return .missing }
         let entry = pool.table[number]
         if entry.flags.contains(.absent) { return .absent }
@@ -117,7 +117,7 @@ extension CoreState {
         return entry.residency.isDecoded ? .decoded : .compressed
     }
 
-    /// Notes where plans expect views to go; those that are gone by now have no place any more.
+    /// Records the expected rectangles of views that still exist.
     mutating func note(expected rectangles: [(view: Int, rectangle: PixelRect)]) {
         for (serial, rectangle) in rectangles {
             guard let place = views.firstIndex(where: { $0?.serial == serial }) else { continue }
@@ -127,7 +127,7 @@ extension CoreState {
 }
 
 extension ViewRecord {
-    /// Whether plans record the expected rectangle of the view: its diagnostics were read in the last second.
+    /// Whether plans record the view's expected rectangle: its diagnostics were read in the last second.
     borrowing func isDiagnosed(at now: Int64) -> Bool { diagnosedAt.map { now - $0 < 1_000_000_000 } ?? false }
 }
 

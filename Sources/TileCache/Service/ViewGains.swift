@@ -1,4 +1,4 @@
-/// Whether a tile that has just become drawable changes what a view draws.
+/// Decides whether a tile that has become ready changes what a view draws.
 extension ViewRecord {
     /// - Parameter pool: with the tile in it.
     func draws(_ key: TileKey, pool: borrowing PoolState) -> Bool {
@@ -10,8 +10,7 @@ extension ViewRecord {
 }
 
 extension ViewLayer {
-    /// Whether a tile that the layer does not need stands in for one that cannot be drawn: as the nearest ancestor, or
-    /// as a finer tile where there is no ancestor at all.
+    /// Whether a tile is the fallback of a missing one: its nearest ancestor, or a finer tile without any ancestor.
     func standsIn(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         let own = key.coordinate
         guard pool.residency(of: key).isDecoded else { return false }
@@ -32,7 +31,7 @@ extension ViewLayer {
         return false
     }
 
-    /// Whether an ancestor of a tile can be drawn that is finer than a level.
+    /// Whether a tile has a drawable ancestor finer than a level.
     private func hasAncestor(of tile: TileCoordinate, finerThan coarsest: Int, pool: borrowing PoolState) -> Bool {
         for level in stride(from: tile.level - 1, to: coarsest, by: -1) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level) else { return false }

@@ -122,7 +122,7 @@ extension PoolModel {
         for number in numbers {
             let entry = pool.table[number]
             let name = "\(entry.key.layer):\(entry.key.coordinate) (\(entry.residency))"
-            try require(pool.find(entry.key) == number, "\(name) is not found")
+            try require(pool.table.find(entry.key) == number, "\(name) is not found")
             try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
             try require(entry.flags.contains(.floor) == floors.contains(entry.key), "\(name): floor")
             try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
@@ -141,7 +141,7 @@ extension PoolModel {
         }
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
-            try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
+            try require(view.entries == view.tiles.map { pool.table.find($0) }, "a view's entries are not its tiles'")
             try require(view.isIncomplete == view.entries.contains(.none), "a view misjudges what it lacks")
         }
     }

@@ -112,11 +112,11 @@ extension PoolModel {
         try require(flights[ticket.load] == nil, "two loads of one number")
         try require(content[key] == nil || stale.contains(key), "a resident tile is loaded")
         try require(
-            !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
+            !absent.contains(key) || !pool.table[pool.table.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
         )
         let visits = pool.queue.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
-        try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
+        try require(pool.table[pool.table.find(key)].visits >= visits, "a load's entry has none of its history")
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
         if ticket.slot == .none {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
@@ -193,7 +193,7 @@ extension PoolModel {
             let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
             try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
-            let number = pool.find(flight.key)
+            let number = pool.table.find(flight.key)
             if result == .refused, !flight.isOutdated, number != .none {
                 let pages = Int(pool.table[number].refusedPages)
                 try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
@@ -347,7 +347,7 @@ extension PoolModel {
             let stamp = content[key]
         else { return }
         try perform("looking at \(key.layer):\(key.coordinate)") {
-            guard let ticket = pool.beginPeek(pool.find(key)) else { return try require(false, "no look") }
+            guard let ticket = pool.beginPeek(pool.table.find(key)) else { return try require(false, "no look") }
             works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
             currentWork[key] = lastStamp
         }
@@ -380,7 +380,7 @@ extension PoolModel {
         if drawable.contains(where: floors.contains), random.oneIn(2) { drawable = drawable.filter(floors.contains) }
         guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
         try perform("leasing \(key.layer):\(key.coordinate)") {
-            let number = pool.find(key)
+            let number = pool.table.find(key)
             pool.lease(number)
             let range = slot(key.layer, pool.table[number].slot)
             leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
@@ -418,7 +418,7 @@ extension PoolModel {
             let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 != .none }.map(\.0))
             let missing = flights.values.filter {
                 !$0.ticket.isDemand && content[$0.key] == nil
-                    && !pool.table[pool.find($0.key)].flags.contains(.absent)
+                    && !pool.table[pool.table.find($0.key)].flags.contains(.absent)
             }
             pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
             let new = Set(views[index].tiles).subtracting(known)
@@ -481,7 +481,7 @@ extension PoolModel {
             pool.settleLimit(now: now)
             guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
-                let number = pool.find($0)
+                let number = pool.table.find($0)
                 guard number != .none else { return false }
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
@@ -495,14 +495,14 @@ extension PoolModel {
         let isFloor = !floors.contains(tile)
         try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
             if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
-            if !isFloor { floors.remove(tile) } else if pool.find(tile) != .none { floors.insert(tile) }
+            if !isFloor { floors.remove(tile) } else if pool.table.find(tile) != .none { floors.insert(tile) }
         }
     }
 
     private func touch() throws {
         guard let key = content.keys.sorted(by: order).randomElement(&random) else { return }
         try perform("drawing \(key.layer):\(key.coordinate)") {
-            let number = pool.find(key)
+            let number = pool.table.find(key)
             pool.touch(number, now: now)
             try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
             for group in pool.lists.groups where pool.table[number].list.isEvictable {

@@ -70,7 +70,7 @@ final class TilePool {
 
     func touch(_ column: Int) {
         now += 1_000_000
-        pool.touch(pool.find(key(column)), now: now)
+        pool.touch(pool.table.find(key(column)), now: now)
     }
 
     /// Lets a view need tiles.
@@ -92,10 +92,10 @@ final class TilePool {
 
     func residency(of key: TileKey) -> Residency { pool.residency(of: key) }
 
-    func isStale(_ key: TileKey) -> Bool { pool.table[pool.find(key)].flags.contains(.stale) }
+    func isStale(_ key: TileKey) -> Bool { pool.table[pool.table.find(key)].flags.contains(.stale) }
 
     func entry(_ column: Int) -> Entry? {
-        let number = pool.find(key(column))
+        let number = pool.table.find(key(column))
         return number == .none ? nil : pool.table[number]
     }
 

@@ -366,7 +366,7 @@ final class ExploredRun: @unchecked Sendable {
             cache.core.lock.withLock { state in
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
                 return Set(needs).union(state.pool.pinsToLoad).filter {
-                    let number = state.pool.find($0)
+                    let number = state.pool.table.find($0)
                     guard number != .none else { return true }
                     let entry = state.pool.table[number]
                     return !entry.residency.isDecoded && !entry.flags.contains(.absent)
