@@ -19,7 +19,7 @@ enum Residency: UInt8 {
 }
 
 /// Residency of a tile, and whether it has an entry.
-struct TileStanding: Sendable {
+struct TileResidency: Sendable {
     var residency: Residency
     /// Whether it has an entry: for pixels, a load in flight or a need.
     var isKnown: Bool

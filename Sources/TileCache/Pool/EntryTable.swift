@@ -8,7 +8,7 @@ struct EntryFlags: OptionSet {
     /// Loaded before it was needed.
     static let prefetched = EntryFlags(rawValue: 4)
     /// Pinned.
-    static let floor = EntryFlags(rawValue: 8)
+    static let pinned = EntryFlags(rawValue: 8)
     /// The source reported that the tile does not exist.
     static let absent = EntryFlags(rawValue: 16)
     /// The last load failed; not retried before `retryAt`.
@@ -110,20 +110,20 @@ struct Entry {
     init(key: TileKey) { self.key = key }
 
     /// Whether its pixels are not evictable.
-    var isPinned: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.floor) }
+    var isInUse: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.pinned) }
     /// Whether removing the entry would lose no state.
     var isForgettable: Bool {
-        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
+        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.pinned)
     }
 
     var wantedList: EntryList {
         guard residency != .none else {
             if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
-            let isWanted = flags.contains(.floor) && load == .none && !flags.contains(.absent)
+            let isWanted = flags.contains(.pinned) && load == .none && !flags.contains(.absent)
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
-        if flags.contains(.floor) {
+        if flags.contains(.pinned) {
             let isWanted = flags.contains(.stale) && load == .none && (!flags.contains(.failed) || retryAt < .max)
             return isWanted ? .stalePin : .pinned
         }
@@ -359,7 +359,7 @@ struct EntryTable: ~Copyable {
         if wasFull { linkPartial(page) }
         guard header(page).pointee.used == 0 else { return }
         unlinkPartial(page)
-        pageNumbers.giveBack(page)
+        pageNumbers.release(page)
     }
 
     /// Takes a page without entries.

@@ -44,12 +44,12 @@ extension PoolState {
         if let left = orphans.count(-1, of: token) {
             guard left == 0 else { return false }
             let slotClass = Int(token.slotClass)
-            slots[slotClass].giveBack(token.slot.number)
+            slots[slotClass].release(token.slot.number)
             if slots[slotClass].layers == 0 { effects.plans = true }
             return true
         }
         table[token.entry].leaseCount -= 1
         relist(token.entry)
-        return !table[token.entry].isPinned
+        return !table[token.entry].isInUse
     }
 }

@@ -110,7 +110,7 @@ struct PageAllocator {
     mutating func free(_ block: Block) {
         var page = block.firstPage
         while page >= 0 {
-            pages.giveBack(page)
+            pages.release(page)
             page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
@@ -119,7 +119,7 @@ struct PageAllocator {
         unlinkShared(block.endPage)
         table[shared].unitsInUse &= ~mask
         if table[shared].unitsInUse == 0 {
-            pages.giveBack(block.endPage)
+            pages.release(block.endPage)
         } else {
             linkShared(block.endPage)
         }

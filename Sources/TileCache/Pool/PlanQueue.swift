@@ -39,7 +39,7 @@ struct PlanQueue {
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.
         lacksRoomForNeeds = !hasRoom
-        cutsPins = plan.entries.lazy.filter { $0.reason == .floor }.count >= PoolState.pinsOfAPlan
+        cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
         nextRetry = .max
         epoch &+= 1
         valued.removeAll(keepingCapacity: true)
@@ -91,8 +91,8 @@ struct PlanQueue {
     ///
     /// - Parameter hasShares: Whether another layer may have room left.
     /// - Returns: Whether further entries may start.
-    mutating func passForRoom(_ wish: PlanEntry, hasShares: Bool) -> Bool {
-        let isPrefetch = wish.reason == .prefetch
+    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool) -> Bool {
+        let isPrefetch = planned.reason == .prefetch
         if !isPrefetch { lacksRoomForNeeds = true }
         hasPassedForRoom = hasPassedForRoom || hasShares
         prefetchHasEnded = prefetchHasEnded || (!hasShares && isPrefetch)

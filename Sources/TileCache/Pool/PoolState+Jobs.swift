@@ -38,15 +38,15 @@ extension PoolState {
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         let hasRoom = makeRoom(for: newPlan)
         queue.install(newPlan, hasRoom: hasRoom)
-        for wish in queue.plan.keepValues {
-            let number = table.find(wish.key)
+        for planned in queue.plan.keepValues {
+            let number = table.find(planned.key)
             guard number != .none else { continue }
-            setValue(wish.value, of: number)
-            setHistory(wish, of: number)
+            setValue(planned.value, of: number)
+            setHistory(planned, of: number)
         }
         let epoch = queue.epoch
-        for wish in queue.plan.entries {
-            let number = table.find(wish.key)
+        for planned in queue.plan.entries {
+            let number = table.find(planned.key)
             guard number != .none else { continue }
             let load = table[number].load
             if load != .none {
@@ -54,27 +54,27 @@ extension PoolState {
             } else if table[number].retryAt > now {
                 // A prefetch that was refused memory does not cause a plan.
                 let flags = table[number].flags
-                let isReason = flags.contains(.failed) || (flags.contains(.refused) && wish.reason != .prefetch)
+                let isReason = flags.contains(.failed) || (flags.contains(.refused) && planned.reason != .prefetch)
                 if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
-            if wish.reason == .prefetch { setValue(wish.value, of: number) }
+            if planned.reason == .prefetch { setValue(planned.value, of: number) }
         }
         notePeaks()
     }
 
     /// Restores what a policy remembers of a tile from before its last eviction.
-    private mutating func setHistory(_ wish: PlanEntry, of number: EntryID) {
-        guard wish.visits > table[number].visits else { return }
-        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(wish.age, 0)) }
-        table[number].visits = wish.visits
+    private mutating func setHistory(_ planned: PlanEntry, of number: EntryID) {
+        guard planned.visits > table[number].visits else { return }
+        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(planned.age, 0)) }
+        table[number].visits = planned.visits
     }
 
     /// Charges a plan, and the list of the tiles it values, to the ledger.
     private mutating func makeRoom(for newPlan: borrowing Plan) -> Bool {
-        let wishes = newPlan.entries.count + newPlan.keepValues.count
+        let count = newPlan.entries.count + newPlan.keepValues.count
         // An array grows to at most twice its elements. Its capacity depends on the allocator: by that, equal replays
         // would not always fit the same limit.
-        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
+        let most = count * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
         // Rounded, so that a slowly growing plan seldom asks.
         let bytes = configuration.paged(most)
         // Frees the memory of a much larger plan.
@@ -83,7 +83,7 @@ extension PoolState {
         guard growth > 0 else { return true }
         guard configuration.grantsBookkeeping || makeBytes(growth) else { return false }
         note(growth, in: .plan)
-        queue.reserve(wishes)
+        queue.reserve(count)
         return true
     }
 
@@ -104,7 +104,7 @@ extension PoolState {
         if table[number].residency.isResident { queue.noteValued(number) }
     }
 
-    func needsWork(_ number: EntryID, _ wish: PlanEntry, now: Int64) -> Bool {
+    func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
         if entry.load != .none { return false }
         if entry.flags.contains(.absent) { return false }
@@ -112,39 +112,39 @@ extension PoolState {
         if entry.flags.contains(.stale) { return true }
         switch entry.residency {
         case .none: return true
-        case .compressed: return wish.wantsDecoded
+        case .compressed: return planned.wantsDecoded
         case .decoded, .demoting, .storing, .promoting: return false
         }
     }
 
     /// Worth below which tiles may be evicted for an entry.
-    func worth(of wish: PlanEntry) -> Float {
-        switch wish.reason {
-        case .prefetch: wish.value - queue.plan.margin
-        case .cover: queue.plan.isAtRest ? -.infinity : .infinity
-        case .demand, .floor: .infinity
+    func worth(of planned: PlanEntry) -> Float {
+        switch planned.reason {
+        case .prefetch: planned.value - queue.plan.margin
+        case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
+        case .demand, .pin: .infinity
         }
     }
 
-    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Admission<LoadTicket> {
-        let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
+    mutating func beginLoad(_ planned: PlanEntry, now: Int64) -> Admission<LoadTicket> {
+        let number = entry(for: planned.key, forgetsAbsences: planned.reason == .demand)
         guard number != .none else { return .refused }
         var room = Admission.granted(SlotID.none)
-        let worth = worth(of: wish)
+        let worth = worth(of: planned)
         // A source is not asked for a prefetch without room, and for a needed tile without room at most once.
-        if !layers[wish.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
+        if !layers[planned.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // Leased, so that making room does not evict the tile itself.
             table[number].leaseCount += 1
             room = acquireSlot(for: number, worth: worth, now: now)
             table[number].leaseCount -= 1
         }
         if !room.isGranted { forgetIfIdle(number) }
-        return room.map { begin(wish, of: number, in: $0, now: now) }
+        return room.map { begin(planned, of: number, in: $0, now: now) }
     }
 
-    private mutating func begin(_ wish: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
-        let isDemand = wish.reason != .prefetch
-        let layer = wish.key.layer
+    private mutating func begin(_ planned: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
+        let isDemand = planned.reason != .prefetch
+        let layer = planned.key.layer
         if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
         let ticket = loads.begin(
             Load(
@@ -154,13 +154,13 @@ extension PoolState {
                 started: now,
                 isDemand: isDemand,
                 wantedEpoch: queue.epoch,
-                value: wish.value
+                value: planned.value
             ),
-            of: wish.key
+            of: planned.key
         )
         table[number].load = ticket.load
         relist(number)
-        setHistory(wish, of: number)
+        setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
@@ -184,18 +184,18 @@ extension PoolState {
         let isOutdated = load.isOutdated
         if isOutdated { counters.loads.outdated += 1 }
         // The plan skipped a needed or pinned tile because it was being loaded.
-        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
+        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.pinned)
         if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {
-            if load.slot != .none { giveBack(slot: load.slot, ofLayer: layer) }
+            if load.slot != .none { release(slot: load.slot, ofLayer: layer) }
             free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
             }
-            noteFruitless(load, result)
+            noteNotLanded(load, result)
             forgetIfIdle(number)
         }
         notePeaks()
@@ -220,7 +220,7 @@ extension PoolState {
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0
-            $0.flags.formIntersection(.floor)
+            $0.flags.formIntersection(.pinned)
             // A late prefetch counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
@@ -268,7 +268,7 @@ extension PoolState {
     }
 
     /// Counts a load that did not land as never drawn, and as a prefetch by its result.
-    private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
+    private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
         if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late prefetch counts as late only.
         guard !load.isDemand, !load.wasLate else { return }
@@ -284,6 +284,6 @@ extension PoolState {
         // The pins of a removed layer are cleared in steps: some may still be set.
         guard let load = loads[id], !layers[table[load.entry].key.layer].isRemoved else { return true }
         return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
-            && !table[load.entry].flags.contains(.floor)
+            && !table[load.entry].flags.contains(.pinned)
     }
 }

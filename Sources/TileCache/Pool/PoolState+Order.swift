@@ -8,8 +8,8 @@ extension PoolState {
     mutating func nextJob(now: Int64) -> Job? {
         guard loads.busyCount < configuration.workers, !queue.hasEnded else { return nil }
         var behindPrefetch = false
-        while let wish = queue.next(behindPrefetch: behindPrefetch) {
-            switch attempt(wish, now: now) {
+        while let planned = queue.next(behindPrefetch: behindPrefetch) {
+            switch attempt(planned, now: now) {
             case .granted(let job)?:
                 queue.advance(behindPrefetch: behindPrefetch)
                 return job
@@ -17,7 +17,7 @@ extension PoolState {
             case .demote(let victim)?: return .demote(beginDemotion(victim))
             case nil: queue.advance(behindPrefetch: behindPrefetch)
             case .refused?:
-                guard wish.reason == .prefetch else { return nil }
+                guard planned.reason == .prefetch else { return nil }
                 behindPrefetch = true
             }
         }
@@ -25,14 +25,14 @@ extension PoolState {
     }
 
     /// Begins the work for an entry; refused if it has to wait, `nil` if this plan has nothing to do for it.
-    private mutating func attempt(_ wish: PlanEntry, now: Int64) -> Admission<Job>? {
-        let isPrefetch = wish.reason == .prefetch
-        let layer = wish.key.layer
+    private mutating func attempt(_ planned: PlanEntry, now: Int64) -> Admission<Job>? {
+        let isPrefetch = planned.reason == .prefetch
+        let layer = planned.key.layer
         // The plan was made before the layer was removed.
         guard !layers[layer].isRemoved else { return nil }
-        let number = table.find(wish.key)
-        if number != .none, !needsWork(number, wish, now: now) { return nil }
-        if queue.plan.followsNeeds, wish.reason == .demand, number == .none || table[number].needCount == 0 {
+        let number = table.find(planned.key)
+        if number != .none, !needsWork(number, planned, now: now) { return nil }
+        if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
             // Out of view since the plan was made, or the table has no room for it.
             if number == .none { queue.noteLack() }
             return nil
@@ -56,7 +56,7 @@ extension PoolState {
         if number != .none, table[number].residency == .compressed, !configuration.compressedTier {
             // The limit has become too small for a codec.
             drop(number, cause: .trimmed)
-            return attempt(wish, now: now)
+            return attempt(planned, now: now)
         }
         let begun: Admission<Job>
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
@@ -64,15 +64,15 @@ extension PoolState {
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return nil }
             // The worker that has the codec continues here.
             guard codecJobs < configuration.maximumCodecJobs else { return .refused }
-            begun = beginPromotion(number, worth: worth(of: wish), now: now).map(Job.promote)
+            begun = beginPromotion(number, worth: worth(of: planned), now: now).map(Job.promote)
         } else {
-            begun = beginLoad(wish, now: now).map(Job.load)
+            begun = beginLoad(planned, now: now).map(Job.load)
         }
         guard begun == .refused else { return begun }
         // A running codec may make room, and its worker continues with this plan.
         guard codecJobs == 0 else { return .refused }
         // A needed tile may evict more than a fallback.
-        if wish.reason == .cover, queue.plan.isAtRest { return nil }
-        return queue.passForRoom(wish, hasShares: hasShares) ? nil : .refused
+        if planned.reason == .fallback, queue.plan.isAtRest { return nil }
+        return queue.passForRoom(planned, hasShares: hasShares) ? nil : .refused
     }
 }

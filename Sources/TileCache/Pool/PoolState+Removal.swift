@@ -16,7 +16,7 @@ extension PoolState {
     mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
         for number in entries(onPages: range, ofLayer: layer) {
             change(number) {
-                $0.flags.remove(.floor)
+                $0.flags.remove(.pinned)
                 $0.flags.subtract(.remembered)
             }
             if table[number].residency.isResident { detachPixels(of: number, cause: .invalidated) }

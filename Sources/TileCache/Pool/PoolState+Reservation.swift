@@ -31,7 +31,7 @@ extension PoolState {
         guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
         let refused = Int(table[number].refusedPages) * pages.pageBytes
         let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
-        if !beside.isGranted { giveBack(slot: slot, ofLayer: layer) }
+        if !beside.isGranted { release(slot: slot, ofLayer: layer) }
         return beside.map { slot }
     }
 
@@ -88,7 +88,7 @@ extension PoolState {
         let entry = table[number]
         switch result {
         case .failed: return entry.retryAt == .max ? nil : entry.retryAt
-        case .refused: return entry.needCount > 0 || entry.flags.contains(.floor) ? entry.retryAt : nil
+        case .refused: return entry.needCount > 0 || entry.flags.contains(.pinned) ? entry.retryAt : nil
         case .pixels, .absent, .cancelled: return nil
         }
     }
@@ -101,7 +101,7 @@ extension PoolState {
 
     mutating func returnScratch(_ slot: SlotID, layer: Int, now: Int64) {
         ledger.noteInFlight(-slotBytes(ofLayer: layer))
-        giveBack(slot: slot, ofLayer: layer)
+        release(slot: slot, ofLayer: layer)
         settleLimit(now: now)
     }
 }

@@ -138,7 +138,7 @@ extension PoolState {
         for candidate in queue.valued {
             let entry = table.pointer(candidate)
             guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
-                entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
+                entry.pointee.value < lowestWorth, mayEvict(candidate, for: layer)
             else { continue }
             lowest = candidate
             lowestWorth = entry.pointee.value
@@ -174,7 +174,7 @@ extension PoolState {
     mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
-        if entry.slot != .none { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
+        if entry.slot != .none { release(slot: entry.slot, ofLayer: entry.key.layer) }
         free(entry.form, ofLayer: entry.key.layer)
         change(number) {
             $0.slot = .none
@@ -252,7 +252,7 @@ private struct ColdWalk {
 
     /// Checks the first tile of a group only: a group is one layer, and its tiles hardly differ.
     private func admitted(_ number: EntryID, in pool: borrowing PoolState) -> EntryID {
-        number != .none && pool.mayGo(number, for: layer) ? number : .none
+        number != .none && pool.mayEvict(number, for: layer) ? number : .none
     }
 
     mutating func next(in pool: borrowing PoolState) -> EntryID {

@@ -8,9 +8,9 @@ extension PoolState {
     }
 
     /// Releases a slot charged to a layer.
-    mutating func giveBack(slot: SlotID, ofLayer layer: Int) {
+    mutating func release(slot: SlotID, ofLayer layer: Int) {
         layers[layer].slotBytes -= slotBytes(ofLayer: layer)
-        slots[layers[layer].slotClass].giveBack(slot.number)
+        slots[layers[layer].slotClass].release(slot.number)
     }
 
     /// Takes pages for a block, charged to a layer; the caller has made room for them.
@@ -61,7 +61,7 @@ extension PoolState {
 
     /// Whether shares allow evicting a tile for another layer: not if that layer is full itself, or the tile is within
     /// its own layer's guarantee.
-    func mayGo(_ number: EntryID, for layer: Int) -> Bool {
+    func mayEvict(_ number: EntryID, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
         guard hasShares, layer >= 0, own != layer else { return true }

@@ -36,7 +36,7 @@ extension PoolState {
     mutating func beginWork(on number: EntryID, as residency: Residency, slot: SlotID = .none) -> CodecTicket {
         codecJobs += 1
         layers[table[number].key.layer].jobs += 1
-        table[number].work = nameWork()
+        table[number].work = nextWork()
         table[number].leaseCount += 1
         change(number) { $0.residency = residency }
         let entry = table[number]
@@ -75,7 +75,7 @@ extension PoolState {
         table[number].leaseCount -= 1
         // Not relisted until its new state is known.
         table[number].residency = .decoded
-        if table[number].isPinned || table[number].flags.contains(.stale) {
+        if table[number].isInUse || table[number].flags.contains(.stale) {
             relist(number)
             return nil
         }
@@ -164,7 +164,7 @@ extension PoolState {
         let number = ticket.entry
         let isCurrent = isCurrent(ticket)
         let isPeek = ticket.slot == .none
-        if !isPeek, !isCurrent || result != .pixels { giveBack(slot: ticket.slot, ofLayer: ticket.key.layer) }
+        if !isPeek, !isCurrent || result != .pixels { release(slot: ticket.slot, ofLayer: ticket.key.layer) }
         guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
         table[number].leaseCount -= 1
         guard result == .pixels else {
@@ -197,7 +197,7 @@ extension PoolState {
 
     /// Releases a decoded tile's slot and lists the entry as compressed.
     mutating func moveToCompressed(_ number: EntryID, _ form: ColdForm) {
-        giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
+        release(slot: table[number].slot, ofLayer: table[number].key.layer)
         lastStamp += 1
         let stamp = lastStamp
         change(number) {

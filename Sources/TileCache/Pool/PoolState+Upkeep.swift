@@ -171,7 +171,7 @@ extension PoolState {
     mutating func pin(_ key: TileKey) -> Bool {
         let number = entry(for: key)
         guard number != .none else { return false }
-        if !table[number].flags.contains(.floor) { change(number) { $0.flags.insert(.floor) } }
+        if !table[number].flags.contains(.pinned) { change(number) { $0.flags.insert(.pinned) } }
         return true
     }
 
@@ -185,7 +185,7 @@ extension PoolState {
     mutating func unpin(_ key: TileKey) {
         let number = table.find(key)
         guard number != .none else { return }
-        change(number) { $0.flags.remove(.floor) }
+        change(number) { $0.flags.remove(.pinned) }
         forgetIfIdle(number)
     }
 

@@ -119,7 +119,7 @@ struct PoolState: ~Copyable {
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
 
-    mutating func nameWork() -> UInt32 {
+    mutating func nextWork() -> UInt32 {
         lastWork &+= 1
         // 0 means no work.
         if lastWork == 0 { lastWork = 1 }
@@ -128,11 +128,11 @@ struct PoolState: ~Copyable {
 
     // MARK: - Lookup
 
-    func standing(of key: TileKey) -> TileStanding {
+    func knownResidency(of key: TileKey) -> TileResidency {
         let number = table.find(key)
         return number == .none
-            ? TileStanding(residency: .none, isKnown: false)
-            : TileStanding(residency: table[number].residency, isKnown: true)
+            ? TileResidency(residency: .none, isKnown: false)
+            : TileResidency(residency: table[number].residency, isKnown: true)
     }
 
     func residency(of key: TileKey) -> Residency {

@@ -61,7 +61,7 @@ struct SlotAllocator {
     }
 
     /// Releases a slot; it stays committed.
-    mutating func giveBack(_ slot: Int32) {
+    mutating func release(_ slot: Int32) {
         usedCount -= 1
         unused.insert(slot)
     }

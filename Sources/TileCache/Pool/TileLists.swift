@@ -84,7 +84,7 @@ struct TileCounts: Sendable, Hashable {
     mutating func count(_ entry: Entry, slotBytes: Int, by sign: Int) {
         if entry.residency.isDecoded {
             decoded += sign
-            if entry.flags.contains(.floor) {
+            if entry.flags.contains(.pinned) {
                 pinned += sign
                 pinnedBytes += sign * slotBytes
             }

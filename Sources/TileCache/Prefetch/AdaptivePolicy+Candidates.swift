@@ -89,10 +89,10 @@ extension AdaptivePolicy {
     static let travelReach = 1.5
     static let maximumTravel = 2048.0
     /// Maximum tiles of other levels, by step (-3, -2, -1, +1, +2).
-    static let kinTiles = [40.0, 60, 120, 120, 60]
+    static let levelTiles = [40.0, 60, 120, 120, 60]
     /// Margins around the view after a zoom by one level, in screen pixels: people zoom about a pointer, not the
     /// centre.
-    static let kinMargins = [0.0, 0, 128, 256, 0]
+    static let levelMargins = [0.0, 0, 128, 256, 0]
     /// Maximum visited tiles per class to load again, and to examine for that.
     static let returnsPerClass = 40
     static let returnsLookedAt = 128
@@ -100,10 +100,10 @@ extension AdaptivePolicy {
     /// Worth of a tile by its bin, or by its visits if that is more.
     ///
     /// Mutating, or the closures of the walks would copy the policy for each call.
-    private mutating func worth(of bin: Int, _ slot: Int?) -> ForesightOdds.Worth {
-        var worth = odds.worth(bin)
+    private mutating func worth(of bin: Int, _ slot: Int?) -> ProbabilityTable.Worth {
+        var worth = probabilities.worth(bin)
         if effects.contains(.returns), let slot {
-            let back = odds.worth(seen.bin(slot, demands: demands))
+            let back = probabilities.worth(seen.bin(slot, demands: demands))
             worth.gain = max(worth.gain, back.gain)
             worth.loss = max(worth.loss, back.loss)
         }
@@ -130,7 +130,7 @@ extension AdaptivePolicy {
                 let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
                 let slot = seen.find(key)
                 if slot.map({ seen.records[$0].neededAt != change }) ?? true {
-                    consider(key, bin: -1, ForesightOdds.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
+                    consider(key, bin: -1, ProbabilityTable.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
                     count += 1
                 }
                 return count < Self.destinationTiles
@@ -175,11 +175,11 @@ extension AdaptivePolicy {
                 }
             }
             let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
-            let bin = ForesightBin.pan(
+            let bin = CandidateBin.pan(
                 isMoving: isMoving,
                 direction,
                 reach: reach,
-                distance: ForesightBin.distance(max(distance, 1)),
+                distance: CandidateBin.distance(max(distance, 1)),
                 isSeen: slot != nil
             )
             var worth = worth(of: bin, slot)
@@ -188,7 +188,7 @@ extension AdaptivePolicy {
         }
     }
 
-    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
+    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> CandidateBin.Direction {
         guard let heading = outlook.heading else { return .unknown }
         // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
         let along = x * heading.x + y * heading.y
@@ -240,22 +240,22 @@ extension AdaptivePolicy {
     // MARK: - Other levels
 
     /// Considers tiles of coarser and finer levels about the centre, for zooms.
-    mutating func findKin(_ outlook: Outlook) {
+    mutating func findParentsAndChildren(_ outlook: Outlook) {
         let levels = outlook.target.pyramid.levels
         let level = outlook.target.level
-        for (step, offset) in ForesightBin.levelSteps.enumerated()
+        for (step, offset) in CandidateBin.levelSteps.enumerated()
         where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
-            let kin = levels[level + offset]
-            let ratio = levels[level].worldPixelsPerPixel / kin.worldPixelsPerPixel
+            let other = levels[level + offset]
+            let ratio = levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
             let scale = outlook.scale * ratio
             let center = outlook.target.viewport.center
-            let tileWidth = kin.tileSpanX * scale
-            let tileHeight = kin.tileSpanY * scale
+            let tileWidth = other.tileSpanX * scale
+            let tileHeight = other.tileSpanY * scale
             var width = outlook.view.width * outlook.scale
             var height = outlook.view.height * outlook.scale
-            var margin = Self.kinMargins[step]
+            var margin = Self.levelMargins[step]
             // In pixels, with a tile more each way: no division, since every plan does this for each level.
-            let mostPixels = Self.kinTiles[step] * tileWidth * tileHeight
+            let mostPixels = Self.levelTiles[step] * tileWidth * tileHeight
             var steps = 0
             while steps < 64, (width + 2 * margin + tileWidth) * (height + 2 * margin + tileHeight) > mostPixels {
                 width *= 0.9
@@ -275,8 +275,8 @@ extension AdaptivePolicy {
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
                 let slot = seen.find(key)
-                let (gap, context) = (ForesightBin.distance(distance), outlook.zoomContext)
-                let bin = ForesightBin.zoom(step: step, context, distance: gap, isSeen: slot != nil)
+                let (gap, context) = (CandidateBin.distance(distance), outlook.zoomContext)
+                let bin = CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil)
                 consider(key, bin: bin, worth(of: bin, slot), slot: slot)
             }
         }
@@ -287,7 +287,9 @@ extension AdaptivePolicy {
     /// Considers visited tiles that are worth loading again.
     mutating func findReturns(_ context: PlanContext) {
         for visitClass in 0..<VisitClass.count {
-            let gains = (0..<VisitClass.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
+            let gains = (0..<VisitClass.ages).map {
+                probabilities.gain(CandidateBin.visited(age: $0, visitClass: visitClass))
+            }
             guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
             var slots: [Int] = []
             seen.forEach(visitClass: visitClass) { slot in
@@ -297,12 +299,12 @@ extension AdaptivePolicy {
                 if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
                 return true
             }
-            let standings = context.standings(slots.map { seen.records[$0].key })
+            let residencies = context.residencies(of: slots.map { seen.records[$0].key })
             var count = 0
-            for (slot, standing) in zip(slots, standings)
-            where standing.residency == .none && count < Self.returnsPerClass {
+            for (slot, found) in zip(slots, residencies)
+            where found.residency == .none && count < Self.returnsPerClass {
                 let bin = seen.bin(slot, demands: demands)
-                consider(seen.records[slot].key, bin: -1, odds.worth(bin), slot: slot)
+                consider(seen.records[slot].key, bin: -1, probabilities.worth(bin), slot: slot)
                 count += 1
             }
         }

@@ -24,11 +24,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
     static let leadsAhead = 1.5
 
     var motion = MotionEstimate()
-    var odds = ForesightOdds()
-    var trials: ForesightTrials
+    var probabilities = ProbabilityTable()
+    var samples: Samples
     var seen: SeenTiles
-    var candidates = ForesightCandidates()
-    private var previous = ForesightCandidates()
+    var candidates = Candidates()
+    private var previous = Candidates()
 
     private var needed: [TileKey] = []
     /// Number of changes of the needed tiles.
@@ -39,7 +39,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private var burst = 4.0
     /// How long before its demand a load has to begin, in seconds.
     private(set) var lead = 0.1
-    private var horizon = ForesightTrials.horizon.upperBound
+    private var horizon = Samples.horizon.upperBound
     private var latency = 0.04
     private var workers = 4
     private var hasNewNeeds = false
@@ -73,22 +73,22 @@ package struct AdaptivePolicy: PrefetchPolicy {
     }
 
     /// Effects in use.
-    let effects: ForesightEffects
+    let effects: PolicyEffects
 
     /// - Parameters:
     ///   - effects: Effects in use. Default: all.
     ///   - memory: Approximate maximum of the tables, in bytes; at least 180 KB. Default: 1.4 MB, the maximum.
-    package init(effects: ForesightEffects = .all, memory: Int = .max) {
+    package init(effects: PolicyEffects = .all, memory: Int = .max) {
         self.effects = effects
         // A visited tile takes 140 bytes with its index, a sample 110, and there are two samples per tile.
         var capacity = 4096
         while capacity > 512, capacity * 360 > memory { capacity /= 2 }
         seen = SeenTiles(capacity: capacity)
-        trials = ForesightTrials(capacity: 2 * capacity)
+        samples = Samples(capacity: 2 * capacity)
     }
 
     package var byteCount: Int {
-        seen.byteCount + trials.byteCount + candidates.byteCount + previous.byteCount
+        seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
             + needed.count * MemoryLayout<TileKey>.stride
     }
 
@@ -110,7 +110,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
         let isFirst = change == 0
         guard isFirst || frame.needed != needed else { return }
-        if !isFirst { odds.count(demands: frame.demands, missed: frame.missed) }
+        if !isFirst { probabilities.count(demands: frame.demands, missed: frame.missed) }
         take(frame.needed, isFirst: isFirst)
         needed = frame.needed
         hasNewNeeds = true
@@ -135,7 +135,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             let isDemand = seen.records[slot].neededAt != change - 1 || isFirst
             if isDemand {
                 demands += 1
-                trials.succeed(key, deadline: time - lead, latest: latest, odds: &odds)
+                samples.succeed(key, deadline: time - lead, latest: latest, probabilities: &probabilities)
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
@@ -145,12 +145,12 @@ package struct AdaptivePolicy: PrefetchPolicy {
             openReturn(slot, age: 0)
         }
         for (slot, age) in seen.grow(demands: demands) {
-            trials.leaveReturns(of: seen.records[slot].key, time: time)
+            samples.leaveReturns(of: seen.records[slot].key, time: time)
             openReturn(slot, age: age)
         }
-        odds.forget()
-        trials.expire(demands: demands, odds: &odds)
-        if !effects.contains(.learning) { odds.unlearn() }
+        probabilities.forget()
+        samples.expire(demands: demands, probabilities: &probabilities)
+        if !effects.contains(.learning) { probabilities.unlearn() }
     }
 
     private func wasNeeded(_ key: TileKey) -> Bool {
@@ -159,9 +159,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     private mutating func openReturn(_ slot: Int, age: Int) {
         let visitClass = VisitClass.of(visits: seen.records[slot].visits)
-        _ = trials.open(
+        _ = samples.open(
             seen.records[slot].key,
-            ForesightBin.visited(age: age, visitClass: visitClass),
+            CandidateBin.visited(age: age, visitClass: visitClass),
             time: motion.time,
             until: demands + horizon
         )
@@ -173,10 +173,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
         latency = max(Double(context.loadLatency) / 1e9, 0)
         workers = max(context.workers, 1)
         horizon = min(
-            max(context.capacityTiles, ForesightTrials.horizon.lowerBound),
-            ForesightTrials.horizon.upperBound
+            max(context.capacityTiles, Samples.horizon.lowerBound),
+            Samples.horizon.upperBound
         )
-        odds.setEffort(context.effort)
+        probabilities.setEffort(context.effort)
         // Without prefetches nothing can change.
         isSettled = true
         guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
@@ -188,10 +188,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
             latency: latency,
             workers: workers
         )
-        let standings = context.standings(target.needed)
-        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, standings: standings) }
-        if effects.contains(.cover) {
-            appendCover(to: &wishes, outlook: outlook, standings: standings, context: context)
+        let residencies = context.residencies(of: target.needed)
+        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, residencies: residencies) }
+        if effects.contains(.fallback) {
+            appendFallbacks(to: &wishes, outlook: outlook, residencies: residencies, context: context)
         }
         if effects.contains(.abandonment) { appendHopeless(to: &wishes, outlook: outlook) }
         let stand = Stand(
@@ -207,8 +207,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
             candidates.removeAll()
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook) }
-            findKin(outlook)
-            for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
+            findParentsAndChildren(outlook)
+            for candidate in previous.list { samples.leave(candidate.sample, time: motion.time) }
             lastStand = stand
         }
         let count = candidates.list.count
@@ -231,21 +231,21 @@ package struct AdaptivePolicy: PrefetchPolicy {
     }
 
     /// Adds a candidate, once per plan; continues or opens the sample of its bin.
-    mutating func consider(_ key: TileKey, bin: Int, _ worth: ForesightOdds.Worth, slot: Int?) {
+    mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
         guard candidates.claim(key) else { return }
-        var trial = -1
+        var sample = -1
         if bin >= 0 {
-            trial = previous.takeTrial(of: key, bin: bin)
-            if trial >= 0, !trials.isOpen(trial, bin) { trial = -1 }
-            if trial < 0 { trial = trials.open(key, bin, time: motion.time, until: demands + horizon) }
+            sample = previous.takeSample(of: key, bin: bin)
+            if sample >= 0, !samples.isOpen(sample, bin) { sample = -1 }
+            if sample < 0 { sample = samples.open(key, bin, time: motion.time, until: demands + horizon) }
         }
         candidates.append(
-            ForesightCandidates.Candidate(
+            Candidates.Candidate(
                 key: key,
                 bin: Int32(truncatingIfNeeded: bin),
                 slot: Int32(truncatingIfNeeded: slot ?? -1),
                 worth: worth,
-                trial: trial
+                sample: sample
             )
         )
     }
@@ -255,7 +255,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let isWeighed = effects.contains(.worth)
         if isWeighed {
             wishes.margin = Self.margin
-            wishes.recency = odds.recency
+            wishes.recency = probabilities.recency
         }
         if hasNewNeeds {
             // The pool does not know the visits of tiles that are loaded again.
@@ -265,18 +265,18 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             hasNewNeeds = false
         }
-        let standings = context.standings(candidates.list.map(\.key))
+        let residencies = context.residencies(of: candidates.list.map(\.key))
         var missing: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
             // Unknown tiles cannot be kept.
-            if isWeighed, standings[number].isKnown {
+            if isWeighed, residencies[number].isKnown {
                 wishes.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
             }
             guard candidate.worth.gain > 0 else { continue }
-            if standings[number].residency == .none {
+            if residencies[number].residency == .none {
                 missing.append((Float(candidate.worth.gain), number))
-            } else if standings[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
+            } else if residencies[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
@@ -294,7 +294,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
     }
 
-    private func entry(of candidate: ForesightCandidates.Candidate, value: Double) -> PlanEntry {
+    private func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {
         entry(candidate.key, value: Float(value), slot: Int(candidate.slot))
     }
 

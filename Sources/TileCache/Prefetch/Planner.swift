@@ -47,7 +47,7 @@ struct Planner: Sendable {
         let early = wishes(of: views, goingFirst: true, context: context)
         let late = wishes(of: views, goingFirst: false, context: context)
         plan.take(early)
-        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
+        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
         for opinion in late { plan.entries += opinion.wishes.first }
         for view in views {
             let firstNeed = plan.entries.count

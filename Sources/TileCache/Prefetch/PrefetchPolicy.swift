@@ -36,7 +36,7 @@ package struct PlanContext {
     package var effort: Double
     var residency: (TileKey) -> Residency
     /// The same for many tiles under one lock.
-    var manyStandings: (([TileKey]) -> [TileStanding])?
+    var lookUpMany: (([TileKey]) -> [TileResidency])?
     /// Calls its argument with every resident tile; for replays only.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
     /// Loads in flight and their ends; for replays only.
@@ -45,8 +45,8 @@ package struct PlanContext {
     package var changes: Int?
 
     /// Residency of some tiles.
-    func standings(_ keys: [TileKey]) -> [TileStanding] {
-        manyStandings?(keys) ?? keys.map { TileStanding(residency: residency($0), isKnown: true) }
+    func residencies(of keys: [TileKey]) -> [TileResidency] {
+        lookUpMany?(keys) ?? keys.map { TileResidency(residency: residency($0), isKnown: true) }
     }
 
     /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.

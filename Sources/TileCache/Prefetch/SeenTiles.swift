@@ -115,7 +115,7 @@ struct SeenTiles: Sendable {
 
     /// Bin of a tile by age and visits.
     func bin(_ slot: Int, demands: Int) -> Int {
-        ForesightBin.visited(
+        CandidateBin.visited(
             age: VisitClass.age(ofDemands: demands - records[slot].lastNeeded),
             visitClass: VisitClass.of(visits: records[slot].visits)
         )

@@ -76,29 +76,29 @@ extension CoreState {
     ) {
         // The first of several entries of a tile is the reason for it.
         var told: Set<TileKey> = []
-        for wish in pool.queue.plan.entries {
+        for planned in pool.queue.plan.entries {
             if plan.count >= limit { return }
-            guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }),
-                told.insert(wish.key).inserted
+            guard let layer = model.layers.first(where: { $0.layer == planned.key.layer }),
+                told.insert(planned.key).inserted
             else { continue }
-            let state = diagnosedState(of: wish.key)
+            let state = diagnosedState(of: planned.key)
             switch state {
             case .decoded, .absent: continue
-            case .compressed: if !wish.wantsDecoded { continue }
+            case .compressed: if !planned.wantsDecoded { continue }
             case .missing, .loading, .stale, .failed: break
             }
-            var rectangle = layer.pyramid.worldRectangle(of: wish.key.coordinate)
+            var rectangle = layer.pyramid.worldRectangle(of: planned.key.coordinate)
             if let center = model.viewport?.center.x {
                 rectangle = layer.pyramid.nearestCopy(of: rectangle, to: center)
             }
             plan.append(
                 TileViewDiagnostics.PlannedTile(
                     layer: layers[layer.layer].id,
-                    tile: wish.key.coordinate,
+                    tile: planned.key.coordinate,
                     worldRectangle: rectangle,
-                    reason: TileViewDiagnostics.Reason(wish.reason),
+                    reason: TileViewDiagnostics.Reason(planned.reason),
                     state: state,
-                    worth: wish.value
+                    worth: planned.value
                 )
             )
         }
@@ -135,8 +135,8 @@ extension TileViewDiagnostics.Reason {
     fileprivate init(_ reason: PlanEntry.Reason) {
         switch reason {
         case .demand: self = .demand
-        case .cover: self = .cover
-        case .floor: self = .floor
+        case .fallback: self = .fallback
+        case .pin: self = .pin
         case .prefetch: self = .prefetch
         }
     }

@@ -17,7 +17,7 @@ extension TileCache {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard let held = hold(tile, of: layer) else { return nil }
-        defer { letGo(held) }
+        defer { endLease(of: held) }
         return try body(
             UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
         )
@@ -43,7 +43,7 @@ extension TileCache {
 
     /// Ends the lease. Makes a plan if a needed tile or a lowered limit may have waited for it.
     @usableFromInline
-    func letGo(_ held: HeldTile) {
+    func endLease(of held: HeldTile) {
         core.perform { state in
             let isWaitedFor = state.pool.queue.lacksRoomForNeeds || state.pool.isOverLimit
             if state.pool.release(held.token), isWaitedFor { state.effects.plans = true }

@@ -128,7 +128,7 @@ final class CacheCore: Sendable {
             capacityTiles: input.capacityTiles,
             effort: effort,
             residency: { [self] key in read { $0.pool.residency(of: key) } },
-            manyStandings: { [self] keys in read { state in keys.map { state.pool.standing(of: $0) } } }
+            lookUpMany: { [self] keys in read { state in keys.map { state.pool.knownResidency(of: $0) } } }
         )
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)

@@ -3,7 +3,7 @@ extension ViewRecord {
     /// - Parameter pool: with the tile in it.
     func draws(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         for layer in model.layers where layer.layer == key.layer {
-            if layer.needs.tiles.contains(key) || layer.standsIn(key, pool: pool) { return true }
+            if layer.needs.tiles.contains(key) || layer.isFallback(key, pool: pool) { return true }
         }
         return false
     }
@@ -11,7 +11,7 @@ extension ViewRecord {
 
 extension ViewLayer {
     /// Whether a tile is the fallback of a missing one: its nearest ancestor, or a finer tile without any ancestor.
-    func standsIn(_ key: TileKey, pool: borrowing PoolState) -> Bool {
+    func isFallback(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         let own = key.coordinate
         guard pool.residency(of: key).isDecoded else { return false }
         let rectangle = pyramid.worldRectangle(of: own)
@@ -21,11 +21,11 @@ extension ViewLayer {
             let missing = tile.coordinate
             let depth = own.level - missing.level
             guard depth != 0, depth <= FrameComposer.descendantDepth else { continue }
-            let standsIn =
+            let isFallback =
                 depth > 0
                 ? !pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty
                 : pyramid.ancestor(of: missing, at: own.level) == own
-            guard standsIn else { continue }
+            guard isFallback else { continue }
             if !hasAncestor(of: missing, finerThan: depth < 0 ? own.level : -1, pool: pool) { return true }
         }
         return false

@@ -9,12 +9,12 @@ extension TileCache {
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let isDone = core.perform { state -> Bool in
             let number = state.pool.table.find(TileKey(layer: layer.index, tile))
-            return number != .none && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
+            return number != .none && !state.pool.table[number].isInUse && state.pool.demoteToEncoded(number)
         }
         if isDone { return true }
         let begun = core.perform { state -> CodecWork? in
             let number = state.pool.table.find(TileKey(layer: layer.index, tile))
-            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isPinned
+            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isInUse
             else {
                 return nil
             }

@@ -191,7 +191,7 @@ package final class VirtualCache {
             effort: options.effort,
             // The closures live only during the plan; unowned references would cost more than the look-ups.
             residency: { [self] key in pool.residency(of: key) },
-            manyStandings: { [self] keys in keys.map { pool.standing(of: $0) } },
+            lookUpMany: { [self] keys in keys.map { pool.knownResidency(of: $0) } },
             residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },

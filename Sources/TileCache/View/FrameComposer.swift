@@ -120,7 +120,7 @@ struct FrameComposer {
             }
             let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
-            let stoodIn = emitFallback(
+            let covered = emitFallback(
                 for: key,
                 layer: layer,
                 covering: rectangle,
@@ -134,8 +134,8 @@ struct FrameComposer {
             if isAbsent {
                 coverage.sharp += area
             } else {
-                coverage.fallback += stoodIn
-                coverage.blank += max(area - stoodIn, 0)
+                coverage.fallback += covered
+                coverage.blank += max(area - covered, 0)
             }
         }
     }

@@ -163,7 +163,7 @@ import Testing
         #expect(small.resident.count == 3 && small.committedBytes == 3 * TilePool.tileBytes)
     }
 
-    /// Whoever trims keeps what is pinned; a lower limit comes before floors.
+    /// Whoever trims keeps what is pinned; a lower limit comes before pins.
     @Test func floorsOutlastATrimButNotTheLimit() {
         let small = TilePool(tiles: 4)
         _ = small.pool.pin(key(1))
@@ -226,7 +226,7 @@ import Testing
         small.end(ticket)
     }
 
-    /// A load is wanted by a view, by a floor or by the newest plan.
+    /// A load is wanted by a view, by a pin or by the newest plan.
     @Test func aLoadIsUnwantedIfNobodyWantsIt() throws {
         for wants in 0..<8 {
             let small = TilePool(tiles: 8)
@@ -264,8 +264,8 @@ import Testing
         #expect(small.usedSlots == 4 && small.usedPages == 1)
     }
 
-    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or for a
-    /// coarser one, as an invalidation comes.
+    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or
+    /// for a coarser one, as an invalidation comes.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }

@@ -67,8 +67,8 @@ extension PoolModel {
 
     private func installPlan() throws {
         var plan = Plan()
-        for tile in floors.sorted(by: order) where random.oneIn(2) {
-            plan.entries.append(PlanEntry(key: tile, reason: .floor))
+        for tile in pinnedKeys.sorted(by: order) where random.oneIn(2) {
+            plan.entries.append(PlanEntry(key: tile, reason: .pin))
         }
         for view in views {
             for tile in view.tiles {
@@ -155,8 +155,8 @@ extension PoolModel {
         }
     }
 
-    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
-    /// one, whatever could be given up meanwhile.
+    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the
+    /// next one, whatever could be given up meanwhile.
     private func checkIdle() throws {
         let entries = pool.queue.plan.entries
         var cursor = pool.queue.cursor
@@ -377,7 +377,9 @@ extension PoolModel {
         }
         var drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
         // What is pinned is held as well now and then.
-        if drawable.contains(where: floors.contains), random.oneIn(2) { drawable = drawable.filter(floors.contains) }
+        if drawable.contains(where: pinnedKeys.contains), random.oneIn(2) {
+            drawable = drawable.filter(pinnedKeys.contains)
+        }
         guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
         try perform("leasing \(key.layer):\(key.coordinate)") {
             let number = pool.table.find(key)
@@ -491,11 +493,11 @@ extension PoolModel {
     }
 
     private func changeFloor() throws {
-        let tile = floors.count > 4 ? floors.sorted(by: order)[0] : someKey()
-        let isFloor = !floors.contains(tile)
-        try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
-            if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
-            if !isFloor { floors.remove(tile) } else if pool.table.find(tile) != .none { floors.insert(tile) }
+        let tile = pinnedKeys.count > 4 ? pinnedKeys.sorted(by: order)[0] : someKey()
+        let isPin = !pinnedKeys.contains(tile)
+        try perform("\(isPin ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
+            if isPin { _ = pool.pin(tile) } else { pool.unpin(tile) }
+            if !isPin { pinnedKeys.remove(tile) } else if pool.table.find(tile) != .none { pinnedKeys.insert(tile) }
         }
     }
 
@@ -519,10 +521,10 @@ extension PoolModel {
         while !works.isEmpty { try endCodecWork() }
         while !leases.isEmpty { try release() }
         for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
-        for tile in floors {
+        for tile in pinnedKeys {
             try perform("unpinning") {
                 pool.unpin(tile)
-                floors.remove(tile)
+                pinnedKeys.remove(tile)
             }
         }
         while try trim(to: 0, steps: 1 + random.below(6)) {}

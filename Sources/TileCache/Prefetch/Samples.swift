@@ -1,7 +1,7 @@
 /// Open samples: whether a tile of some bin is demanded within the horizon. Their results update the probabilities.
 ///
 /// A ring of the newest ones; the oldest beyond its capacity are dropped.
-struct ForesightTrials: Sendable {
+struct Samples: Sendable {
     /// Maximum number of samples; a power of two.
     let capacity: Int
     /// Weight of a sample against the prior: neighbouring tiles are needed together, so samples are not independent. At
@@ -11,7 +11,7 @@ struct ForesightTrials: Sendable {
     /// screens wastes .16 more and closes .02 less of the gap.
     static let horizon = 32...60
 
-    private struct Trial {
+    private struct Sample {
         var key: TileKey
         var bin: Int32
         var isOpen: Bool
@@ -23,7 +23,7 @@ struct ForesightTrials: Sendable {
         var left: Double
     }
 
-    private var ring: [Trial] = []
+    private var ring: [Sample] = []
     private var newest = TileIndex()
     /// Samples are numbered consecutively; those before `first` have ended.
     private var first = 0
@@ -32,7 +32,7 @@ struct ForesightTrials: Sendable {
     /// - Parameter capacity: a power of two.
     init(capacity: Int = 8192) { self.capacity = capacity }
 
-    var byteCount: Int { ring.count * MemoryLayout<Trial>.stride + newest.byteCount }
+    var byteCount: Int { ring.count * MemoryLayout<Sample>.stride + newest.byteCount }
 
     /// Number of samples that have not ended.
     var count: Int { end - first }
@@ -66,7 +66,7 @@ struct ForesightTrials: Sendable {
             number = ring[place].next
         }
         if count == capacity { dropFirst() }
-        let trial = Trial(
+        let sample = Sample(
             key: key,
             bin: Int32(bin),
             isOpen: true,
@@ -75,7 +75,7 @@ struct ForesightTrials: Sendable {
             opened: time,
             left: .infinity
         )
-        if ring.count < capacity { ring.append(trial) } else { ring[slot(end)] = trial }
+        if ring.count < capacity { ring.append(sample) } else { ring[slot(end)] = sample }
         newest.set(key, slot(end))
         end += 1
         return end - 1
@@ -92,7 +92,7 @@ struct ForesightTrials: Sendable {
         var number = head(key)
         while isCurrent(number) {
             let place = slot(number)
-            if ring[place].isOpen, Int(ring[place].bin) >= ForesightBin.firstReturn { ring[place].left = time }
+            if ring[place].isOpen, Int(ring[place].bin) >= CandidateBin.firstReturn { ring[place].left = time }
             number = ring[place].next
         }
     }
@@ -103,36 +103,38 @@ struct ForesightTrials: Sendable {
     ///   - deadline: Latest start of a load in time, behind as many tiles as usually come at once. If another bin would
     ///     have loaded the tile by then, samples that ended before do not count as soon.
     ///   - latest: The same with a free worker; samples that began later were too late.
-    mutating func succeed(_ key: TileKey, deadline: Double, latest: Double, odds: inout ForesightOdds) {
+    mutating func succeed(_ key: TileKey, deadline: Double, latest: Double, probabilities: inout ProbabilityTable) {
         let head = head(key)
         var wasAnnounced = false
         var number = head
         while isCurrent(number), !wasAnnounced {
-            let trial = ring[slot(number)]
+            let sample = ring[slot(number)]
             wasAnnounced =
-                trial.isOpen && Int(trial.bin) < ForesightBin.firstReturn && trial.opened <= deadline + 1e-9
-                && trial.left >= deadline && odds.gain(Int(trial.bin)) > 0
-            number = trial.next
+                sample.isOpen && Int(sample.bin) < CandidateBin.firstReturn && sample.opened <= deadline + 1e-9
+                && sample.left >= deadline && probabilities.gain(Int(sample.bin)) > 0
+            number = sample.next
         }
         number = head
         while isCurrent(number) {
-            let trial = ring[slot(number)]
-            if trial.isOpen {
+            let sample = ring[slot(number)]
+            if sample.isOpen {
                 ring[slot(number)].isOpen = false
-                let isSoon = trial.opened <= latest + 1e-9 && (!wasAnnounced || trial.left >= deadline)
-                odds.count(Int(trial.bin), weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
+                let isSoon = sample.opened <= latest + 1e-9 && (!wasAnnounced || sample.left >= deadline)
+                probabilities.count(Int(sample.bin), weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
             }
-            number = trial.next
+            number = sample.next
         }
         newest.remove(key)
     }
 
     /// Ends the samples beyond their horizon as not needed.
-    mutating func expire(demands: Int, odds: inout ForesightOdds) {
+    mutating func expire(demands: Int, probabilities: inout ProbabilityTable) {
         while first < end {
-            let trial = ring[slot(first)]
-            guard !trial.isOpen || trial.until < demands else { return }
-            if trial.isOpen { odds.count(Int(trial.bin), weight: Self.weight, wasNeeded: false, wasSoon: false) }
+            let sample = ring[slot(first)]
+            guard !sample.isOpen || sample.until < demands else { return }
+            if sample.isOpen {
+                probabilities.count(Int(sample.bin), weight: Self.weight, wasNeeded: false, wasSoon: false)
+            }
             dropFirst()
         }
     }

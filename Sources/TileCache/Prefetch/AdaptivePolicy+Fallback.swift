@@ -3,9 +3,9 @@ extension AdaptivePolicy {
     /// Number of levels from the view to its fallbacks: one tile covers 1024, so that a few cover a session. With 2, 3,
     /// 4 and 5, the blank area of `starcraft_view` at 4 screens is 3842, 3010, 1988 and 180 million pixel-milliseconds;
     /// no other figure depends on it.
-    static let coverDelta = 5
+    static let fallbackDelta = 5
     /// Worth of a fallback, above that of all probable tiles.
-    static let coverWorth: Float = 1
+    static let fallbackWorth: Float = 1
     /// While loads cannot keep up, loads of needed tiles that leave the view within this many seconds after landing are
     /// not started. At 0, 0.1 and 0.2, `trackpad_wheel` hits .128, .277 and .319; no other source moves so fast.
     static let leastStay = 0.2
@@ -14,24 +14,24 @@ extension AdaptivePolicy {
     ///
     /// One load each: the level is made coarser until one tile covers the whole gap. With four finer tiles, which delay
     /// the sharp ones, `trackpad_wheel` has .02 fewer hits and `balabit_drag` 15 % more time with fallbacks.
-    mutating func appendCover(
+    mutating func appendFallbacks(
         to wishes: inout Wishes,
         outlook: Outlook,
-        standings: [TileStanding],
+        residencies: [TileResidency],
         context: PlanContext
     ) {
         let target = outlook.target
-        let level = max(target.level - Self.coverDelta, 0)
+        let level = max(target.level - Self.fallbackDelta, 0)
         guard level < target.level else { return }
         var known: [TileKey] = []
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let absent = zip(target.needed, standings).filter { $1.residency == .none }.map(\.0.coordinate)
+        let absent = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0.coordinate)
         var ancestors = ResidentAncestors(of: absent, target: target, context: context)
         var gap: [TileCoordinate] = []
         var missing = 0
-        for (key, standing) in zip(target.needed, standings) where standing.residency == .none {
+        for (key, found) in zip(target.needed, residencies) where found.residency == .none {
             missing += 1
             guard let ancestor = ancestors.nearest(of: key.coordinate) else {
                 gap.append(key.coordinate)
@@ -41,9 +41,9 @@ extension AdaptivePolicy {
             if !known.contains(ancestor) { known.append(ancestor) }
         }
         // All workers together load a few tiles as soon as a fallback.
-        if missing > context.workers, let cover = commonAncestor(of: gap, from: level, target) {
-            wishes.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
-            if !known.contains(cover) { known.append(cover) }
+        if missing > context.workers, let fallback = commonAncestor(of: gap, from: level, target) {
+            wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
+            if !known.contains(fallback) { known.append(fallback) }
         }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
@@ -56,12 +56,12 @@ extension AdaptivePolicy {
                     guard context.residency(key) == .none, ancestors.nearest(of: key.coordinate) == nil else {
                         continue
                     }
-                    wishes.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+                    wishes.entries.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
                 }
             }
         }
         for key in known {
-            wishes.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+            wishes.keepValues.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
         }
     }
 
@@ -97,7 +97,7 @@ extension AdaptivePolicy {
     }
 
     /// Orders missing tiles by the area they show, now and when they land.
-    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, standings: [TileStanding]) {
+    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, residencies: [TileResidency]) {
         var landing = outlook.view
         if outlook.travel.isMoving {
             let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
@@ -108,7 +108,7 @@ extension AdaptivePolicy {
         }
         var missing: [(area: Double, number: Int)] = []
         for (number, key) in outlook.target.needed.enumerated() {
-            guard standings[number].residency == .none else {
+            guard residencies[number].residency == .none else {
                 wishes.needed.append(key)
                 continue
             }
@@ -141,7 +141,7 @@ private struct ResidentAncestors {
 
     /// Ancestors looked up in advance, and their residency.
     private var asked = TileIndex()
-    private var standings: [TileStanding] = []
+    private var residencies: [TileResidency] = []
 
     /// - Parameter tiles: Tiles whose ancestors are looked up in one step; others are looked up one by one.
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
@@ -157,11 +157,11 @@ private struct ResidentAncestors {
                 child = parent
             }
         }
-        standings = context.standings(keys)
+        residencies = context.residencies(of: keys)
     }
 
     private func isResident(_ key: TileKey) -> Bool {
-        (asked.find(key).map { standings[$0].residency } ?? context.residency(key)).isResident
+        (asked.find(key).map { residencies[$0].residency } ?? context.residency(key)).isResident
     }
 
     mutating func nearest(of tile: TileCoordinate) -> TileKey? {

@@ -1,7 +1,7 @@
 /// Probabilities of the bins: of a demand within the horizon, and of one too soon to wait.
 ///
 /// Starts with a weak prior and learns from samples.
-struct ForesightOdds: Sendable {
+struct ProbabilityTable: Sendable {
     /// Weight of the prior, in events. At 10, `trackpad_wheel` loses .03 of its hits and `balabit_drag` wastes .05
     /// more; at 100, `balabit_drag` loses .004. Without learning, `immens_map` wastes .03 more and `starcraft_view`
     /// loses .014 of its hits at 12 screens, but gains .02 at 4.
@@ -24,7 +24,7 @@ struct ForesightOdds: Sendable {
     private var events: [Double]
     private var needed: [Double]
     private var soon: [Double]
-    private let prior: ForesightPrior
+    private let prior: PriorTable
     private var missed = 0.03
     private var basePrice = lossAtHalf
     private(set) var price = lossAtHalf {
@@ -45,8 +45,8 @@ struct ForesightOdds: Sendable {
     private var valuation = 1
 
     init() {
-        events = [Double](repeating: 0, count: ForesightBin.count)
-        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: ForesightBin.count)
+        events = [Double](repeating: 0, count: CandidateBin.count)
+        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: CandidateBin.count)
         needed = events
         soon = events
         prior = .standard
@@ -111,13 +111,13 @@ struct ForesightOdds: Sendable {
     /// Gain of starting the load now instead of waiting.
     func gain(_ bin: Int) -> Double {
         let probability = probability(bin)
-        let worth = bin >= ForesightBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
+        let worth = bin >= CandidateBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
         return worth - price * (1 - probability)
     }
 
     /// Loss of evicting the tile.
     func loss(_ bin: Int) -> Double {
-        bin >= ForesightBin.firstReturn
+        bin >= CandidateBin.firstReturn
             ? Self.returnWorth * probability(bin) : urgency(bin) + Self.keepShare * probability(bin)
     }
 
@@ -131,25 +131,25 @@ struct ForesightOdds: Sendable {
 
     /// Worth of keeping tiles that are not candidates, by age and visits.
     var recency: RecencyWorth {
-        RecencyWorth(worths: (ForesightBin.firstReturn..<ForesightBin.count).map { Float(loss($0)) })
+        RecencyWorth(worths: (CandidateBin.firstReturn..<CandidateBin.count).map { Float(loss($0)) })
     }
 }
 
 /// Prior probabilities: round numbers that fall with distance, and from ahead over aside to behind.
-struct ForesightPrior: Sendable {
-    static let standard = ForesightPrior()
+struct PriorTable: Sendable {
+    static let standard = PriorTable()
 
     private(set) var needed: [Double]
     private(set) var soon: [Double]
 
     private init() {
-        needed = [Double](repeating: 0, count: ForesightBin.count)
+        needed = [Double](repeating: 0, count: CandidateBin.count)
         soon = needed
         setPan()
         setZoom()
         for age in 0..<VisitClass.ages {
             for visits in 0..<VisitClass.count {
-                let bin = ForesightBin.visited(age: age, visitClass: visits)
+                let bin = CandidateBin.visited(age: age, visitClass: visits)
                 needed[bin] = 0.3 / (1 + 0.5 * Double(age)) * (1 + 0.4 * Double(visits))
                 soon[bin] = needed[bin] * 0.3
             }
@@ -165,7 +165,7 @@ struct ForesightPrior: Sendable {
         for isMoving in [false, true] {
             for direction in 0..<4 {
                 for reach in 0..<4 {
-                    for distance in 0..<ForesightBin.distances {
+                    for distance in 0..<CandidateBin.distances {
                         let isAhead = isMoving && direction == 0
                         let fall = falls[distance]
                         var likely = byDirection[direction] * fall
@@ -175,9 +175,9 @@ struct ForesightPrior: Sendable {
                             share = max(share, reachedSoon[reach])
                         }
                         for isSeen in [false, true] {
-                            let bin = ForesightBin.pan(
+                            let bin = CandidateBin.pan(
                                 isMoving: isMoving,
-                                ForesightBin.Direction(rawValue: direction)!,
+                                CandidateBin.Direction(rawValue: direction)!,
                                 reach: reach,
                                 distance: distance,
                                 isSeen: isSeen
@@ -202,11 +202,11 @@ struct ForesightPrior: Sendable {
             [0.1, 0.75, 0.35, 0.6, 0.6], [0.03, 0.4, 0.15, 0.3, 0.25],
         ]
         for step in likelihoods.indices {
-            let isNext = abs(ForesightBin.levelSteps[step]) == 1
+            let isNext = abs(CandidateBin.levelSteps[step]) == 1
             for context in likelihoods[step].indices {
-                for distance in 0..<ForesightBin.distances {
+                for distance in 0..<CandidateBin.distances {
                     for isSeen in [false, true] {
-                        let bin = ForesightBin.zoom(
+                        let bin = CandidateBin.zoom(
                             step: step,
                             MotionEstimate.ZoomContext(rawValue: context)!,
                             distance: distance,

@@ -1,5 +1,5 @@
 /// Candidates of one plan, each tile once, in order.
-struct ForesightCandidates: Sendable {
+struct Candidates: Sendable {
     /// Maximum candidates of a plan: a 4K view takes well under half a millisecond.
     static let maximumCount = 800
 
@@ -9,9 +9,9 @@ struct ForesightCandidates: Sendable {
         var bin: Int32
         /// Record of a visited tile, or -1.
         var slot: Int32
-        var worth: ForesightOdds.Worth
+        var worth: ProbabilityTable.Worth
         /// Open sample, or -1.
-        var trial: Int
+        var sample: Int
     }
 
     private(set) var list: [Candidate] = []
@@ -32,15 +32,15 @@ struct ForesightCandidates: Sendable {
     mutating func append(_ candidate: Candidate) { list.append(candidate) }
 
     /// Takes the open sample of a tile in a bin; -1 if there is none.
-    mutating func takeTrial(of key: TileKey, bin: Int) -> Int {
+    mutating func takeSample(of key: TileKey, bin: Int) -> Int {
         if next >= list.count || list[next].key != key {
             guard let number = index.find(key) else { return -1 }
             next = number
         }
         defer { next += 1 }
         guard list[next].bin == bin else { return -1 }
-        defer { list[next].trial = -1 }
-        return list[next].trial
+        defer { list[next].sample = -1 }
+        return list[next].sample
     }
 
     mutating func removeAll() {
