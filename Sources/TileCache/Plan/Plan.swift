@@ -90,7 +90,7 @@ struct Plan: Sendable {
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
     var margin: Float = 0
-    /// Whether hopeless needed tiles were left out; if the view stops, they have to be planned.
+    /// Whether hopeless needed tiles were left out. If the view stops, they have to be planned.
     var leavesNeedsOut = false
     /// Whether all views are at rest: nothing is evicted for a fallback, or fallbacks would evict each other.
     var isAtRest = false

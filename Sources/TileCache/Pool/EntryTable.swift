@@ -393,7 +393,7 @@ struct EntryTable: ~Copyable {
 
     // MARK: - Decommits
 
-    /// Begins to decommit a page without entries or a spare page of the index; `nil` if there is none. It cannot be
+    /// Begins to decommit a page without entries or a spare page of the index. `nil` if there is none. It cannot be
     /// taken until `finishDecommit`.
     mutating func beginDecommit() -> MemoryRange? {
         let page = pageNumbers.beginDecommit()

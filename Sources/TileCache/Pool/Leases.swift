@@ -13,7 +13,7 @@ struct Orphans {
 
     mutating func add(_ range: MemoryRange, holds count: Int32) { holds[range] = count }
 
-    /// Changes the number of leases; returns the new number, `nil` if the slot is not an orphan.
+    /// Changes the number of leases. Returns the new number, `nil` if the slot is not an orphan.
     fileprivate mutating func count(_ change: Int32, of token: LeaseToken) -> Int32? {
         guard !holds.isEmpty, let count = holds[token.range] else { return nil }
         holds[token.range] = count + change > 0 ? count + change : nil
@@ -38,7 +38,7 @@ extension PoolState {
         if orphans.count(1, of: token) == nil { lease(token.entry) }
     }
 
-    /// Ends a lease, whether or not newer pixels have replaced it; returns whether the memory is evictable now.
+    /// Ends a lease, whether or not newer pixels have replaced it. Returns whether the memory is evictable now.
     @discardableResult
     mutating func release(_ token: LeaseToken) -> Bool {
         if let left = orphans.count(-1, of: token) {

@@ -17,7 +17,7 @@ struct LeavingMemory: Hashable, Sendable {
     var countedBytes: Int
 }
 
-/// Bytes that count against a pool's limit; the extension below adds slots, pages and the table.
+/// Bytes that count against a pool's limit. The extension below adds slots, pages and the table.
 struct Ledger {
     /// Owner of memory outside of the pool.
     enum Account: Int, CaseIterable {

@@ -1,6 +1,6 @@
-/// A set of small numbers, as a tree of 64-bit words: insertion, removal, minimum and maximum in a few steps.
+/// A set of small numbers, as a tree of 64-bit words. Insertion, removal, minimum and maximum in a few steps.
 struct NumberSet: Sendable {
-    /// Level 0 has a bit per number; each higher level has a bit per non-zero word below.
+    /// Level 0 has a bit per number. Each higher level has a bit per non-zero word below.
     private var levels: [[UInt64]] = [[]]
     private(set) var count = 0
 

@@ -32,7 +32,7 @@ struct PageAllocator {
     }
 
     private var pages: SlotAllocator
-    /// Address range of `table`: committed by the first touch, decommitted from the end; growth copies nothing.
+    /// Address range of `table`: committed by the first touch, decommitted from the end. Growth copies nothing.
     private let tableRegion: MemoryRegion
     private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
     /// Heads of lists of shared pages, by their longest free run, 1...7.
@@ -157,7 +157,7 @@ struct PageAllocator {
         return pages.shrink(steps: steps)
     }
 
-    /// Decommits the end of the table in whole pages of the system; a replay may count smaller pages.
+    /// Decommits the end of the table in whole pages of the system. A replay may count smaller pages.
     private func releaseTable(_ before: Int) {
         let systemPage = max(pageBytes, MemoryRegion.systemPageBytes)
         let (start, end) = (tableBytes.roundedUp(toPages: systemPage), before.roundedUp(toPages: systemPage))

@@ -61,7 +61,7 @@ struct PlanQueue {
 
     // MARK: - Turns
 
-    /// Entry whose turn it is, or the first needed tile behind a waiting prefetch; `nil` at the end.
+    /// Entry whose turn it is, or the first needed tile behind a waiting prefetch. `nil` at the end.
     mutating func next(behindPrefetch: Bool) -> PlanEntry? {
         let entries = plan.entries
         guard behindPrefetch else {

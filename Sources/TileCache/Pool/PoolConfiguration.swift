@@ -23,7 +23,7 @@ struct PoolConfiguration: Sendable {
     var workers = 4
     /// Workers reserved for needed tiles.
     var reservedWorkers = 0
-    /// Bytes of a page of memory, a power of two, 4096 or more; slots, blocks' pages and tables consist of such pages.
+    /// Bytes of a page of memory, a power of two, 4096 or more. Slots, blocks' pages and tables consist of such pages.
     var pageBytes = 4096
     /// Fixed memory of the owner (scratch buffers of workers).
     var fixedBytes = 0
@@ -60,7 +60,7 @@ struct PoolLayer: Sendable {
     var share: LayerShare
     /// Group of its evictable tiles in `TileLists`.
     let group: Int
-    /// Bytes of slots with its current or arriving pixels; leased old pixels count for no layer.
+    /// Bytes of slots with its current or arriving pixels. Leased old pixels count for no layer.
     var slotBytes = 0
     /// Bytes of its compressed blocks.
     var blockBytes = 0

@@ -1,7 +1,7 @@
 /// Payloads: encoded bytes (JPEG, WebP) that a source hands over. They lie in pages beside the decoded pixels and
 /// replace the LZ4 block if they are smaller.
 extension PoolState {
-    /// Takes pages for a load's payload; `nil` if it is not worth keeping or has no room. Only unused memory, and tiles
+    /// Takes pages for a load's payload. `nil` if it is not worth keeping or has no room. Only unused memory, and tiles
     /// that keep their own payload, make way.
     ///
     /// - Parameter checksum: Checksum of the bytes, compared before they are decoded.
@@ -26,7 +26,7 @@ extension PoolState {
         return block
     }
 
-    /// Whether a tile's payload is smaller than its block would be: known by comparison, or half the layer's mean.
+    /// Whether a tile's payload is smaller than its block would be. Known by comparison, or half the layer's mean.
     func prefersEncoded(_ number: EntryID) -> Bool {
         let entry = table[number]
         guard entry.form.isEncoded else { return false }
@@ -34,7 +34,7 @@ extension PoolState {
             || entry.form.byteCount * 2 <= layers[entry.key.layer].meanBlockBytes
     }
 
-    /// Drops the pixels of a tile whose payload is its compressed form; returns whether it did. Nothing is compressed.
+    /// Drops the pixels of a tile whose payload is its compressed form. Returns whether it did. Nothing is compressed.
     mutating func demoteToEncoded(_ number: EntryID) -> Bool {
         guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
             return false
@@ -76,7 +76,7 @@ extension PoolState {
         return pages.unusedCount > before
     }
 
-    /// Counts the encoded bytes that a source holds for a load, replacing the former number; grants all of them.
+    /// Counts the encoded bytes that a source holds for a load, replacing the former number. Grants all of them.
     mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
         guard let load = loads[ticket], bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes

@@ -17,8 +17,8 @@ struct LoadTicket: Hashable, Sendable {
     var isDemand: Bool
 }
 
-/// Result of a load.
-enum LoadResult: Sendable, Hashable {
+/// Result of a load. As an error, it ends the synthesis of a tile without pixels.
+enum LoadResult: Error, Hashable {
     /// The pixels are in the reserved slot.
     case pixels
     /// The tile does not exist.

@@ -4,7 +4,7 @@ struct ViewNeeds: Sendable {
     var tiles: [TileKey] = []
     /// Their entries in the pool, or none if the table had no room.
     var entries: [EntryID] = []
-    /// Time of the demand of a missed tile, in nanoseconds; -1 for hits and once drawn.
+    /// Time of the demand of a missed tile, in nanoseconds. -1 for hits and once drawn.
     var missingSince: [Int64] = []
     /// Level of the last frame; demands at another level count as zoom.
     var level = -1
@@ -23,7 +23,7 @@ extension PoolState {
         + 2 * MemoryLayout<VisibleTile>.stride + MemoryLayout<ComposedTile>.stride + MemoryLayout<LeaseToken>.stride
         + 2 * MemoryLayout<TileIdentity>.stride
 
-    /// Charges the needs of a view to the ledger, in steps of 16 tiles; returns the number of tiles with room.
+    /// Charges the needs of a view to the ledger, in steps of 16 tiles. Returns the number of tiles with room.
     private mutating func chargeNeeds(_ count: Int, _ needs: inout ViewNeeds) -> Int {
         guard count > needs.charged || count < needs.charged / 4 else { return count }
         let charged = (count + 15) & ~15
@@ -114,7 +114,7 @@ extension PoolState {
         needs = ViewNeeds()
     }
 
-    /// Age of the least recently used evictable tile of a tier; the entry's own if there is none.
+    /// Age of the least recently used evictable tile of a tier. The entry's own if there is none.
     private func age(of tier: EntryList, like entry: Entry, now: Int64) -> Int64 {
         let oldest = lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
         return now - (oldest != .none ? table[oldest].lastUse : entry.lastUse)

@@ -24,7 +24,7 @@ extension PoolState {
         return nil
     }
 
-    /// Begins the work for an entry; refused if it has to wait, `nil` if this plan has nothing to do for it.
+    /// Begins the work for an entry. Refused if it has to wait, `nil` if this plan has nothing to do for it.
     private mutating func attempt(_ planned: PlanEntry, now: Int64) -> Admission<Job>? {
         let isPrefetch = planned.reason == .prefetch
         let layer = planned.key.layer

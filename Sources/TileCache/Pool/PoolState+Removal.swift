@@ -1,6 +1,6 @@
-/// Removal of layers: the tiles go at once, the index after the last load, job and lease of an entry.
+/// Removal of layers. The tiles go at once, the index after the last load, job and lease of an entry.
 extension PoolState {
-    /// Begins the removal of a layer that no view shows: none of its tiles is loaded, and no load of it lands.
+    /// Begins the removal of a layer that no view shows. None of its tiles is loaded, and no load of it lands.
     mutating func beginRemoval(ofLayer layer: Int) {
         beginInvalidation(layer: layer) { _ in true }
         layers[layer].isRemoved = true
@@ -24,7 +24,7 @@ extension PoolState {
         }
     }
 
-    /// Frees the index of a removed layer if nothing of it is left; returns whether it did.
+    /// Frees the index of a removed layer if nothing of it is left. Returns whether it did.
     mutating func finishRemoval(ofLayer layer: Int) -> Bool {
         guard layers[layer].entries == 0, layers[layer].jobs == 0 else { return false }
         releasesUnused = true

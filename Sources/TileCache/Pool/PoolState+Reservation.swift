@@ -40,7 +40,7 @@ extension PoolState {
         load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - queue.plan.margin
     }
 
-    /// Evicts a cold tile uncompressed if every codec is busy: a source that is ready does not wait for one.
+    /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
         guard codecJobs >= configuration.maximumCodecJobs else { return false }
         let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
@@ -93,7 +93,7 @@ extension PoolState {
         }
     }
 
-    /// Takes a slot as scratch memory of a load in flight; it counts as in flight until `returnScratch`.
+    /// Takes a slot as scratch memory of a load in flight. It counts as in flight until `returnScratch`.
     mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<SlotID> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
         return takeSlot(for: load, now: now)

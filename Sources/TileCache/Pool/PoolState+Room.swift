@@ -97,11 +97,11 @@ extension PoolState {
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
     }
 
-    /// Maximum number of unplanned tiles compared per search: the oldest of each visit class is nearly always among
+    /// Maximum number of unplanned tiles compared per search. The oldest of each visit class is nearly always among
     /// them.
     static let tilesWeighed = 256
 
-    /// Finds the first tile of a tier to evict, by recency or by value; returns none if nothing is evictable.
+    /// Finds the first tile of a tier to evict, by recency or by value. Returns none if nothing is evictable.
     ///
     /// - Parameter layer: Layer that needs the room, -1 for none; shares of layers count.
     mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> EntryID {
@@ -239,7 +239,7 @@ extension PoolState {
 /// Walks the evictable tiles of a tier from the least recently used on, without those protected by shares.
 private struct ColdWalk {
     private let layer: Int
-    /// Next tile of each group, or none; the first group is separate, since most caches have no other.
+    /// Next tile of each group, or none. The first group is separate, since most caches have no other.
     private var first = EntryID.none
     private var others: [EntryID] = []
 

@@ -13,7 +13,7 @@ extension PoolState {
         slots[layers[layer].slotClass].release(slot.number)
     }
 
-    /// Takes pages for a block, charged to a layer; the caller has made room for them.
+    /// Takes pages for a block, charged to a layer. The caller has made room for them.
     mutating func allocate(bytes: Int, ofLayer layer: Int) -> PageAllocator.Block {
         let block = pages.allocate(bytes: bytes)
         layers[layer].blockBytes += bytes
@@ -59,7 +59,7 @@ extension PoolState {
             && Double(layers[layer].blockBytes) > Double(maximumBytes(ofLayer: layer)) * split.compressedShare
     }
 
-    /// Whether shares allow evicting a tile for another layer: not if that layer is full itself, or the tile is within
+    /// Whether shares allow evicting a tile for another layer. Not if that layer is full itself, or the tile is within
     /// its own layer's guarantee.
     func mayEvict(_ number: EntryID, for layer: Int) -> Bool {
         let entry = table.pointer(number)

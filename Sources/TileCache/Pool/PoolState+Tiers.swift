@@ -150,7 +150,7 @@ extension PoolState {
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
-    /// Begins to decompress a tile into memory of the caller; `nil` if it is not compressed or being moved.
+    /// Begins to decompress a tile into memory of the caller. `nil` if it is not compressed or being moved.
     mutating func beginPeek(_ number: EntryID) -> CodecTicket? {
         table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
     }
@@ -214,7 +214,7 @@ extension PoolState {
         return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
     }
 
-    /// Makes room for the pages of a tile's block: evicts compressed tiles if their tier is full, otherwise decommits
+    /// Makes room for the pages of a tile's block. Evicts compressed tiles if their tier is full, otherwise decommits
     /// unused slots.
     mutating func makePages(for bytes: Int, of number: EntryID, now: Int64) -> Bool {
         let worth = worthOfKeeping(number, now: now)

@@ -53,12 +53,6 @@ extension PoolState {
         drawVersion &+= 1
     }
 
-    /// Marks all tiles of a layer that `affects` as outdated, in one step.
-    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
-        beginInvalidation(layer: layer, where: affects)
-        invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
-    }
-
     /// Evicts tiles, the coldest first, until `bytes` are in use, and decommits unused memory. Spares leased tiles, and
     /// pinned ones if `sparingPins`; needed tiles go last.
     ///
@@ -133,7 +127,7 @@ extension PoolState {
         return count
     }
 
-    /// Sets the limit; evicts what does not fit, pinned tiles included, leased ones as soon as they are released.
+    /// Sets the limit. Evicts what does not fit, pinned tiles included, leased ones as soon as they are released.
     ///
     /// - Returns: Whether `settleLimit` has to continue.
     @discardableResult

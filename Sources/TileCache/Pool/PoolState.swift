@@ -159,7 +159,7 @@ struct PoolState: ~Copyable {
         touchForUse(number)
     }
 
-    /// Returns the entry of a key, creating it if necessary; none if the table is full and nothing can be forgotten.
+    /// Returns the entry of a key, creating it if necessary. None if the table is full and nothing can be forgotten.
     ///
     /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or the
     ///   source would be asked for absent tiles again and again.

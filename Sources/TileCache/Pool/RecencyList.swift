@@ -4,7 +4,7 @@ struct RecencyList {
     private(set) var tail = EntryID.none
     private(set) var count = 0
 
-    /// Maximum entries passed by an insertion; beyond it the entry is listed as used a little later than it was.
+    /// Maximum entries passed by an insertion. Beyond it the entry is listed as used a little later than it was.
     static let maximumSteps = 256
 
     mutating func pushFront(_ number: EntryID, in table: borrowing EntryTable) {

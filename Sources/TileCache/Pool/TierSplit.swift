@@ -5,7 +5,7 @@
 struct TierSplit: Sendable {
     /// Fraction of a tier, by age, whose hits count as marginal.
     static let coldPart = 0.25
-    /// Demands between two moves of the split, and the size of a move: from end to end in about a minute of fast
+    /// Demands between two moves of the split, and the size of a move. From end to end in about a minute of fast
     /// panning.
     static let demandsPerMove = 16
     static let step = 0.02
@@ -13,7 +13,7 @@ struct TierSplit: Sendable {
     /// Initial adaptive split. On recorded sessions at 2 and 4 screens, 0.7 hits .419 and .521 on a zooming map, 0.5
     /// .402 and .507, 0.85 hardly more.
     static let start = 0.7
-    /// Share of the evidence kept per move: rare hits that save a load must outlast frequent ones that save less.
+    /// Share of the evidence kept per move. Rare hits that save a load must outlast frequent ones that save less.
     static let memory = 0.95
 
     /// Fraction of the limit for compressed tiles while both tiers compete.

@@ -37,58 +37,37 @@ extension TileCacheStatistics {
         func order(_ less: String, _ a: Int, _ more: String, _ b: Int) {
             if a > b { found.append("\(a) \(less), but \(b) \(more)") }
         }
-        sum(
-            "loads started",
-            loads.started,
-            [
-                "finished": loads.finished, "absent": loads.absent, "failed": loads.failed,
-                "cancelled": loads.cancelled,
-                "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
-            ]
-        )
-        sum(
-            "loads started",
-            loads.started,
-            [
-                "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
-                "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
-            ]
-        )
-        sum(
-            "prefetches started",
-            prefetches.started,
-            [
-                "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
-                "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,
-                "resident and unseen": memory.unseenPrefetchedTiles,
-            ]
-        )
-        sum(
-            "loads finished",
-            loads.finished,
-            [
-                "removed": tiers.removed.reduce(0, +), "decoded": memory.decodedTiles,
-                "compressed": memory.compressedTiles,
-            ]
-        )
+        let ends: KeyValuePairs = [
+            "finished": loads.finished, "absent": loads.absent, "failed": loads.failed, "cancelled": loads.cancelled,
+            "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
+        ]
+        sum("loads started", loads.started, ends)
+        let uses: KeyValuePairs = [
+            "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
+            "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
+        ]
+        sum("loads started", loads.started, uses)
+        let prefetchEnds: KeyValuePairs = [
+            "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
+            "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,
+            "resident and unseen": memory.unseenPrefetchedTiles,
+        ]
+        sum("prefetches started", prefetches.started, prefetchEnds)
+        let places: KeyValuePairs = [
+            "removed": tiers.removed.reduce(0, +), "decoded": memory.decodedTiles, "compressed": memory.compressedTiles,
+        ]
+        sum("loads finished", loads.finished, places)
         for (kind, counts) in [("pan", pan), ("zoom", zoom)] {
-            sum(
-                "\(kind) demands",
-                counts.total,
-                [
-                    "decoded": counts.decodedHits, "compressed": counts.compressedHits, "late": counts.late,
-                    "missed": counts.missed,
-                ]
-            )
+            let answers: KeyValuePairs = [
+                "decoded": counts.decodedHits, "compressed": counts.compressedHits, "late": counts.late,
+                "missed": counts.missed,
+            ]
+            sum("\(kind) demands", counts.total, answers)
         }
         order("bytes decoded and compressed", memory.decoded.bytes + memory.compressed.bytes, "used", memory.used.bytes)
         order("bytes used", memory.used.bytes, "at the peak", memory.peak.bytes)
-        order(
-            "promotions and compressed tiles",
-            tiers.promotions + memory.compressedTiles,
-            "demotions",
-            tiers.demotions - tiers.incompressible
-        )
+        let moved = tiers.promotions + memory.compressedTiles
+        order("promotions and compressed tiles", moved, "demotions", tiers.demotions - tiers.incompressible)
         order("prefetches", prefetches.started, "loads", loads.started)
         order("undecodable payloads", tiers.undecodablePayloads, "payloads", tiers.encodedPayloads)
         order("holes", synthesis.holes, "loads to make tiles", synthesis.loads)

@@ -90,7 +90,7 @@ extension AdaptivePolicy {
     static let maximumTravel = 2048.0
     /// Maximum tiles of other levels, by step (-3, -2, -1, +1, +2).
     static let levelTiles = [40.0, 60, 120, 120, 60]
-    /// Margins around the view after a zoom by one level, in screen pixels: people zoom about a pointer, not the
+    /// Margins around the view after a zoom by one level, in screen pixels. People zoom about a pointer, not the
     /// centre.
     static let levelMargins = [0.0, 0, 128, 256, 0]
     /// Maximum visited tiles per class to load again, and to examine for that.

@@ -1,6 +1,6 @@
 /// Fallbacks, the order of needed tiles, and needed tiles not worth a load.
 extension AdaptivePolicy {
-    /// Number of levels from the view to its fallbacks: one tile covers 1024, so that a few cover a session. With 2, 3,
+    /// Number of levels from the view to its fallbacks. One tile covers 1024, so that a few cover a session. With 2, 3,
     /// 4 and 5, the blank area of `starcraft_view` at 4 screens is 3842, 3010, 1988 and 180 million pixel-milliseconds;
     /// no other figure depends on it.
     static let fallbackDelta = 5
@@ -65,7 +65,7 @@ extension AdaptivePolicy {
         }
     }
 
-    /// Finest tile, from a level on, that covers all tiles; at level 0 that of the first one.
+    /// Finest tile, from a level on, that covers all tiles. At level 0 that of the first one.
     private func commonAncestor(of tiles: [TileCoordinate], from level: Int, _ target: PlanTarget) -> TileKey? {
         guard var first = tiles.first else { return nil }
         var last = first
@@ -85,7 +85,7 @@ extension AdaptivePolicy {
         return nil
     }
 
-    /// The tile that covers a rectangle at the finest level from the given one on; up to four at level 0.
+    /// The tile that covers a rectangle at the finest level from the given one on. Up to four at level 0.
     private func fewTiles(under rectangle: PixelRect, from level: Int, _ outlook: Outlook) -> [TileKey] {
         var tiles: [TileKey] = []
         for level in stride(from: level, through: 0, by: -1) {

@@ -13,12 +13,12 @@ package struct AdaptivePolicy: PrefetchPolicy {
     static let promotionGain = 0.5
     /// Rate of the mean number of tiles demanded at once.
     static let burstRate = 0.2
-    /// A frame at 60 Hz: plans are at most as frequent, so loads begin up to that much later.
+    /// A frame at 60 Hz. Plans are at most as frequent, so loads begin up to that much later.
     static let frameSeconds = 1.0 / 60
     /// Screen pixels of panning before candidates are recomputed, if the needed tiles are the same. Half of the frames
     /// of `gps_follow` pan by less.
     static let leastWay = 2.0
-    /// The same for the expected travel: at the end of a stroke it changes while the view hardly does.
+    /// The same for the expected travel. At the end of a stroke it changes while the view hardly does.
     static let leastTravel = 4.0
     /// Minimum decay of the motion, in leads: with long loads or queues, near tiles are late anyway.
     static let leadsAhead = 1.5
@@ -172,10 +172,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         latency = max(Double(context.loadLatency) / 1e9, 0)
         workers = max(context.workers, 1)
-        horizon = min(
-            max(context.capacityTiles, Samples.horizon.lowerBound),
-            Samples.horizon.upperBound
-        )
+        horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
         probabilities.setEffort(context.effort)
         // Without prefetches nothing can change.
         isSettled = true

@@ -1,6 +1,6 @@
 /// Bins of candidates: tiles of one bin are taken to be equally likely to be needed. A bin is an array index.
 enum CandidateBin {
-    /// Upper bounds of the distances from the view, in screen pixels; the first class overlaps it.
+    /// Upper bounds of the distances from the view, in screen pixels. The first class overlaps it.
     static let distanceBounds = [0.0, 64, 128, 192, 256, 384, 512, 768]
     static let distances = distanceBounds.count + 1
 

@@ -1,6 +1,6 @@
 /// Motion of a view: pan velocity, zoom rate, direction and last zoom, in screen pixels.
 struct MotionEstimate: Sendable {
-    /// Time over which the velocity is measured, in seconds: five frames at 60 Hz, and more than the gaps of recorded
+    /// Time over which the velocity is measured, in seconds. Five frames at 60 Hz, and more than the gaps of recorded
     /// mice.
     static let window = 0.0845
     /// The same while a view accelerates, in seconds: two frames.
@@ -166,7 +166,7 @@ struct EdgeTravel: Sendable {
     /// View, in world pixels.
     var view: PixelRect
     var scale: Double
-    /// Remaining travel of each edge, in screen pixels to the right and downwards; 0 at rest.
+    /// Remaining travel of each edge, in screen pixels to the right and downwards. 0 at rest.
     var left = 0.0
     var right = 0.0
     var top = 0.0
@@ -202,7 +202,7 @@ struct EdgeTravel: Sendable {
         )
     }
 
-    /// Fraction of the travel after which a tile is out of view; huge if it never is.
+    /// Fraction of the travel after which a tile is out of view. Huge if it never is.
     func exit(of tile: PixelRect) -> Double {
         var share = 1e9
         if left > 0 { share = min(share, (tile.maxX - view.minX) * scale / left) }
@@ -212,7 +212,7 @@ struct EdgeTravel: Sendable {
         return share
     }
 
-    /// Fraction of the travel after which a tile at this gap from the view is reached; `nil` if it never is.
+    /// Fraction of the travel after which a tile at this gap from the view is reached. `nil` if it never is.
     func entry(gapX: Double, gapY: Double) -> Double? {
         var share = 0.0
         if gapX != 0 {
@@ -228,7 +228,7 @@ struct EdgeTravel: Sendable {
         return share
     }
 
-    /// Seconds until this fraction of the travel is done: -decay ln(1 - share), approximated by a rational function,
+    /// Seconds until this fraction of the travel is done. -decay ln(1 - share), approximated by a rational function,
     /// exact to the second order at 0 and within 4 % up to 0.8. Infinite from 0.95 on.
     func time(forShare share: Double) -> Double {
         share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity

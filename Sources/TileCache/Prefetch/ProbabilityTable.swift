@@ -6,14 +6,14 @@ struct ProbabilityTable: Sendable {
     /// more; at 100, `balabit_drag` loses .004. Without learning, `immens_map` wastes .03 more and `starcraft_view`
     /// loses .014 of its hits at 12 screens, but gains .02 at 4.
     static let strength = 30.0
-    /// Decay of evidence per change of the needed tiles; 0.98 and 1 are within .005 on all sources.
+    /// Decay of evidence per change of the needed tiles. 0.98 and 1 are within .005 on all sources.
     static let memory = 0.995
     /// Worth of a return at an unknown time.
     static let returnWorth = 0.3
-    /// Worth of keeping a tile that is likely to be needed later: 0.3 instead of 0.1 takes a tenth off the waste of
+    /// Worth of keeping a tile that is likely to be needed later. 0.3 instead of 0.1 takes a tenth off the waste of
     /// `touch`.
     static let keepShare = 0.3
-    /// Price of a needless load at an effort of 0.5, in loads in time: 0.01 more takes .006 off the waste of
+    /// Price of a needless load at an effort of 0.5, in loads in time. 0.01 more takes .006 off the waste of
     /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
     /// Share of missed demands above which the price falls in proportion.

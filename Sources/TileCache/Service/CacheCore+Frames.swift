@@ -184,7 +184,7 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update requires a plan: not if the view is at rest, nor if it stands still, nothing is in flight and
+    /// Whether an update requires a plan. Not if the view is at rest, nor if it stands still, nothing is in flight and
     /// the newest plan for the same state is final.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
         if view.model.hasMoved || view.model.isHeadingElsewhere(at: now) { return true }

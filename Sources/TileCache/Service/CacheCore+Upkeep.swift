@@ -125,12 +125,7 @@ extension CacheCore {
         } else {
             walk(begun.pages) { state, some in
                 guard state.record(of: layer) != nil else { return false }
-                state.pool.invalidate(
-                    onPages: some,
-                    layer: layer.index,
-                    dropsAtOnce: !keepsStale,
-                    where: isAffected
-                )
+                state.pool.invalidate(onPages: some, layer: layer.index, dropsAtOnce: !keepsStale, where: isAffected)
                 return true
             }
         }

@@ -20,7 +20,7 @@ extension CacheCore {
         case idle
     }
 
-    /// Does jobs until there is none; then the worker is idle until a plan wakes it.
+    /// Does jobs until there is none. Then the worker is idle until a plan wakes it.
     func work(as worker: Int) {
         enterActivity()
         defer { leaveActivity() }

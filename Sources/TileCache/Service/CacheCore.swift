@@ -67,7 +67,7 @@ final class CacheCore: Sendable {
 
     // MARK: - Planning
 
-    /// Sets the policies of a view, one per layer; existing ones stay, with what they have learned.
+    /// Sets the policies of a view, one per layer. Existing ones stay, with what they have learned.
     func setPolicies(ofView id: Int, layers: [LayerID], _ make: () -> any PrefetchPolicy) {
         planner.withLock { planner in
             let former = planner.policies[id] ?? [:]
@@ -160,7 +160,7 @@ final class CacheCore: Sendable {
         if !isCounted { resetPolicies() }
     }
 
-    /// Maximum bytes of policies: an eighth of the limit, or what one view needs if that is at most a quarter.
+    /// Maximum bytes of policies. An eighth of the limit, or what one view needs if that is at most a quarter.
     static func policyBytes(ofLimit limit: Int) -> Int { max(limit / 8, min(limit / 4, 384 << 10)) }
 
     /// Resets all policies, since the limit has no room for them.

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Load of a child tile from an asynchronous source, to synthesize its parent; a worker waits for it.
+/// Load of a child tile from an asynchronous source, to synthesize its parent. A worker waits for it.
 final class ChildLoad: Sendable {
     private enum Phase: Sendable {
         case waiting
@@ -69,7 +69,7 @@ final class ChildLoad: Sendable {
         end.signal()
     }
 
-    /// Waits until the source has answered or the tile is not wanted any more; in any case until the source has
+    /// Waits until the source has answered or the tile is not wanted any more. In any case until the source has
     /// finished writing or reporting its bytes.
     func wait(on executor: Executor = Executor(), while isWanted: () -> Bool) -> LoadResult {
         while true {

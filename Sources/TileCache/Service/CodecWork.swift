@@ -91,7 +91,7 @@ extension Sequence<CodecWork.Part> {
 }
 
 extension CoreState {
-    /// Takes a codec and the addresses; there are as many codecs as the pool runs jobs at a time.
+    /// Takes a codec and the addresses. There are as many codecs as the pool runs jobs at a time.
     mutating func codecWork(for ticket: CodecTicket) -> CodecWork {
         CodecWork(
             ticket: ticket,

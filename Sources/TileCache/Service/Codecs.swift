@@ -17,7 +17,7 @@ struct Codecs: Sendable {
 
     mutating func take() -> Transferred<TileCodec> { idle.removeLast() }
 
-    /// Number of codecs that the limit allows: at most a sixteenth of it, but one if that is at most a quarter.
+    /// Number of codecs that the limit allows. At most a sixteenth of it, but one if that is at most a quarter.
     func allowed(scratchBytes: Int, limit: Int) -> Int {
         scratchBytes > limit / 4 ? 0 : max(min(wanted, limit / 16 / max(scratchBytes, 1)), 1)
     }
@@ -27,7 +27,7 @@ struct Codecs: Sendable {
         tileBytes == 0 ? 0 : max(allowed(scratchBytes: scratchBytes, limit: limit) - count, 0)
     }
 
-    /// Makes codecs, without a lock: as many as the limit allows, none if a tile exceeds the maximum of LZ4.
+    /// Makes codecs, without a lock. As many as the limit allows, none if a tile exceeds the maximum of LZ4.
     func make(_ number: Int? = nil, tileBytes: Int, limit: Int) -> [Transferred<TileCodec>] {
         var made: [Transferred<TileCodec>] = []
         if number == 0 { return made }
@@ -39,7 +39,7 @@ struct Codecs: Sendable {
         return made
     }
 
-    /// Drops all codecs, busy ones when they are returned; returns the bytes of the idle ones.
+    /// Drops all codecs, busy ones when they are returned. Returns the bytes of the idle ones.
     fileprivate mutating func removeAll() -> Int {
         defer { (idle, count, tileBytes) = ([], 0, 0) }
         return idle.count * scratchBytes

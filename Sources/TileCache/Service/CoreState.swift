@@ -23,7 +23,7 @@ struct LayerRecord: Sendable {
     }
 
     let id: LayerID
-    /// `nil` once the layer is removed or the cache shut down: a source may hold requests, and those hold the cache.
+    /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
     var source: AnySource?
     /// The source, if it decodes its own payloads.
     var decoder: (any TileDecoder)?
@@ -194,7 +194,7 @@ struct CoreState: ~Copyable {
         if views[place]?.model.needsVersion != before { callBack(view: place) }
     }
 
-    /// Enters needed and pinned tiles that the table had no room for; returns whether more steps would help.
+    /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
             if views[place]?.model.isTruncated == true, !pool.isOverLimit { refit(view: place, now: now) }

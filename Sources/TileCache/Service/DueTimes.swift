@@ -15,19 +15,19 @@ struct DueTimes: Sendable {
     var earliest: Int64 { min(asked, planned, watch) }
     var isWatched: Bool { watch != .max }
 
-    /// Requests a plan at a time or soon after; returns whether the timer has to be set.
+    /// Requests a plan at a time or soon after. Returns whether the timer has to be set.
     mutating func askPlan(at time: Int64) -> Bool {
         asked = min(asked, Self.roundedUp(time))
         return requestTimer()
     }
 
-    /// Sets when the newest plan expires, `.max` for never; returns whether the timer has to be set.
+    /// Sets when the newest plan expires, `.max` for never. Returns whether the timer has to be set.
     mutating func setPlan(at time: Int64) -> Bool {
         planned = Self.roundedUp(time)
         return requestTimer()
     }
 
-    /// Sets the time of the check for stuck loads; returns whether the timer has to be set.
+    /// Sets the time of the check for stuck loads. Returns whether the timer has to be set.
     mutating func askWatch(at time: Int64) -> Bool {
         watch = time
         return requestTimer()

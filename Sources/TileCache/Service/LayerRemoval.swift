@@ -35,7 +35,7 @@ extension CoreState {
         return record
     }
 
-    /// Frees indices, bytes and slots of removed layers that have ended; returns whether more steps would help.
+    /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals() -> Bool {
         let sizes = pool.slots.count
         if isPlanning {

@@ -14,11 +14,7 @@ struct LevelSynthesis: Sendable {
         guard options.synthesizedLevels != 0 else { return nil }
         if let obstacle = pyramid.obstacle(toSynthesizing: options.synthesizedLevels) { throw .invalidLayer(obstacle) }
         guard
-            let halver = ImageHalver(
-                format: options.format,
-                alpha: options.alpha,
-                downsampling: options.downsampling
-            )
+            let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: options.downsampling)
         else {
             throw .invalidLayer("tiles of \(options.format) cannot be halved with \(options.downsampling) means")
         }

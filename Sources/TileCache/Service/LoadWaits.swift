@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Waits of loads for a worker: from the demand, or the first plan with the prefetch, to the start.
+/// Waits of loads for a worker. From the demand, or the first plan with the prefetch, to the start.
 struct LoadWaits: Sendable {
     /// Maximum watched prefetches of a plan; plans seldom have more.
     static let maximumWatched = 256

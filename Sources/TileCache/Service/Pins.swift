@@ -205,7 +205,7 @@ extension CoreState {
 }
 
 extension TileCache {
-    /// Pins tiles: they are loaded before all others and evicted only if the limit is lowered or memory is short.
+    /// Pins tiles. They are loaded before all others and evicted only if the limit is lowered or memory is short.
     ///
     /// Evicted pinned tiles are loaded again as soon as there is room. Pinning twice equals pinning once.
     ///

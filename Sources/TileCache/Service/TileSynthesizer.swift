@@ -6,11 +6,6 @@ import Synchronization
 /// Each descendant is halved in place as often as it is levels below and written into the tile's slot: at any depth, at
 /// most one tile of scratch memory is held. Resident descendants are used as they are, without a load.
 struct TileSynthesizer {
-    /// Ends the synthesis without pixels.
-    private enum Stop: Error {
-        case result(LoadResult)
-    }
-
     private let core: CacheCore
     private let worker: Int
     private let ticket: LoadTicket
@@ -28,13 +23,7 @@ struct TileSynthesizer {
         var address: UInt
     }
 
-    init?(
-        core: CacheCore,
-        worker: Int,
-        ticket: LoadTicket,
-        layer: LayerRecord,
-        target: UnsafeMutableRawPointer
-    ) {
+    init?(core: CacheCore, worker: Int, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
         guard let source = layer.source, let synthesis = layer.synthesis else { return nil }
         self.core = core
         self.worker = worker
@@ -58,9 +47,7 @@ struct TileSynthesizer {
         do {
             return try drawChildren(of: tile, halvings: 1) ? .pixels : .absent
         } catch {
-            switch error {
-            case .result(let result): return result
-            }
+            return error
         }
     }
 
@@ -81,7 +68,7 @@ struct TileSynthesizer {
     // MARK: - Descendants
 
     /// Draws the children of a tile; returns whether there are any.
-    private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         let level = layer.pyramid.levels[parent.level + 1]
         var isAnything = false
         for row in 2 * parent.row..<min(2 * parent.row + 2, level.rows) {
@@ -93,9 +80,9 @@ struct TileSynthesizer {
         return isAnything
     }
 
-    private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         while true {
-            guard core.read({ $0.wants(ticket) }) else { throw .result(.cancelled) }
+            guard core.read({ $0.wants(ticket) }) else { throw .cancelled }
             switch core.find(child, of: ticket.key.layer) {
             case .absent:
                 clear(child, halvings: halvings)
@@ -121,7 +108,7 @@ struct TileSynthesizer {
     }
 
     /// Draws a tile that is not resident: from its children, or loaded.
-    private mutating func make(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         if child.level < synthesis.levels { return try drawChildren(of: child, halvings: halvings + 1) }
         let address = try scratchAddress()
         switch load(child, at: address) {
@@ -132,7 +119,7 @@ struct TileSynthesizer {
         case .failed(isPermanent: true, _):
             // One failed tile must not fail the overview of all others.
             core.perform { $0.synthesis.counts.holes += 1 }
-        case let other: throw .result(other)
+        case let other: throw other
         }
         clear(child, halvings: halvings)
         return false
@@ -158,7 +145,7 @@ struct TileSynthesizer {
     }
 
     /// Decompresses a tile into the scratch memory; `false` if that is impossible now.
-    private mutating func decompress(_ child: TileCoordinate) throws(Stop) -> Bool {
+    private mutating func decompress(_ child: TileCoordinate) throws(LoadResult) -> Bool {
         let address = try scratchAddress()
         let key = TileKey(layer: ticket.key.layer, child)
         let begun = core.perform { state -> CodecWork? in
@@ -175,7 +162,7 @@ struct TileSynthesizer {
     // MARK: - Pixels
 
     /// Scratch memory, taken on first use.
-    private mutating func scratchAddress() throws(Stop) -> UInt {
+    private mutating func scratchAddress() throws(LoadResult) -> UInt {
         if let scratch { return scratch.address }
         let layer = ticket.key.layer
         let load = ticket.load
@@ -185,12 +172,12 @@ struct TileSynthesizer {
         } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
             scratch = Scratch(slot: taken.slot, address: taken.address)
         }
-        guard let scratch else { throw .result(.refused) }
+        guard let scratch else { throw .refused }
         return scratch.address
     }
 
     /// Halves a descendant's pixels repeatedly; the last time into its place in the tile.
-    private mutating func halve(_ child: TileCoordinate, at address: UInt, halvings: Int) throws(Stop) {
+    private mutating func halve(_ child: TileCoordinate, at address: UInt, halvings: Int) throws(LoadResult) {
         var (width, height) = drawnSize(of: child)
         var pixels = address
         for step in 1...halvings {

@@ -10,7 +10,7 @@ extension ViewRecord {
 }
 
 extension ViewLayer {
-    /// Whether a tile is the fallback of a missing one: its nearest ancestor, or a finer tile without any ancestor.
+    /// Whether a tile is the fallback of a missing one. Its nearest ancestor, or a finer tile without any ancestor.
     func isFallback(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         let own = key.coordinate
         guard pool.residency(of: key).isDecoded else { return false }

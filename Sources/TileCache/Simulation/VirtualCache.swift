@@ -307,7 +307,7 @@ package final class VirtualCache {
         if !ranges.isEmpty { pool.finishDecommits(ranges) }
     }
 
-    /// Ends all work that is done by `now`, in order; free workers take the next job at that moment.
+    /// Ends all work that is done by `now`, in order. Free workers take the next job at that moment.
     private func finishWork(until now: Int64) {
         while let done = work.next(until: now) {
             changes += 1

@@ -1,4 +1,4 @@
-/// Synthesized levels under the virtual clock: a tile takes as long as all its loads, one after the other.
+/// Synthesized levels under the virtual clock. A tile takes as long as all its loads, one after the other.
 struct VirtualSynthesis {
     let pyramid: TilePyramid
     /// Levels 0 ..< `levels` are synthesized.

@@ -140,7 +140,7 @@ struct FrameComposer {
         }
     }
 
-    /// Touches tiles drawn exactly, row by row from the top left; returns whether a needed tile is missing.
+    /// Touches tiles drawn exactly, row by row from the top left. Returns whether a needed tile is missing.
     ///
     /// If the frame equals the previous one and nothing was used in between, every list would stay as it is: it only
     /// reads.

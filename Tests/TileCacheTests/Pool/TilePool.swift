@@ -112,3 +112,11 @@ final class TilePool {
         return columns
     }
 }
+
+extension PoolState {
+    /// Marks the tiles of a layer that `affects` as outdated, in one step.
+    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
+        beginInvalidation(layer: layer, where: affects)
+        invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
+    }
+}
