@@ -39,9 +39,9 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         /// A view needs it now.
         case demand
         /// Fallback for needed tiles that have none.
-        case cover
+        case fallback
         /// The tile is pinned.
-        case floor
+        case pin
         /// It may be needed soon.
         case prefetch
     }

@@ -45,8 +45,8 @@ extension tilecache_statistics: VersionedStructure {
         slow_callbacks = Int64(figures.slowCallbacks)
         longest_callback_nanoseconds = figures.longestCallback.nanoseconds
         refused_viewports = Int64(figures.refusedViewports)
-        floor_tiles = Int64(figures.memory.pinnedTiles)
-        floor_bytes = Int64(figures.memory.pinned.bytes)
+        pinned_tiles = Int64(figures.memory.pinnedTiles)
+        pinned_bytes = Int64(figures.memory.pinned.bytes)
     }
 
     private mutating func takeLoads(of figures: TileCacheStatistics) {

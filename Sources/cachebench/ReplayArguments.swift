@@ -78,18 +78,18 @@ struct ReplayArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             Effects of the policy 'tilecache' to leave out, separated by commas, to see what they are worth: \
-            \(ForesightEffects.named.map(\.name).joined(separator: ", ")).
+            \(PolicyEffects.named.map(\.name).joined(separator: ", ")).
             """,
             valueName: "effects"
         ),
         transform: { text in
-            let names = ForesightEffects.named.map(\.name).joined(separator: ", ")
-            return ForesightEffects(
-                try list(text, "effects separated by commas (\(names))") { ForesightEffects(name: $0) }
+            let names = PolicyEffects.named.map(\.name).joined(separator: ", ")
+            return PolicyEffects(
+                try list(text, "effects separated by commas (\(names))") { PolicyEffects(name: $0) }
             )
         }
     )
-    var without: ForesightEffects = []
+    var without: PolicyEffects = []
 
     @Option(
         help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",

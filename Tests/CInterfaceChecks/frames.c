@@ -230,7 +230,7 @@ const char *check_upkeep(void) {
     uint32_t pixel = 0;
     int32_t resident = 0;
 
-    /* A floor is loaded though no view looks at it. */
+    /* A pinned tile is loaded without any view. */
     const tilecache_rectangle corner = {0, 0, 1, 1};
     EXPECT_OK(tilecache_pin(scene.cache, scene.layer, 0, 2, &corner));
     tilecache_frame_release(draw_until_sharp(&scene, 2, 2, 1));
@@ -328,12 +328,12 @@ const char *check_removal(void) {
     }
     EXPECT(resident);
     EXPECT_OK(tilecache_pin_tiles(scene.cache, other, tiles, 2));
-    for (int attempt = 0; attempt < 4000 && statistics_of(scene.cache).floor_tiles < 2; attempt++) pause_ms(5);
-    EXPECT(statistics_of(scene.cache).floor_tiles == 2);
+    for (int attempt = 0; attempt < 4000 && statistics_of(scene.cache).pinned_tiles < 2; attempt++) pause_ms(5);
+    EXPECT(statistics_of(scene.cache).pinned_tiles == 2);
     EXPECT_OK(tilecache_unpin_tiles(scene.cache, other, tiles, 1));
-    EXPECT(statistics_of(scene.cache).floor_tiles == 1);
+    EXPECT(statistics_of(scene.cache).pinned_tiles == 1);
     EXPECT_OK(tilecache_unpin(scene.cache, other, 0, INT64_MAX, NULL));
-    EXPECT(statistics_of(scene.cache).floor_tiles == 0);
+    EXPECT(statistics_of(scene.cache).pinned_tiles == 0);
     EXPECT_ARGUMENT(tilecache_unpin(scene.cache, other, 1, 0, NULL));
     const tilecache_coordinate far = {4, INT64_MAX, 0};
     EXPECT(tilecache_pin_tiles(scene.cache, other, &far, 1) == TILECACHE_ERROR_INVALID_CONFIGURATION);

@@ -260,9 +260,9 @@ const char *check_watchdog(void) {
     do {
         pause_ms(5);
         statistics = statistics_of(scene.cache);
-    } while (++attempt < 4000 && (statistics.slow_callbacks == 0 || statistics.floor_tiles == 0));
+    } while (++attempt < 4000 && (statistics.slow_callbacks == 0 || statistics.pinned_tiles == 0));
     EXPECT(statistics.slow_callbacks >= 1 && statistics.longest_callback_nanoseconds > 1000000);
-    EXPECT(statistics.floor_tiles == 1 && statistics.floor_bytes == 16384);
+    EXPECT(statistics.pinned_tiles == 1 && statistics.pinned_bytes == 16384);
     EXPECT(statistics.demand_waits >= 4 && statistics.demand_wait_p50 >= 0);
     EXPECT(statistics.demand_wait_p50 <= statistics.demand_wait_p95);
     EXPECT(statistics.demand_wait_p95 <= statistics.demand_wait_p99);

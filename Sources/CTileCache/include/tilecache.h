@@ -1026,7 +1026,7 @@ typedef struct tilecache_statistics {
     /** Viewports that could not be drawn and were ignored. */
     int64_t refused_viewports;
     /** Pinned tiles that are decoded now, and their bytes. */
-    int64_t floor_tiles, floor_bytes;
+    int64_t pinned_tiles, pinned_bytes;
     /** Loads that were refused memory. Their tiles are retried after a wait, and only if memory is available. */
     int64_t loads_refused;
     /** Retried loads: their tiles had failed or had been refused memory. */

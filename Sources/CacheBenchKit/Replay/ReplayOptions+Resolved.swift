@@ -69,7 +69,7 @@ extension ReplayOptions {
             "seed": Int(exactly: seed).map { .integer($0) } ?? .unsigned(seed), "hysteresis": .number(hysteresis),
             "levelBias": .number(levelBias), "effort": .number(effort),
             "without": .text(
-                ForesightEffects.named.filter { without.contains($0.effect) }.map(\.name).joined(separator: ",")
+                PolicyEffects.named.filter { without.contains($0.effect) }.map(\.name).joined(separator: ",")
             ),
         ]
         values["source"] = source.map { .text($0.address) } ?? ConfigurationValue.none

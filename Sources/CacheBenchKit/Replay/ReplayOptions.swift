@@ -154,7 +154,7 @@ package struct ReplayOptions: Sendable, Hashable {
     /// Whether traces of another world than the source's are stretched over it; otherwise they are an error.
     package var fitsWorld = false
     /// Effects of the library's policy that are turned off. Default: none.
-    package var without: ForesightEffects = []
+    package var without: PolicyEffects = []
 
     /// The defaults.
     package init() {}

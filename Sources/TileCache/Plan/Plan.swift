@@ -1,30 +1,28 @@
-/// What a plan wants done for one tile.
+/// An entry of a plan: a tile to load, decode or keep.
 package struct PlanEntry: Hashable, Sendable {
-    /// Why a tile is in the plan.
+    /// Reason for the entry.
     package enum Reason: UInt8, Sendable {
         /// A view needs it now.
         case demand
-        /// It stands in for needed tiles where there is nothing to draw.
-        case cover
-        /// A floor pins it.
-        case floor
+        /// Fallback for needed tiles that have none.
+        case fallback
+        /// The tile is pinned.
+        case pin
         /// It may be needed soon.
         case prefetch
     }
 
     package var key: TileKey
-    /// What having the tile is worth: for a needed one it is not looked at, for others the larger the better.
-    /// Eviction gives up what is worth least, and nothing for a tile that is worth less.
+    /// Worth of the tile; ignored for needed ones. Eviction takes the least worth first, and never for a lesser worth.
     package var value: Float
     package var reason: Reason
-    /// Whether the pixels should stand ready decoded, because they will be drawn very soon.
+    /// Whether the tile should be decoded because it will be drawn very soon.
     var wantsDecoded: Bool
-    /// How often the tile has been in view, as far as the policy knows; 0 says nothing.
+    /// Number of visits known to the policy; 0 if unknown.
     var visits: UInt8
-    /// How many demands ago it was in view; counts where `visits` does.
+    /// Number of demands since it was in view; ignored if `visits` is 0.
     var age: Int32
 
-    /// Wants something done for a tile.
     package init(
         key: TileKey,
         value: Float = 0,
@@ -42,12 +40,12 @@ package struct PlanEntry: Hashable, Sendable {
     }
 }
 
-/// What keeping a tile is worth that no plan mentions, by how many demands ago it was needed and how often it was.
+/// Worth of keeping unplanned tiles, by demands since they were needed and number of visits.
 package struct RecencyWorth: Hashable, Sendable {
-    /// By age, then by visit class as in `VisitClass`; empty makes every such tile worth nothing.
+    /// By age, then by visit class as in `VisitClass`; empty means 0.
     var worths: [Float] = []
 
-    /// - Parameter visits: 0 for tiles that nothing has needed yet: they count as the oldest.
+    /// - Parameter visits: 0 for tiles that were never needed; they count as the oldest.
     func worth(visits: Int, age: Int) -> Float {
         guard !worths.isEmpty else { return 0 }
         let known = visits > 0
@@ -55,7 +53,7 @@ package struct RecencyWorth: Hashable, Sendable {
         return worths[row * VisitClass.count + (known ? VisitClass.of(visits: visits) : 0)]
     }
 
-    /// Takes the larger of two opinions on each.
+    /// Takes the maximum of both tables.
     mutating func merge(_ other: RecencyWorth) {
         guard !worths.isEmpty else {
             worths = other.worths
@@ -65,39 +63,39 @@ package struct RecencyWorth: Hashable, Sendable {
     }
 }
 
-/// What one policy would like loaded and kept. Its entries are beyond the needed tiles, the most wanted first.
+/// Wishes of one policy beyond the needed tiles, the most wanted first.
 package struct Wishes: Sendable {
     package var entries: [PlanEntry] = []
-    /// What goes before the needed tiles: fallbacks if there is nothing to draw.
+    /// Entries before the needed tiles: fallbacks if there is nothing to draw.
     var first: [PlanEntry] = []
-    /// The needed tiles in the order in which they should come; empty leaves them in the order of the screen.
+    /// The needed tiles in order of loading; empty for screen order.
     var needed: [TileKey] = []
-    /// Needed tiles that are not worth a load: they will have left before it lands.
+    /// Needed tiles not worth a load: they will be out of view before it lands.
     package var hopeless: [TileKey] = []
-    /// What keeping tiles is worth; it counts more than what loading them is.
+    /// Worth of keeping tiles; takes precedence over that of loading them.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
-    /// What a wish must be worth more than what it pushes out.
+    /// Minimum difference in worth between an entry and its victim.
     var margin: Float = 0
 
     package init() {}
 }
 
-/// What is to be done, in order: needed tiles first, then what is worth most.
+/// Tiles to load, in order: needed ones first, then by worth.
 ///
-/// A plan may mention tiles that are resident already: then its value says what keeping them is worth.
+/// For a tile that is resident already, the value is the worth of keeping it.
 struct Plan: Sendable {
     var entries: [PlanEntry] = []
-    /// As the policies have them, the larger of two opinions.
+    /// Worth of keeping tiles; of several values the maximum counts.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
     var margin: Float = 0
-    /// Whether needed tiles were left out as hopeless: should the view stop they have to be planned after all.
+    /// Whether hopeless needed tiles were left out. If the view stops, they have to be planned.
     var leavesNeedsOut = false
-    /// Whether all views have rested: then nothing is evicted for a stand-in, or stand-ins could go on evicting each other.
+    /// Whether all views are at rest: nothing is evicted for a fallback, or fallbacks would evict each other.
     var isAtRest = false
-    /// When it was made, in nanoseconds.
+    /// Time of the plan, in nanoseconds.
     var time: Int64 = 0
-    /// Whether what it calls needed is what views need: then what has gone out of view since is passed over.
+    /// Whether its demands are needs of views: those out of view since are skipped.
     var followsNeeds = false
 }

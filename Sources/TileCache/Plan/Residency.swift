@@ -1,16 +1,16 @@
-/// Where a tile's pixels are.
+/// Residency of a tile's pixels.
 enum Residency: UInt8 {
-    /// Not resident: the tile is only needed, being loaded, absent or failed.
+    /// Not resident.
     case none
-    /// Ready to draw in a slot.
+    /// Decoded in a slot.
     case decoded
-    /// Ready to draw, while a worker compresses a copy.
+    /// Decoded, while a worker compresses it.
     case demoting
-    /// Compressed in a worker's scratch memory, being copied into pages; its slot is released.
+    /// Compressed, being copied into pages; its slot is released.
     case storing
-    /// Compressed in pages, or a single colour in the entry itself.
+    /// Compressed in pages, or a single colour in the entry.
     case compressed
-    /// Compressed, while it is being decompressed into a slot.
+    /// Compressed, while a worker decompresses it.
     case promoting
 
     var isDecoded: Bool { self == .decoded || self == .demoting }
@@ -18,10 +18,9 @@ enum Residency: UInt8 {
     var isResident: Bool { self != .none }
 }
 
-/// What the cache has of a tile.
-struct TileStanding: Sendable {
-    /// Where its pixels are.
+/// Residency of a tile, and whether it has an entry.
+struct TileResidency: Sendable {
     var residency: Residency
-    /// Whether it has an entry: for pixels, a load in flight, or a view that needs it.
+    /// Whether it has an entry: for pixels, a load in flight or a need.
     var isKnown: Bool
 }

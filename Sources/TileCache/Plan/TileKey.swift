@@ -1,8 +1,8 @@
-/// The pool's name for a tile: layer and coordinate packed into two words, so that hashing and comparing cost little.
+/// Layer and coordinate of a tile, packed into two words for fast hashing and comparison.
 ///
 /// 16 bits of layer, 8 of level, 40 of column; 64 of row. ``TilePyramid/maximumGridSide`` keeps columns within 40 bits.
 package struct TileKey: Hashable, Sendable {
-    /// The layers that a key has room for.
+    /// Maximum number of layers.
     static let layerLimit = 1 << 16
 
     var high: UInt64
@@ -15,7 +15,7 @@ package struct TileKey: Hashable, Sendable {
         low = UInt64(truncatingIfNeeded: tile.row)
     }
 
-    /// `nil` where a key has no room for these numbers, which come from outside and may be anything: no tile has them.
+    /// Checks untrusted numbers; `nil` if they do not fit a key, which no tile has.
     init?(exactly layer: Int, _ tile: TileCoordinate) {
         guard layer >> 16 == 0, tile.level >> 8 == 0, tile.column >> 40 == 0, tile.row >= 0 else { return nil }
         self.init(layer: layer, tile)
@@ -28,7 +28,7 @@ package struct TileKey: Hashable, Sendable {
         TileCoordinate(level: level, column: Int(high & 0xFF_FFFF_FFFF), row: Int(truncatingIfNeeded: low))
     }
 
-    /// A 64-bit mix of both words; the finaliser is the one of MurmurHash3.
+    /// 64-bit hash of both words, with the finalizer of MurmurHash3.
     var hash: UInt64 {
         var x = high &* 0x9E37_79B9_7F4A_7C15 ^ low &* 0xC2B2_AE3D_27D4_EB4F
         x ^= x >> 33

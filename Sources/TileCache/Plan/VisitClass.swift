@@ -1,8 +1,8 @@
-/// How often and how long ago a tile was in view, in classes: what the pool and the policies know a tile by.
+/// Classes of visits and ages of tiles, shared by pool and policies.
 enum VisitClass {
-    /// Demands that must pass before a tile in view again counts as visited again.
+    /// Minimum number of demands between two counted visits.
     static let demandsOfAVisit = 12
-    /// Ages in demands since a tile was last needed: up to 16, up to 32, and so on.
+    /// Classes of demands since a tile was last needed: up to 16, up to 32, and so on.
     static let ages = 10
     static let count = 4
 

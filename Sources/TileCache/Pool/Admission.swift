@@ -1,10 +1,10 @@
-/// The answer to a request for memory, or for work that takes memory.
+/// Answer to a request for memory, or for work that takes memory.
 enum Admission<Grant> {
-    /// The memory is counted and may be used.
+    /// Granted; the memory is counted.
     case granted(Grant)
-    /// First compress this tile, then ask again.
+    /// Compress this tile first, then ask again.
     case demote(EntryID)
-    /// There is no room. Nothing is counted.
+    /// There is no room; nothing is counted.
     case refused
 
     var isGranted: Bool { if case .granted = self { true } else { false } }

@@ -1,14 +1,13 @@
-/// What the compressed tier has of a tile.
+/// Form of a tile in the compressed tier.
 enum ColdForm: Hashable {
     case none
-    /// What compression made of the pixels.
+    /// A compressed block.
     case block(PageAllocator.Block)
-    /// The pixel of a tile of a single colour, which takes no page.
+    /// Pixel of a tile of a single colour; takes no page.
     case solid(UInt64)
-    /// The source's own encoded bytes (JPEG, WebP) and their checksum. They stay beside decoded pixels.
+    /// The source's encoded bytes (JPEG, WebP) and their checksum; kept beside decoded pixels.
     case encoded(checksum: UInt64, PageAllocator.Block)
 
-    /// Where it lies.
     var block: PageAllocator.Block? {
         switch self {
         case .none, .solid: nil

@@ -1,130 +1,129 @@
-/// What else is known of a tile.
+/// Flags of a tile.
 struct EntryFlags: OptionSet {
     let rawValue: UInt16
-    /// An invalidation came after these pixels; they are drawn until the new ones land.
+    /// Outdated by an invalidation; drawn until new pixels land.
     static let stale = EntryFlags(rawValue: 1)
-    /// Drawn as the exact tile at least once since its load.
+    /// Drawn exactly at least once since its load.
     static let seen = EntryFlags(rawValue: 2)
-    /// Loaded before anybody needed it.
+    /// Loaded before it was needed.
     static let prefetched = EntryFlags(rawValue: 4)
-    /// Pinned by a floor.
-    static let floor = EntryFlags(rawValue: 8)
-    /// The source says that this tile does not exist.
+    /// Pinned.
+    static let pinned = EntryFlags(rawValue: 8)
+    /// The source reported that the tile does not exist.
     static let absent = EntryFlags(rawValue: 16)
-    /// The last load failed; not before `retryAt` again.
+    /// The last load failed; not retried before `retryAt`.
     static let failed = EntryFlags(rawValue: 32)
-    /// What its source encoded is smaller than what compression makes of the tile.
+    /// The source's payload is smaller than the compressed block.
     static let encodedIsSmaller = EntryFlags(rawValue: 64)
-    /// The last load was refused memory; not before `retryAt` again, and only if memory for it can be had.
+    /// The last load was refused memory; not retried before `retryAt`, nor without that memory.
     static let refused = EntryFlags(rawValue: 128)
 
-    /// What is worth remembering of a tile that has no pixels.
+    /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
-    /// What is said of pixels, and goes with them.
+    /// Flags removed together with the pixels.
     static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller]
 }
 
-/// Which list of the pool an entry is on; each is on exactly one.
+/// List of an entry; each entry is on exactly one.
 enum EntryList: UInt8, CaseIterable {
-    /// The entry is not in use.
+    /// Not in use.
     case free
-    /// No list: nothing is resident, and no pin wants it.
+    /// On no list: not resident, and no pin waits for it.
     case idle
     /// Evictable.
     case decoded
-    /// Evictable, and takes pages.
+    /// Evictable; takes pages.
     case compressed
-    /// Evictable and of a single colour: it takes nothing but an entry, so that evicting it makes no room for others.
+    /// Evictable, of a single colour: it takes only an entry, so its eviction frees nothing else.
     case solid
     /// Resident and needed by a view, leased or not.
     case needed
     /// Resident and pinned, leased or not.
     case pinned
-    /// Leased and neither of these, or being moved between the tiers.
+    /// Leased but neither needed nor pinned, or being moved between the tiers.
     case held
-    /// Pinned and yet to be loaded, or outdated.
+    /// Pinned, and missing or outdated.
     case missingPin
     case stalePin
-    /// Known to be absent, to have failed or to have been refused memory, and not needed: may be forgotten.
+    /// Known to be absent, failed or refused, and not needed: may be forgotten.
     case remembered
 
     var isEvictable: Bool { self == .decoded || self == .compressed || self == .solid }
 }
 
-/// Names an entry of the table.
+/// Identifies an entry of the table.
 struct EntryID: Hashable, Sendable {
     let number: Int32
     static var none: EntryID { EntryID(number: -1) }
 }
 
-/// Names a slot among those of its size.
+/// Identifies a slot among those of its size.
 struct SlotID: Hashable, Sendable {
     let number: Int32
     static var none: SlotID { SlotID(number: -1) }
 }
 
-/// All that the pool knows of one tile.
+/// State of one tile in the pool.
 struct Entry {
     var key: TileKey
-    /// The next entry of the same chain of the index, or the next free one of the page.
+    /// Next entry of the same index chain, or next free one of the page.
     var chained = EntryID.none
-    /// The decoded slot.
+    /// Slot with the decoded pixels.
     var slot = SlotID.none
     var residency: Residency = .none
     var list: EntryList = .idle
     var flags: EntryFlags = []
     var leaseCount: Int32 = 0
-    /// How many views need the tile now.
+    /// Number of views that need the tile.
     var needCount: Int32 = 0
-    /// The load in flight.
+    /// Load in flight.
     var load = LoadID.none
     /// Links of its list, most recently used first.
     var previous = EntryID.none
     var next = EntryID.none
-    /// The generation that the pixels belong to.
+    /// Generation of the pixels.
     var generation: UInt32 = 0
-    /// Its place in a view's needed tiles while these are compared with the former ones; else -1.
+    /// Index among a view's former needs while new ones replace them; otherwise -1.
     var needIndex: Int32 = -1
-    /// Orders uses: larger is later.
+    /// Order of uses; larger is later.
     var stamp: UInt64 = 0
-    /// What is kept of it in the compressed tier.
+    /// Compressed form.
     var form = ColdForm.none
-    /// How often it has come into view, as far as is known; 0 for what nothing has needed yet.
+    /// Known number of visits; 0 if it was never needed.
     var visits: UInt8 = 0
     var attempts: UInt8 = 0
-    /// Pages of memory that the tile's last load was refused beside its slot.
+    /// Pages refused to the last load in addition to its slot.
     var refusedPages: UInt16 = 0
-    /// Names the compression or decompression under way, 0 for none; another's result is not this entry's any more.
+    /// Identifies the compression or decompression under way; 0 for none.
     var work: UInt32 = 0
-    /// The plan that `value` was given by; another plan's value counts for nothing.
+    /// Epoch of the plan that set `value`; values of other plans do not count.
     var planEpoch: UInt32 = 0
-    /// What the plan thinks that keeping the tile is worth.
+    /// Worth of keeping the tile, according to the plan.
     var value: Float = 0
-    /// The pool's count of demands when it was last needed.
+    /// Value of `demandClock` when it was last needed.
     var lastDemand: UInt32 = 0
-    /// When a tile that failed or was refused memory may be tried again, in nanoseconds.
+    /// Earliest retry of a failed or refused tile, in nanoseconds.
     var retryAt: Int64 = 0
-    /// When it was last drawn or landed, in nanoseconds.
+    /// Time when it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
 
     init(key: TileKey) { self.key = key }
 
-    /// Whether eviction must leave its pixels alone.
-    var isPinned: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.floor) }
-    /// Whether forgetting the entry would lose nothing.
+    /// Whether its pixels are not evictable.
+    var isInUse: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.pinned) }
+    /// Whether removing the entry would lose no state.
     var isForgettable: Bool {
-        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.floor)
+        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.pinned)
     }
 
-    /// The list that the entry belongs on.
     var wantedList: EntryList {
         guard residency != .none else {
             if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
-            let isWanted = flags.contains(.floor) && load == .none && !flags.contains(.absent)
+            let isWanted = flags.contains(.pinned) && load == .none && !flags.contains(.absent)
             return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
-        if flags.contains(.floor) {
+        if flags.contains(.pinned) {
             let isWanted = flags.contains(.stale) && load == .none && (!flags.contains(.failed) || retryAt < .max)
             return isWanted ? .stalePin : .pinned
         }
@@ -134,16 +133,15 @@ struct Entry {
     }
 }
 
-/// Entries at stable numbers and the hash index over them.
+/// Entries at stable numbers, with a hash index.
 ///
-/// Both lie in ranges of addresses of their own. Memory comes a page at a time, never by a copy, and pages without an
-/// entry can be decommitted. The index is a table of chains that grows and shrinks by a chain at a time (linear hashing:
-/// W. Litwin, "Linear hashing", VLDB 1980), so that no insertion waits for the others to be entered anew.
+/// Entries and index have address ranges of their own: memory is committed by the page without copies, and pages
+/// without entries can be decommitted. The index grows and shrinks by one chain at a time (linear hashing: W. Litwin,
+/// "Linear hashing", VLDB 1980), so that no insertion rehashes all entries.
 struct EntryTable: ~Copyable {
-    /// What a page's last place holds: which of its entries are free, and its neighbours among such pages.
+    /// Last place of a page: its free entries, and its neighbours among partly used pages.
     private struct PageHeader {
         var used: Int32 = 0
-        /// The first free entry of the page.
         var firstFree = EntryID.none
         var previous: Int32 = -1
         var next: Int32 = -1
@@ -152,22 +150,19 @@ struct EntryTable: ~Copyable {
     /// A place is 128 bytes, two cache lines.
     private static let placeShift = 7
 
-    /// Where the entries lie, and the first entries of the chains.
     let entryRegion: MemoryRegion
     let chainRegion: MemoryRegion
     private let entries: UnsafeMutableRawPointer
     private let chains: UnsafeMutablePointer<EntryID>
 
-    /// Entries in use.
     private(set) var count = 0
-    /// The most entries that the addresses hold.
     let maximumCount: Int
 
-    /// The pages; those that are in use have entries.
+    /// Allocator of the pages of entries.
     private var pageNumbers: SlotAllocator
-    /// Pages on their way to the system.
+    /// Pages being decommitted.
     private var leaving = NumberSet()
-    /// The first page with free and used entries.
+    /// First page with both free and used entries.
     private var firstPartial: Int32 = -1
 
     private var chainCount = 0
@@ -175,19 +170,19 @@ struct EntryTable: ~Copyable {
     private var committedChainPages = 0
     private var leavingChainPages = 0
 
-    // Behind the addresses: before them they crash the compiler (6.3.1) with -O and ThreadSanitizer.
+    // After the addresses: before them they crash the compiler (6.3.1) with -O and ThreadSanitizer.
 
     /// Bytes of a page of the system, a power of two.
     let pageBytes: Int
-    /// Places of a page, as a power of two.
+    /// Logarithm of the places of a page.
     private let pagePlacesShift: Int32
     private let chainsPerPage: Int
-    /// Entries of a page: its last place is the header.
+    /// Entries of a page, without the header.
     var entriesPerPage: Int { 1 << Int(pagePlacesShift) - 1 }
 
     /// - Parameters:
-    ///   - maximumCount: at least as many if the system has the addresses; fewer if not.
-    ///   - pageBytes: a power of two, 4096 or more.
+    ///   - maximumCount: Halved until the system grants the address ranges.
+    ///   - pageBytes: A power of two, 4096 or more.
     init(maximumCount: Int, pageBytes: Int = 4096) {
         precondition(MemoryLayout<Entry>.stride <= 1 << Self.placeShift)
         self.pageBytes = pageBytes
@@ -218,19 +213,19 @@ struct EntryTable: ~Copyable {
         addChain()
     }
 
-    /// Bytes of memory that the table has.
+    /// Committed bytes of the table.
     var byteCount: Int {
         pageNumbers.committedBytes + committedChainPages * pageBytes + 2 * pageNumbers.bookkeepingBytes
     }
 
-    /// The bytes that the next insertion would add.
+    /// Bytes that the next insertion would commit.
     var nextGrowth: Int {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? pageBytes : 0
         if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += pageBytes + 2 * pageNumbers.growth() }
         return bytes
     }
 
-    /// Whether no key can be entered: addresses of pages that are on their way to the system are not free yet.
+    /// Whether no entry can be inserted; pages being decommitted are not free yet.
     var isFull: Bool {
         count >= maximumCount
             || (firstPartial < 0 && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
@@ -254,7 +249,7 @@ struct EntryTable: ~Copyable {
         return chain < chainCount ? chain : chain & (mask >> 1)
     }
 
-    /// The entry of a key, or none.
+    /// Looks up the entry of a key.
     @inline(__always)
     func find(_ key: TileKey) -> EntryID {
         var number = chains[chain(of: key)]
@@ -262,7 +257,7 @@ struct EntryTable: ~Copyable {
         return number
     }
 
-    /// The entry of a key, made if there is none; `.none` if the table is full. The caller has made room for `nextGrowth`.
+    /// Inserts an entry; none if the table is full. The caller has made room for `nextGrowth`.
     mutating func insert(_ key: TileKey) -> EntryID {
         let found = find(key)
         if found != .none { return found }
@@ -279,7 +274,6 @@ struct EntryTable: ~Copyable {
         return number
     }
 
-    /// Forgets an entry.
     mutating func remove(_ number: EntryID) {
         let chain = chain(of: pointer(number).pointee.key)
         if chains[chain] == number {
@@ -291,7 +285,7 @@ struct EntryTable: ~Copyable {
         }
         count -= 1
         returnEntry(number)
-        // As many as keep up with removals: a few at each, none of which takes long.
+        // Keeps up with removals, a few chains at a time.
         for _ in 0..<4 where chainCount > 4 * count + chainsPerPage { removeChain() }
     }
 
@@ -301,33 +295,36 @@ struct EntryTable: ~Copyable {
         chains[chain] = number
     }
 
-    /// Whether the next chain lies beyond the memory of the others, and may take more.
+    /// Whether the next chain needs a further page.
     private var needsChainPage: Bool {
         chainCount == committedChainPages * chainsPerPage && leavingChainPages == 0
             && chainCount < 2 * maximumCount
     }
 
-    /// Divides a chain in two, if there is memory for another one.
+    /// Splits a chain in two, if there is memory for another one.
     private mutating func addChain() {
         guard chainCount < min(committedChainPages * chainsPerPage, 2 * maximumCount) else { return }
         chains[chainCount] = .none
         chainCount += 1
         if chainCount > mask + 1 { mask = mask * 2 + 1 }
         guard chainCount > 1 else { return }
-        var number = chains[(chainCount - 1) & (mask >> 1)]
-        chains[(chainCount - 1) & (mask >> 1)] = .none
-        while number != .none {
-            let next = pointer(number).pointee.chained
-            link(number)
-            number = next
-        }
+        let split = (chainCount - 1) & (mask >> 1)
+        let first = chains[split]
+        chains[split] = .none
+        relink(first)
     }
 
-    /// Joins the last chain to the one that it was divided from.
+    /// Joins the last chain to the one it was split from.
     private mutating func removeChain() {
-        var number = chains[chainCount - 1]
+        let first = chains[chainCount - 1]
         chainCount -= 1
         if chainCount <= (mask + 1) / 2 { mask >>= 1 }
+        relink(first)
+    }
+
+    /// Links the entries of a former chain.
+    private func relink(_ first: EntryID) {
+        var number = first
         while number != .none {
             let next = pointer(number).pointee.chained
             link(number)
@@ -362,10 +359,10 @@ struct EntryTable: ~Copyable {
         if wasFull { linkPartial(page) }
         guard header(page).pointee.used == 0 else { return }
         unlinkPartial(page)
-        pageNumbers.giveBack(page)
+        pageNumbers.release(page)
     }
 
-    /// A page without entries.
+    /// Takes a page without entries.
     private mutating func takePage() -> Int32 {
         let unused = pageNumbers.takeCommitted()
         guard unused < 0 else { return unused }
@@ -394,10 +391,10 @@ struct EntryTable: ~Copyable {
         if own.previous >= 0 { header(own.previous).pointee.next = own.next } else { firstPartial = own.next }
     }
 
-    // MARK: - Memory that nothing uses
+    // MARK: - Decommits
 
-    /// Takes out a page without entries, or one that the index no longer needs, so that its memory can be decommitted;
-    /// `nil` if there is none. Until `finishDecommit` the page cannot be taken.
+    /// Begins to decommit a page without entries or a spare page of the index. `nil` if there is none. It cannot be
+    /// taken until `finishDecommit`.
     mutating func beginDecommit() -> MemoryRange? {
         let page = pageNumbers.beginDecommit()
         if page >= 0 {
@@ -412,7 +409,7 @@ struct EntryTable: ~Copyable {
         return MemoryRange(slotClass: MemoryRange.chainPages, number: Int32(committedChainPages))
     }
 
-    /// The page's memory is gone; the page may be taken again.
+    /// Ends a decommit; the page may be taken again.
     mutating func finishDecommit(_ range: MemoryRange) {
         guard range.slotClass == MemoryRange.entryPages else {
             leavingChainPages -= 1
@@ -420,16 +417,16 @@ struct EntryTable: ~Copyable {
         }
         leaving.remove(range.number)
         pageNumbers.finishDecommit(range.number)
-        // Not all at once: the lock must not be held for long. Pages that are left may be taken again.
+        // Bounded, since the lock is held. Remaining pages may be taken again.
         pageNumbers.shrink(steps: 4096)
     }
 
     // MARK: - All entries
 
-    /// Pages that may hold entries: a walk over all entries can be made in steps of a few pages.
+    /// Pages that may hold entries.
     var pages: Range<Int32> { 0..<pageNumbers.highWater }
 
-    /// Calls `body` with every entry in use on some pages; `body` may remove the entry that it is given.
+    /// Calls `body` with every used entry of some pages; `body` may remove it.
     func forEach(onPages range: Range<Int32>, _ body: (EntryID) -> Void) {
         for page in range.clamped(to: pages) where !pageNumbers.isDecommitted(page) && !leaving.contains(page) {
             let first = page << pagePlacesShift
@@ -440,6 +437,6 @@ struct EntryTable: ~Copyable {
         }
     }
 
-    /// Calls `body` with every entry in use.
+    /// Calls `body` with every used entry.
     func forEach(_ body: (EntryID) -> Void) { forEach(onPages: pages, body) }
 }

@@ -1,4 +1,4 @@
-/// What the pool needs to end one tile's lease.
+/// Identifies a lease of a tile.
 struct LeaseToken: Sendable, Hashable {
     var entry: EntryID
     var slot: SlotID
@@ -7,13 +7,13 @@ struct LeaseToken: Sendable, Hashable {
     fileprivate var range: MemoryRange { MemoryRange(slotClass: slotClass, number: slot.number) }
 }
 
-/// Slots with old pixels that are still held, though their tiles got newer ones.
+/// Leased slots with old pixels, whose tiles have newer ones.
 struct Orphans {
     private(set) var holds: [MemoryRange: Int32] = [:]
 
     mutating func add(_ range: MemoryRange, holds count: Int32) { holds[range] = count }
 
-    /// Counts a hold more or less; how many are left, `nil` if the slot is none of these.
+    /// Changes the number of leases. Returns the new number, `nil` if the slot is not an orphan.
     fileprivate mutating func count(_ change: Int32, of token: LeaseToken) -> Int32? {
         guard !holds.isEmpty, let count = holds[token.range] else { return nil }
         holds[token.range] = count + change > 0 ? count + change : nil
@@ -22,34 +22,34 @@ struct Orphans {
 }
 
 extension PoolState {
-    /// Holds a decoded tile: its bytes stay where they are and stay counted until `release`.
+    /// Leases a decoded tile: its bytes stay in place and counted until `release`.
     mutating func lease(_ number: EntryID) {
         table[number].leaseCount += 1
         relist(number)
     }
 
-    /// What ends a lease that a tile of a layer has now.
+    /// Token of a lease of the tile's present pixels.
     func token(of number: EntryID, layer: Int) -> LeaseToken {
         LeaseToken(entry: number, slot: table[number].slot, slotClass: Int32(layers[layer].slotClass))
     }
 
-    /// Holds once more what is held already, whether or not newer pixels have taken the entry meanwhile.
+    /// Adds a lease to leased pixels, whether or not newer ones have replaced them.
     mutating func lease(_ token: LeaseToken) {
         if orphans.count(1, of: token) == nil { lease(token.entry) }
     }
 
-    /// Ends a hold, whether or not newer pixels have taken the entry meanwhile; whether what was held may go now.
+    /// Ends a lease, whether or not newer pixels have replaced it. Returns whether the memory is evictable now.
     @discardableResult
     mutating func release(_ token: LeaseToken) -> Bool {
         if let left = orphans.count(-1, of: token) {
             guard left == 0 else { return false }
             let slotClass = Int(token.slotClass)
-            slots[slotClass].giveBack(token.slot.number)
+            slots[slotClass].release(token.slot.number)
             if slots[slotClass].layers == 0 { effects.plans = true }
             return true
         }
         table[token.entry].leaseCount -= 1
         relist(token.entry)
-        return !table[token.entry].isPinned
+        return !table[token.entry].isInUse
     }
 }

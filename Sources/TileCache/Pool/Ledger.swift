@@ -1,56 +1,55 @@
 /// A slot, a page of compressed blocks or a page of the table.
 struct MemoryRange: Hashable, Sendable {
-    /// The class of slots, or one of the names below.
+    /// Class of slots, or one of the kinds below.
     var slotClass: Int32
     var number: Int32
 
     static let pages: Int32 = -1
     static let entryPages: Int32 = -2
     static let chainPages: Int32 = -3
-    /// The lowest of them.
     static let firstKind = chainPages
 }
 
-/// Memory to decommit before the holder of the lock writes to what it was granted.
+/// Memory to decommit before the caller writes to granted memory.
 struct LeavingMemory: Hashable, Sendable {
     var range: MemoryRange
-    /// Bytes that still count until the memory is gone: in the place of the others something has been taken already.
+    /// Bytes that count until the decommit ends; granted memory has replaced the rest.
     var countedBytes: Int
 }
 
-/// Bytes that count against a pool's limit. Those of slots, pages and the table are added in the extension below.
+/// Bytes that count against a pool's limit. The extension below adds slots, pages and the table.
 struct Ledger {
-    /// What takes memory outside of the pool.
+    /// Owner of memory outside of the pool.
     enum Account: Int, CaseIterable {
-        /// The plan, as large as the largest so far.
+        /// The plan.
         case plan
-        /// What views need and remember.
+        /// Views' needs.
         case views
-        /// What policies have learned.
+        /// Learned tables of policies.
         case policies
-        /// The tables of layers.
+        /// Tables of layers.
         case layers
         /// Scratch memory of codecs.
         case codecs
     }
 
     private(set) var limit: Int
-    /// More is in use than a lowered limit allows: tiles that were held or pinned stood in the way.
+    /// Whether more is in use than a lowered limit allows, because of leased or pinned tiles.
     private(set) var isOverLimit = false
     private var accounts = [Int](repeating: 0, count: Account.allCases.count)
-    /// Bytes of all accounts.
+    /// Sum of `accounts`.
     private(set) var accountBytes = 0
-    /// Encoded bytes that sources hold in their own memory, and copies for their decoders.
+    /// Encoded bytes held by sources, and copies for their decoders.
     private(set) var heldBytes = 0
-    /// Of the slots' bytes, those that loads write into.
+    /// Bytes of slots that loads write into.
     private(set) var inFlightBytes = 0
-    /// What this hold of the lock decommits, until `takePendingDecommits`.
+    /// Memory queued for decommit, until `takePendingDecommits`.
     private(set) var pendingDecommits: [LeavingMemory] = []
-    /// Bytes on their way to the system in whose place nothing has been taken yet.
+    /// Bytes being decommitted, without those already replaced by granted memory.
     private(set) var leavingBytes = 0
-    /// Of those, the ones that this hold of the lock decommits: it may take as much, since it decommits before it writes.
+    /// Bytes queued for decommit while this lock is held. The holder may reuse them at once, since it decommits first.
     private(set) var credit = 0
-    /// What this hold of the lock has taken in the place of what it decommits.
+    /// Bytes granted in this hold of the lock in exchange for queued ones.
     private var pledgedBytes = 0
 
     init(limit: Int) { self.limit = limit }
@@ -71,10 +70,10 @@ struct Ledger {
         noteLimit(committed: committed)
     }
 
-    /// Notes whether the limit is kept.
+    /// Updates `isOverLimit`.
     mutating func noteLimit(committed: Int) { isOverLimit = committed > limit }
 
-    // MARK: - Memory that leaves
+    // MARK: - Decommits
 
     mutating func beginDecommit(_ range: MemoryRange, bytes: Int) {
         pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
@@ -82,9 +81,8 @@ struct Ledger {
         credit += bytes
     }
 
-    /// Notes that something was taken. What goes beyond the limit stands in the place of what this hold of the lock
-    /// decommits, and is counted once.
-    mutating func coverTaken(committed: Int) {
+    /// Counts granted bytes beyond the limit once: they replace bytes queued for decommit.
+    mutating func replaceQueued(committed: Int) {
         let pledge = min(committed - limit, credit)
         guard pledge > 0 else { return }
         leavingBytes -= pledge
@@ -92,7 +90,7 @@ struct Ledger {
         pledgedBytes += pledge
     }
 
-    /// Takes the memory to decommit. From here on nothing may take its place until it is gone.
+    /// Drains the memory to decommit. It stays counted until `finishDecommit`.
     mutating func takePendingDecommits() -> [LeavingMemory] {
         guard !pendingDecommits.isEmpty else { return [] }
         var leaving = pendingDecommits
@@ -110,7 +108,7 @@ struct Ledger {
 }
 
 extension PoolState {
-    /// Bytes of decoded tiles, of slots being written and of slots kept for the next tile.
+    /// Bytes of committed slots.
     var slotCommittedBytes: Int { slots.reduce(0) { $0 + $1.committedBytes } }
     /// Bytes in slots that hold pixels or are being written.
     var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
@@ -119,19 +117,19 @@ extension PoolState {
         table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
             + (configuration.workers + loads.writtenOffCount) * MemoryLayout<Load?>.stride + ledger.accountBytes
     }
-    /// Everything with memory behind it, what is on its way to the system included: what must never exceed the limit.
+    /// All committed bytes, those being decommitted included: must never exceed the limit.
     var committedBytes: Int {
         slotCommittedBytes + pages.committedBytes + ledger.leavingBytes + ledger.heldBytes + countedBookkeepingBytes
     }
-    /// Bytes of tables and scratch memory that count against the limit.
+    /// Bytes of tables and scratch memory, if they count against the limit.
     var countedBookkeepingBytes: Int { configuration.grantsBookkeeping ? 0 : bookkeepingBytes }
-    /// Bytes that this hold of the lock may still commit.
+    /// Bytes that may still be committed in this hold of the lock.
     var availableBytes: Int { ledger.limit - committedBytes + ledger.credit }
     var isOverLimit: Bool { ledger.isOverLimit }
 
-    /// Notes that something was taken.
+    /// Updates ledger and peaks after memory was taken.
     mutating func noteTaken() {
-        ledger.coverTaken(committed: committedBytes)
+        ledger.replaceQueued(committed: committedBytes)
         notePeaks()
     }
 
@@ -147,7 +145,7 @@ extension PoolState {
         counters.peakInFlightBytes = max(counters.peakInFlightBytes, ledger.inFlightBytes)
     }
 
-    /// Counts what something holds outside of the pool. Returns whether there was room for its growth.
+    /// Charges memory outside of the pool; returns whether there was room for its growth.
     mutating func charge(_ growth: Int, to account: Ledger.Account) -> Bool {
         guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else {
             return false
@@ -156,13 +154,13 @@ extension PoolState {
         return true
     }
 
-    /// Counts what something holds outside of the pool. The caller has made room with `makeBytes`.
+    /// Charges memory outside of the pool. The caller has made room with `makeBytes`.
     mutating func note(_ growth: Int, in account: Ledger.Account) {
         ledger.add(growth, to: account)
         noteTaken()
     }
 
-    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages: what the limit is for.
+    /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
     var payloadBytes: Int {
         var bytes = 0
         table.forEach { number in

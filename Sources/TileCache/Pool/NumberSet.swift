@@ -1,11 +1,11 @@
-/// A set of small numbers, as a tree of 64-bit words: insertion, removal and the lowest or highest member in a few steps.
+/// A set of small numbers, as a tree of 64-bit words. Insertion, removal, minimum and maximum in a few steps.
 struct NumberSet: Sendable {
-    /// `levels[0]` has a bit for each number; each level above has a bit for each word below that is not 0.
+    /// Level 0 has a bit per number. Each higher level has a bit per non-zero word below.
     private var levels: [[UInt64]] = [[]]
     private(set) var count = 0
 
-    /// Bytes of two sets of numbers below a bound: a bit for each number, and the words above them. By the bound, not by
-    /// the arrays' capacity: the same operations must always fit the same limit.
+    /// Bytes of two sets of numbers below a bound. Computed from the bound, not from array capacities, so that equal
+    /// operations always fit the same limit.
     static func bytesOfTwo(below bound: Int) -> Int { (bound + 63) / 64 * 40 }
 
     func contains(_ number: Int32) -> Bool {
@@ -37,14 +37,14 @@ struct NumberSet: Sendable {
             guard levels[level][word] == 0 else { break }
             index = word
         }
-        // The words that a former, larger set needed go with its last member.
+        // Frees the words of a former, larger set.
         if count == 0 { levels = [[]] }
     }
 
-    /// Removes the lowest member; -1 if there is none.
+    /// Removes the minimum; -1 if the set is empty.
     mutating func popFirst() -> Int32 { pop { $0.trailingZeroBitCount } }
 
-    /// Removes the highest member; -1 if there is none.
+    /// Removes the maximum; -1 if the set is empty.
     mutating func popLast() -> Int32 { pop { 63 - $0.leadingZeroBitCount } }
 
     private mutating func pop(_ choose: (UInt64) -> Int) -> Int32 {

@@ -1,48 +1,46 @@
-/// Numbers of the small pages that compressed blocks are cut into, so that no hole is too small to use.
+/// Numbers of the pages of compressed blocks.
 ///
-/// A block takes whole pages of the system and, for what is left over, one run of units, eighths of a page, in a page that
-/// it shares with the ends of others. Pages of one block are chained by number; the end's unit is in the block's first page word.
+/// A block takes whole pages and, for the rest, one run of units (eighths of a page) in a page shared with other ends.
+/// The pages of a block are chained by number.
 struct PageAllocator {
-    // Copyable, although there is one of it: made ~Copyable, it crashes the compiler (6.3.1) with -O and ThreadSanitizer.
+    // Copyable, although it is never copied: ~Copyable crashes the compiler (6.3.1) with -O and ThreadSanitizer.
 
     /// Bytes of a page of the system, a power of two.
     let pageBytes: Int
     private static let unitsPerPage = 8
     private var unitBytes: Int { pageBytes / Self.unitsPerPage }
 
-    /// Where a block lies: a chain of whole pages, then an end.
+    /// Position of a block: a chain of whole pages, then an end.
     struct Block: Hashable {
-        /// The first whole page, or -1.
+        /// First whole page, or -1.
         var firstPage: Int32 = -1
-        /// The page of the end, or -1.
+        /// Page of the end, or -1.
         var endPage: Int32 = -1
         /// Bytes before rounding to units.
         var byteCount: Int32
-        /// The first unit of the end in its page.
+        /// First unit of the end in its page.
         var endUnit: UInt8 = 0
     }
 
-    /// What is known of a page.
     private struct Page {
-        /// The next page of the same block, or of the same list of shared pages; -1 ends either.
+        /// Next page of the same block or list of shared pages; -1 ends either.
         var next: Int32 = -1
-        /// The previous page of the same list of shared pages.
+        /// Previous page of the same list of shared pages.
         var previous: Int32 = -1
-        /// For shared pages the units in use, a bit each; 0 for others.
+        /// Bits of the used units of a shared page; 0 for others.
         var unitsInUse: UInt8 = 0
     }
 
-    /// The pages, and which of them have memory.
     private var pages: SlotAllocator
-    /// Addresses of the table of pages. Memory is committed by the first touch and decommitted from the end: no growth copies.
+    /// Address range of `table`: committed by the first touch, decommitted from the end. Growth copies nothing.
     private let tableRegion: MemoryRegion
     private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
-    /// Shared pages by the longest free run that they offer, 1 ... 7: heads of doubly linked lists.
+    /// Heads of lists of shared pages, by their longest free run, 1...7.
     private var sharedHeads = [Int32](repeating: -1, count: 8)
 
     /// - Parameters:
-    ///   - capacity: fewer pages if the system denies the addresses for the table of so many.
-    ///   - pageBytes: a power of two, 4096 or more.
+    ///   - capacity: Fewer pages if the system refuses the address range.
+    ///   - pageBytes: A power of two, 4096 or more.
     init(capacity: Int, pageBytes: Int = 4096) {
         self.pageBytes = pageBytes
         var granted = capacity
@@ -61,43 +59,41 @@ struct PageAllocator {
     }
 
     var decommittedCount: Int { pages.decommittedCount }
-    /// Pages that hold something.
     var usedCount: Int { pages.usedCount }
     var unusedCount: Int { pages.unusedCount }
     var freshCount: Int { pages.freshCount }
     var committedBytes: Int { pages.committedBytes }
     var usedBytes: Int { usedCount * pageBytes }
-    /// Bytes of the tables themselves.
     var bookkeepingBytes: Int { tableBytes + pages.bookkeepingBytes }
     private var tableBytes: Int { pagedBytes(ofTable: Int(pages.highWater)) }
 
-    /// Bytes of memory behind so many pages' entries.
+    /// Bytes of the table's pages for this many entries.
     private func pagedBytes(ofTable count: Int) -> Int {
         (count * MemoryLayout<Page>.stride).roundedUp(toPages: pageBytes)
     }
 
-    /// Whole pages and units of the end for a block of a size.
+    /// Whole pages and units of the end of a block.
     func shape(of bytes: Int) -> (pages: Int, endUnits: Int) {
         let pages = bytes / pageBytes
         let units = (bytes - pages * pageBytes + unitBytes - 1) / unitBytes
         return units == Self.unitsPerPage ? (pages + 1, 0) : (pages, units)
     }
 
-    /// The pages that a block would take from the unused or fresh ones now.
+    /// Pages that a block would take from the unused or fresh ones now.
     func pagesNeeded(for bytes: Int) -> Int {
         let shape = shape(of: bytes)
         let endNeedsPage = shape.endUnits > 0 && !(shape.endUnits...7).contains { sharedHeads[$0] >= 0 }
         return shape.pages + (endNeedsPage ? 1 : 0)
     }
 
-    /// The bytes that the tables grow by when this many pages are taken.
+    /// Growth of the tables, in bytes, if this many pages are taken.
     func tableGrowth(taking count: Int) -> Int {
         let fresh = max(count - unusedCount, 0)
         let added = max(fresh - decommittedCount, 0)
         return pagedBytes(ofTable: Int(pages.highWater) + added) - tableBytes + pages.growth(takingFresh: fresh)
     }
 
-    /// Takes the pages of a block; the caller has made sure that as many as `pagesNeeded` are to be had.
+    /// Takes the pages of a block; the caller has checked `pagesNeeded`.
     mutating func allocate(bytes: Int) -> Block {
         let shape = shape(of: bytes)
         var block = Block(byteCount: Int32(bytes))
@@ -110,11 +106,11 @@ struct PageAllocator {
         return block
     }
 
-    /// Gives a block's pages back, their memory kept.
+    /// Releases a block's pages; they stay committed.
     mutating func free(_ block: Block) {
         var page = block.firstPage
         while page >= 0 {
-            pages.giveBack(page)
+            pages.release(page)
             page = table[Int(page)].next
         }
         guard block.endPage >= 0 else { return }
@@ -123,13 +119,13 @@ struct PageAllocator {
         unlinkShared(block.endPage)
         table[shared].unitsInUse &= ~mask
         if table[shared].unitsInUse == 0 {
-            pages.giveBack(block.endPage)
+            pages.release(block.endPage)
         } else {
             linkShared(block.endPage)
         }
     }
 
-    /// Calls `body` with each part of a block in order: byte offset in the page range, bytes.
+    /// Calls `body` with the offset and size of each part of a block, in order, in bytes of the page range.
     func forEachPart(of block: Block, _ body: (_ offset: Int, _ count: Int) -> Void) {
         var page = block.firstPage
         var left = Int(block.byteCount)
@@ -144,28 +140,24 @@ struct PageAllocator {
         }
     }
 
-    /// Takes one unused page out so that its memory can be let go; -1 where there is none. Until `finishDecommit` says
-    /// that the system has the memory back, nobody can be given the page.
+    /// Begins to decommit an unused page; -1 if there is none. It cannot be taken until `finishDecommit`.
     mutating func beginDecommit() -> Int32 { pages.beginDecommit() }
 
-    /// The page's memory is gone; the page may be taken again as a fresh one.
+    /// Ends a decommit; the page may be taken again as a fresh one.
     mutating func finishDecommit(_ page: Int32) {
         let before = tableBytes
         pages.finishDecommit(page)
         releaseTable(before)
     }
 
-    /// Forgets the highest pages if they have no memory.
-    ///
-    /// - Returns: how many, at most `steps`.
-    @discardableResult
+    /// Removes the highest pages from the tables if they are decommitted; returns how many.
     mutating func shrink(steps: Int) -> Int {
         let before = tableBytes
         defer { releaseTable(before) }
         return pages.shrink(steps: steps)
     }
 
-    /// Decommits what the table had before and has no longer, in whole pages of the system: a replay may count smaller ones.
+    /// Decommits the end of the table in whole pages of the system. A replay may count smaller pages.
     private func releaseTable(_ before: Int) {
         let systemPage = max(pageBytes, MemoryRegion.systemPageBytes)
         let (start, end) = (tableBytes.roundedUp(toPages: systemPage), before.roundedUp(toPages: systemPage))
@@ -199,7 +191,7 @@ struct PageAllocator {
         UInt8(truncatingIfNeeded: ((1 << count) - 1) << Int(unit))
     }
 
-    /// The longest run of free units, 0 ... 8.
+    /// Length of the longest run of free units, 0...8.
     private static func longestFreeRun(_ inUse: UInt8) -> Int {
         var free = ~inUse
         var run = 0

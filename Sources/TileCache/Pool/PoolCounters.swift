@@ -1,18 +1,18 @@
-/// What the pool counts; `TileCacheStatistics` takes it over.
+/// Counters of the pool, copied into `TileCacheStatistics`.
 package struct PoolCounters: Sendable, Hashable {
     package internal(set) var loads = TileCacheStatistics.LoadCounts()
     package internal(set) var prefetches = TileCacheStatistics.PrefetchCounts()
     package internal(set) var tiers = TileCacheStatistics.TierCounts()
-    /// Plan entries that found no room.
+    /// Plan entries without room.
     package internal(set) var refusals = 0
-    /// Changes after which more than the limit was in use, other than by a lower limit: there must be none.
+    /// Violations of the limit, not counting a lowered one; must stay 0.
     package internal(set) var limitBreaches = 0
     package internal(set) var peakBytes = 0
     package internal(set) var peakDecodedBytes = 0
     package internal(set) var peakCompressedBytes = 0
     package internal(set) var peakInFlightBytes = 0
 
-    /// Whether nothing has come, gone or moved since another moment; an entry that found no room is no change.
+    /// Whether only `refusals` differ from earlier counters.
     func isUnchanged(since before: PoolCounters) -> Bool {
         var before = before
         before.refusals = refusals

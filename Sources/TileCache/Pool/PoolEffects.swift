@@ -1,23 +1,22 @@
-/// What changes of a pool ask of its owner, declared where their cause is.
+/// Requests of the pool to its owner, declared at their cause.
 struct PoolEffects: Hashable, Sendable {
-    /// Something is wanted that only a new plan brings.
+    /// Whether a new plan is required.
     var plans = false
-    /// When a tile may be tried again, whether or not anything else happens, in nanoseconds; `.max` for never.
+    /// Time of the next retry, in nanoseconds; `.max` for none.
     var replanAt = Int64.max
-    /// Loads that have ended after other workers took the places of theirs.
+    /// Number of ended loads whose worker was replaced.
     var lateWorkers = 0
 }
 
 extension PoolState {
-    /// Takes the memory to decommit. The holder of the lock decommits it before it writes to what it was granted.
+    /// Drains the memory to decommit. The caller decommits it before it writes to granted memory.
     mutating func takePendingDecommits() -> [LeavingMemory] { ledger.takePendingDecommits() }
 
-    /// Takes what has been declared since the last call.
+    /// Drains the declared effects.
     mutating func takeEffects() -> PoolEffects {
         defer { effects = PoolEffects() }
         return effects
     }
 
-    /// Whether there is anything to take.
     var hasEffects: Bool { !ledger.pendingDecommits.isEmpty || effects != PoolEffects() }
 }

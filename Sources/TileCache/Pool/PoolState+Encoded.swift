@@ -1,16 +1,12 @@
-/// Tiles whose source hands its own encoded bytes (JPEG, WebP) over: a payload that lies in pages beside the decoded
-/// pixels and takes the place of an LZ4 block where it is the smaller of the two.
+/// Payloads: encoded bytes (JPEG, WebP) that a source hands over. They lie in pages beside the decoded pixels and
+/// replace the LZ4 block if they are smaller.
 extension PoolState {
-    /// Takes pages for what the source of a load hands over; `nil` where it would not be kept or has no room. Only memory
-    /// that nothing uses, and tiles whose own payload stays, make way for it.
+    /// Takes pages for a load's payload. `nil` if it is not worth keeping or has no room. Only unused memory, and tiles
+    /// that keep their own payload, make way.
     ///
-    /// - Parameter checksum: of the bytes, so that damage is noticed when they are decoded.
-    mutating func reserveEncoded(
-        _ ticket: LoadTicket,
-        bytes: Int,
-        checksum: UInt64,
-        now: Int64
-    ) -> PageAllocator.Block? {
+    /// - Parameter checksum: Checksum of the bytes, compared before they are decoded.
+    mutating func reserveEncoded(_ ticket: LoadTicket, bytes: Int, checksum: UInt64, now: Int64) -> PageAllocator.Block?
+    {
         guard let load = loads[ticket], load.slot != .none, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
@@ -18,7 +14,7 @@ extension PoolState {
         guard configuration.compressedTier, layer.isCompressible, bytes > 0, bytes <= Int32.max,
             TileCodec.keeps(blockByteCount: bytes, of: tileBytes(of: table[load.entry].key))
         else { return nil }
-        // Far larger than what compression makes of such tiles: not worth its memory until that is found out for certain.
+        // Much larger than compressed tiles of the layer.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
         let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
         while !makePages(for: bytes, of: load.entry, now: now) {
@@ -30,8 +26,7 @@ extension PoolState {
         return block
     }
 
-    /// Whether a decoded tile's payload is known to be smaller than what compression would make of it: found out by a
-    /// comparison, or half of what that usually comes to.
+    /// Whether a tile's payload is smaller than its block would be. Known by comparison, or half the layer's mean.
     func prefersEncoded(_ number: EntryID) -> Bool {
         let entry = table[number]
         guard entry.form.isEncoded else { return false }
@@ -39,8 +34,7 @@ extension PoolState {
             || entry.form.byteCount * 2 <= layers[entry.key.layer].meanBlockBytes
     }
 
-    /// Gives up the pixels of a tile whose payload is its compressed form; whether it is such a one. Nothing is
-    /// compressed or copied for it.
+    /// Drops the pixels of a tile whose payload is its compressed form. Returns whether it did. Nothing is compressed.
     mutating func demoteToEncoded(_ number: EntryID) -> Bool {
         guard table[number].residency == .decoded, !table[number].flags.contains(.stale), prefersEncoded(number) else {
             return false
@@ -55,7 +49,7 @@ extension PoolState {
         moveToCompressed(number, form)
     }
 
-    /// Gives a tile's payload up.
+    /// Drops a tile's payload.
     mutating func dropEncoded(of number: EntryID) {
         guard table[number].form.isEncoded else { return }
         free(table[number].form, ofLayer: table[number].key.layer)
@@ -63,11 +57,11 @@ extension PoolState {
         table[number].flags.remove(.encodedIsSmaller)
     }
 
-    /// Tiles that are looked at for a payload at most; the next call goes on behind them.
+    /// Maximum tiles searched for a payload per list; the next call continues behind them.
     private static let payloadSteps = 1024
 
-    /// Gives up payloads of decoded tiles that cannot go themselves, for what is needed and finds no other room;
-    /// whether there were any. Their tiles lose nothing but a smaller form later on.
+    /// Drops payloads of decoded tiles that cannot be evicted; returns whether there were any. The tiles only lose a
+    /// smaller compressed form.
     mutating func shedEncoded(_ bytes: Int) -> Bool {
         guard counters.tiers.encodedPayloads > 0 else { return false }
         let wanted = configuration.paged(bytes) / pages.pageBytes
@@ -82,13 +76,12 @@ extension PoolState {
         return pages.unusedCount > before
     }
 
-    /// Counts encoded bytes that a source holds for a load in its own memory, in the place of what it held before;
-    /// grants all of them.
+    /// Counts the encoded bytes that a source holds for a load, replacing the former number. Grants all of them.
     mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
         guard let load = loads[ticket], bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
-            // Nothing is evicted for what would not fit an empty pool.
+            // Bytes that would not fit an empty pool evict nothing.
             let layer = table[load.entry].key.layer
             let room: Admission<Void> =
                 fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
@@ -107,7 +100,7 @@ extension PoolState {
         return .granted(bytes)
     }
 
-    /// Counts a copy of a payload for its decoder; whether there is room for it.
+    /// Counts a copy of a payload for its decoder; returns whether there is room.
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
         guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)
         else { return false }
@@ -116,28 +109,28 @@ extension PoolState {
         return true
     }
 
-    /// The copy is made: the codec is another's now.
+    /// Returns the codec once the payload is copied.
     mutating func beginDecode() { codecJobs -= 1 }
 
-    /// The decoder has returned and its copy is gone; the promotion or look still is to be finished.
+    /// Counts the copy out again; the promotion is still to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
         ledger.noteHeld(-ticket.form.byteCount)
         codecJobs += 1
     }
 
-    /// Whether so many bytes more could be held beside what is held already, if all tiles went.
+    /// Whether the limit has room for more held bytes if all tiles were evicted.
     private func fitsHeld(_ bytes: Int) -> Bool {
         bytes <= ledger.limit - ledger.heldBytes - countedBookkeepingBytes
     }
 
-    /// Counts a tile that gives its slot up for a smaller form.
+    /// Counts a demotion.
     mutating func noteDemotion(_ number: EntryID, blockBytes: Int) {
         counters.tiers.demotions += 1
         counters.tiers.demotedRawBytes += tileBytes(of: table[number].key)
         counters.tiers.demotedBlockBytes += blockBytes
     }
 
-    /// Learns what compression makes of a layer's tiles: an exponential mean over about eight.
+    /// Updates a layer's mean block size, an exponential mean over about eight.
     mutating func noteBlock(bytes: Int, layer: Int) {
         let mean = layers[layer].meanBlockBytes
         layers[layer].meanBlockBytes = mean == 0 ? bytes : mean + (bytes - mean) / 8

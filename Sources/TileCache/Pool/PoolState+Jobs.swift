@@ -1,4 +1,4 @@
-/// What a worker is to do next.
+/// Next task of a worker.
 enum Job: Hashable, Sendable {
     case load(LoadTicket)
     case demote(CodecTicket)
@@ -7,93 +7,93 @@ enum Job: Hashable, Sendable {
 
 /// A load that has begun.
 struct LoadTicket: Hashable, Sendable {
-    /// The load's number until it ends.
+    /// Number of the load until it ends.
     var load: LoadID
-    /// Tells it from later loads of the same number.
+    /// Distinguishes loads that reuse the number.
     var serial: UInt32 = 0
     var key: TileKey
-    /// Where to write; none if the bytes are reserved when the source is ready.
+    /// Slot to write into; none if the source reserves it late.
     var slot: SlotID
     var isDemand: Bool
 }
 
-/// How a load ended.
-enum LoadResult: Sendable, Hashable {
-    /// The pixels stand in the reserved slot.
+/// Result of a load. As an error, it ends the synthesis of a tile without pixels.
+enum LoadResult: Error, Hashable {
+    /// The pixels are in the reserved slot.
     case pixels
     /// The tile does not exist.
     case absent
-    /// It failed; tried again after a wait, unless it never can succeed.
+    /// The load failed; it is retried after a wait unless the failure is permanent.
     case failed(isPermanent: Bool, retryAfter: Int64?)
-    /// Nobody wanted it any more.
+    /// It was no longer wanted.
     case cancelled
-    /// It was refused memory; tried again after a wait, if memory for it can be had.
+    /// It was refused memory; it is retried after a wait if memory is available.
     case refused
 }
 
 extension PoolState {
-    /// Puts a new plan in the place of the old one; what has not started of the old one never will.
+    /// Replaces the plan. Entries of the old plan that have not started never will.
     ///
-    /// - Parameter now: tiles that may be tried again after it count for `nextRetry`. Default: none.
+    /// - Parameter now: Tiles whose retry is due after it count for `nextRetry`. Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         let hasRoom = makeRoom(for: newPlan)
         queue.install(newPlan, hasRoom: hasRoom)
-        for wish in queue.plan.keepValues {
-            let number = table.find(wish.key)
+        for planned in queue.plan.keepValues {
+            let number = table.find(planned.key)
             guard number != .none else { continue }
-            setValue(wish.value, of: number)
-            setHistory(wish, of: number)
+            setValue(planned.value, of: number)
+            setHistory(planned, of: number)
         }
         let epoch = queue.epoch
-        for wish in queue.plan.entries {
-            let number = table.find(wish.key)
+        for planned in queue.plan.entries {
+            let number = table.find(planned.key)
             guard number != .none else { continue }
             let load = table[number].load
             if load != .none {
                 loads.change(load) { $0.wantedEpoch = epoch }
             } else if table[number].retryAt > now {
-                // A prefetch that was refused memory is no reason for a plan.
+                // A prefetch that was refused memory does not cause a plan.
                 let flags = table[number].flags
-                let isReason = flags.contains(.failed) || (flags.contains(.refused) && wish.reason != .prefetch)
+                let isReason = flags.contains(.failed) || (flags.contains(.refused) && planned.reason != .prefetch)
                 if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
-            if wish.reason == .prefetch { setValue(wish.value, of: number) }
+            if planned.reason == .prefetch { setValue(planned.value, of: number) }
         }
         notePeaks()
     }
 
-    /// Notes what a policy remembers of a tile from before it was last given up.
-    private mutating func setHistory(_ wish: PlanEntry, of number: EntryID) {
-        guard wish.visits > table[number].visits else { return }
-        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(wish.age, 0)) }
-        table[number].visits = wish.visits
+    /// Restores what a policy remembers of a tile from before its last eviction.
+    private mutating func setHistory(_ planned: PlanEntry, of number: EntryID) {
+        guard planned.visits > table[number].visits else { return }
+        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(planned.age, 0)) }
+        table[number].visits = planned.visits
     }
 
-    /// Takes a plan's own bytes, and those of the list of what it values, from the budget.
+    /// Charges a plan, and the list of the tiles it values, to the ledger.
     private mutating func makeRoom(for newPlan: borrowing Plan) -> Bool {
-        let wishes = newPlan.entries.count + newPlan.keepValues.count
-        // An array that grows has room for at most twice its elements. Its capacity itself is what the allocator happened
-        // to give: by that the same replay would not always fit the same limit.
-        let most = wishes * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
-        // In steps, so that plans that grow little by little do not ask each time.
+        let count = newPlan.entries.count + newPlan.keepValues.count
+        // An array grows to at most twice its elements. Its capacity depends on the allocator: by that, equal replays
+        // would not always fit the same limit.
+        let most = count * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
+        // Rounded, so that a slowly growing plan seldom asks.
         let bytes = configuration.paged(most)
-        // Memory that a much larger plan took goes back.
+        // Frees the memory of a much larger plan.
         if bytes < ledger[.plan] / 4 { dropPlan() }
         let growth = bytes - ledger[.plan]
         guard growth > 0 else { return true }
         guard configuration.grantsBookkeeping || makeBytes(growth) else { return false }
         note(growth, in: .plan)
-        queue.reserve(wishes)
+        queue.reserve(count)
         return true
     }
 
-    /// Drops the plan and its bytes; the next plan takes its own.
+    /// Drops the plan and its bytes.
     mutating func dropPlan() {
         queue.drop()
         ledger.add(-ledger[.plan], to: .plan)
     }
 
-    /// Notes what the current plan thinks of a tile: the most that any of its wishes says.
+    /// Sets a tile's value in the current plan, the maximum of its entries.
     private mutating func setValue(_ value: Float, of number: EntryID) {
         guard table[number].planEpoch != queue.epoch else {
             table[number].value = max(table[number].value, value)
@@ -104,7 +104,7 @@ extension PoolState {
         if table[number].residency.isResident { queue.noteValued(number) }
     }
 
-    func needsWork(_ number: EntryID, _ wish: PlanEntry, now: Int64) -> Bool {
+    func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
         if entry.load != .none { return false }
         if entry.flags.contains(.absent) { return false }
@@ -112,41 +112,41 @@ extension PoolState {
         if entry.flags.contains(.stale) { return true }
         switch entry.residency {
         case .none: return true
-        case .compressed: return wish.wantsDecoded
+        case .compressed: return planned.wantsDecoded
         case .decoded, .demoting, .storing, .promoting: return false
         }
     }
 
-    /// What may be given up for a wish: whatever is worth less than this.
-    func worth(of wish: PlanEntry) -> Float {
-        switch wish.reason {
-        case .prefetch: wish.value - queue.plan.margin
-        case .cover: queue.plan.isAtRest ? -.infinity : .infinity
-        case .demand, .floor: .infinity
+    /// Worth below which tiles may be evicted for an entry.
+    func worth(of planned: PlanEntry) -> Float {
+        switch planned.reason {
+        case .prefetch: planned.value - queue.plan.margin
+        case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
+        case .demand, .pin: .infinity
         }
     }
 
-    mutating func beginLoad(_ wish: PlanEntry, now: Int64) -> Admission<LoadTicket> {
-        let number = entry(for: wish.key, forgetsAbsences: wish.reason == .demand)
+    mutating func beginLoad(_ planned: PlanEntry, now: Int64) -> Admission<LoadTicket> {
+        let number = entry(for: planned.key, forgetsAbsences: planned.reason == .demand)
         guard number != .none else { return .refused }
         var room = Admission.granted(SlotID.none)
-        let worth = worth(of: wish)
-        // A source is never asked ahead of need for what there may be no room for, and for a needed tile at most once.
-        if !layers[wish.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
-            // The entry must outlive the search for room.
+        let worth = worth(of: planned)
+        // A source is not asked for a prefetch without room, and for a needed tile without room at most once.
+        if !layers[planned.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
+            // Leased, so that making room does not evict the tile itself.
             table[number].leaseCount += 1
             room = acquireSlot(for: number, worth: worth, now: now)
             table[number].leaseCount -= 1
         }
         if !room.isGranted { forgetIfIdle(number) }
-        return room.map { begin(wish, of: number, in: $0, now: now) }
+        return room.map { begin(planned, of: number, in: $0, now: now) }
     }
 
-    private mutating func begin(_ wish: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
-        let isDemand = wish.reason != .prefetch
-        let layer = wish.key.layer
+    private mutating func begin(_ planned: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
+        let isDemand = planned.reason != .prefetch
+        let layer = planned.key.layer
         if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
-        let (id, serial) = loads.begin(
+        let ticket = loads.begin(
             Load(
                 entry: number,
                 generation: layers[layer].generation,
@@ -154,28 +154,23 @@ extension PoolState {
                 started: now,
                 isDemand: isDemand,
                 wantedEpoch: queue.epoch,
-                value: wish.value
-            )
+                value: planned.value
+            ),
+            of: planned.key
         )
-        table[number].load = id
+        table[number].load = ticket.load
         relist(number)
-        setHistory(wish, of: number)
-        // What has just landed is not given up again before a plan has looked at it.
+        setHistory(planned, of: number)
+        // A tile that lands is not evicted before a plan has valued it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
         if !isDemand { counters.prefetches.started += 1 }
         notePeaks()
-        return LoadTicket(
-            load: id,
-            serial: serial,
-            key: wish.key,
-            slot: slot,
-            isDemand: isDemand
-        )
+        return ticket
     }
 
-    /// Ends a load. Pixels that an invalidation has overtaken, or that nobody has room for, never land.
+    /// Ends a load. Outdated pixels, and those without a slot, never land.
     mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64) {
         guard let load = loads.end(id) else { return }
         let wasOverLimit = isOverLimit
@@ -188,24 +183,24 @@ extension PoolState {
 
         let isOutdated = load.isOutdated
         if isOutdated { counters.loads.outdated += 1 }
-        // The plan passed over a needed or pinned tile because it was on its way.
-        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.floor)
+        // The plan skipped a needed or pinned tile because it was being loaded.
+        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.pinned)
         if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
         } else {
-            if load.slot != .none { giveBack(slot: load.slot, ofLayer: layer) }
+            if load.slot != .none { release(slot: load.slot, ofLayer: layer) }
             free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
             }
-            noteFruitless(load, result)
+            noteNotLanded(load, result)
             forgetIfIdle(number)
         }
         notePeaks()
         settleLimit(now: now)
-        // A source that answered at last is asked again.
+        // A source that has answered late may be asked again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
@@ -225,15 +220,14 @@ extension PoolState {
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0
-            $0.flags.formIntersection(.floor)
-            // One that was late already counts as late, not as useful or wasted.
+            $0.flags.formIntersection(.pinned)
+            // A late prefetch counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
         if table[number].planEpoch == queue.epoch { queue.noteValued(number) }
     }
 
-    /// Takes pixels that must not be drawn again out of their entry, whatever is being done with them. Who holds them
-    /// keeps them.
+    /// Removes pixels that must not be drawn again, whatever their state. Leased ones stay valid until their release.
     mutating func detachPixels(of number: EntryID, cause: TileCacheStatistics.RemovalCause) {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
@@ -245,7 +239,7 @@ extension PoolState {
             table[number].slot = .none
             table[number].leaseCount = 0
         }
-        // A block that a worker is reading or writing belongs to the worker's ticket from here on.
+        // A block being read or written belongs to the worker's ticket from now on.
         if entry.residency == .storing || entry.residency == .promoting {
             if table[number].form.block != nil { table[number].form = .none }
             if entry.residency == .promoting { table[number].leaseCount -= 1 }
@@ -259,7 +253,6 @@ extension PoolState {
         case .pixels: break
         case .absent:
             counters.loads.absent += 1
-            // The tile is gone at its source.
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             table[number].flags.subtract(.remembered)
             table[number].flags.insert(.absent)
@@ -274,10 +267,10 @@ extension PoolState {
         }
     }
 
-    /// Counts a load that did not land among those that are never drawn, and among the prefetches of its kind.
-    private mutating func noteFruitless(_ load: Load, _ result: LoadResult) {
+    /// Counts a load that did not land as never drawn, and as a prefetch by its result.
+    private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
         if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
-        // A late one counts as late, whatever becomes of it.
+        // A late prefetch counts as late only.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {
         case .pixels: counters.prefetches.wasted += 1
@@ -286,11 +279,11 @@ extension PoolState {
         }
     }
 
-    /// Whether no view and no plan wants a load any more.
+    /// Whether neither a view, a pin nor the plan wants a load.
     func isUnwanted(load id: LoadID) -> Bool {
-        // The pins of a removed layer go in steps: some are still marked.
+        // The pins of a removed layer are cleared in steps: some may still be set.
         guard let load = loads[id], !layers[table[load.entry].key.layer].isRemoved else { return true }
         return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
-            && !table[load.entry].flags.contains(.floor)
+            && !table[load.entry].flags.contains(.pinned)
     }
 }

@@ -1,30 +1,29 @@
-/// What one view needs of one layer, frame by frame.
+/// Needed tiles of one view in one layer.
 struct ViewNeeds: Sendable {
-    /// The tiles, in the order of the screen.
+    /// The needed tiles, in screen order.
     var tiles: [TileKey] = []
-    /// Their entries in the pool, or none where the table had no room.
+    /// Their entries in the pool, or none if the table had no room.
     var entries: [EntryID] = []
-    /// When a tile that was no hit was demanded, in nanoseconds; -1 for hits and for what has been drawn since.
+    /// Time of the demand of a missed tile, in nanoseconds. -1 for hits and once drawn.
     var missingSince: [Int64] = []
-    /// The level of the last frame; a demand at another level comes from a zoom.
+    /// Level of the last frame; demands at another level count as zoom.
     var level = -1
-    /// For how many of them the ledger counts memory.
+    /// Number of tiles charged to the ledger.
     var charged = 0
     /// Whether the table had no room for some of them.
     var isIncomplete = false
-    /// Whether a first frame has been: it is a cold start, and its demands are left out.
+    /// Whether there was a first frame; its demands, a cold start, are not counted.
     var hasBegun = false
 }
 
 extension PoolState {
-    /// Bytes that a view takes for each tile that it needs: its needs, what it draws of them and a frame's hold.
+    /// Bytes per needed tile: its needs, what is drawn of them and a frame's leases.
     static let bytesPerNeed =
         2 * MemoryLayout<TileKey>.stride + MemoryLayout<EntryID>.stride + MemoryLayout<Int64>.stride
         + 2 * MemoryLayout<VisibleTile>.stride + MemoryLayout<ComposedTile>.stride + MemoryLayout<LeaseToken>.stride
         + 2 * MemoryLayout<TileIdentity>.stride
 
-    /// Counts the memory of a view that is to need so many tiles, in steps so that it is seldom asked for; for how many
-    /// there is room.
+    /// Charges the needs of a view to the ledger, in steps of 16 tiles. Returns the number of tiles with room.
     private mutating func chargeNeeds(_ count: Int, _ needs: inout ViewNeeds) -> Int {
         guard count > needs.charged || count < needs.charged / 4 else { return count }
         let charged = (count + 15) & ~15
@@ -34,12 +33,11 @@ extension PoolState {
         return count
     }
 
-    /// Replaces what a view needs, counts the demands and keeps needed tiles from being given up.
+    /// Replaces the needed tiles of a view, counts the demands and protects the tiles from eviction.
     ///
     /// - Parameters:
-    ///   - needs: the view's record; it has the new tiles afterwards.
-    ///   - tiles: the needed tiles, each once, in the order of the screen. If there is no memory for so many, the first.
-    ///   - counts: receives the demands; pan and zoom apart.
+    ///   - needs: The view's needs; updated.
+    ///   - tiles: The needed tiles, each once, in screen order; without memory for all, the first ones are kept.
     mutating func update(
         _ needs: inout ViewNeeds,
         tiles: [TileKey],
@@ -75,11 +73,11 @@ extension PoolState {
                 }
             }
         }
-        // What is left of the former needs was not among the new ones.
+        // Entries still marked are needed no longer.
         for number in needs.entries where number != .none && table[number].needIndex >= 0 {
             table[number].needCount -= 1
             table[number].needIndex = -1
-            // Touches are skipped while nothing changes, so this is when its last use is known.
+            // Touches are skipped while nothing changes, so the last use is recorded here.
             table[number].lastUse = now
             table[number].lastDemand = demandClock
             forgetIfIdle(number)
@@ -94,11 +92,11 @@ extension PoolState {
         needs.missingSince = missingSince
         needs.level = level
         needs.hasBegun = true
-        // What is needed no longer may have made room in the table.
+        // Tiles needed no longer may have made room in the table.
         if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
     }
 
-    /// A tile comes into view: counted unless it was there only a few demands ago.
+    /// Counts a visit, unless the tile was in view a few demands ago.
     mutating func noteVisit(_ number: EntryID) {
         let entry = table[number]
         guard entry.needCount == 0, entry.visits < .max else { return }
@@ -106,7 +104,7 @@ extension PoolState {
         if entry.visits == 0 || age > VisitClass.demandsOfAVisit { table[number].visits += 1 }
     }
 
-    /// A view needs nothing any more.
+    /// Removes all needs of a view.
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
         for number in needs.entries where number != .none {
@@ -116,13 +114,13 @@ extension PoolState {
         needs = ViewNeeds()
     }
 
-    /// The age of the least recently used evictable tile of a tier; a tile's own if there is none.
+    /// Age of the least recently used evictable tile of a tier. The entry's own if there is none.
     private func age(of tier: EntryList, like entry: Entry, now: Int64) -> Int64 {
         let oldest = lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
         return now - (oldest != .none ? table[oldest].lastUse : entry.lastUse)
     }
 
-    /// Enters the needed tiles that the table had no room for when the view named them.
+    /// Enters needed tiles that the table had no room for before.
     mutating func enterMissing(of needs: inout ViewNeeds) {
         needs.isIncomplete = true
         for (index, number) in needs.entries.enumerated() where number == .none {

@@ -1,91 +1,78 @@
-/// Which job is next.
+/// Selects the next job.
 extension PoolState {
-    /// What became of a plan entry whose turn it was.
-    private enum Attempt {
-        /// It has begun.
-        case begun(Job)
-        /// This has to be done first; then it is the entry's turn again.
-        case preparing(Job)
-        /// There is nothing to do for it in this plan.
-        case passed
-        /// It cannot begin now.
-        case waits
-    }
-
-    /// The plan is done, and not all pinned tiles were in it.
+    /// Whether the plan is done, and did not contain all pinned tiles.
     var hasMorePins: Bool { queue.leavesPins && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0 }
 
-    /// The best job that may start now, or `nil`. The caller does it and calls the matching `finish`.
+    /// Begins the best job that may start now; `nil` if there is none. The caller does it and calls the matching
+    /// `finish`.
     mutating func nextJob(now: Int64) -> Job? {
         guard loads.busyCount < configuration.workers, !queue.hasEnded else { return nil }
         var behindPrefetch = false
-        while let wish = queue.next(behindPrefetch: behindPrefetch) {
-            switch attempt(wish, now: now) {
-            case .begun(let job):
+        while let planned = queue.next(behindPrefetch: behindPrefetch) {
+            switch attempt(planned, now: now) {
+            case .granted(let job)?:
                 queue.advance(behindPrefetch: behindPrefetch)
                 return job
-            case .preparing(let job): return job
-            case .passed: queue.advance(behindPrefetch: behindPrefetch)
-            case .waits:
-                guard wish.reason == .prefetch else { return nil }
+            // First the victim is compressed; then it is the entry's turn again.
+            case .demote(let victim)?: return .demote(beginDemotion(victim))
+            case nil: queue.advance(behindPrefetch: behindPrefetch)
+            case .refused?:
+                guard planned.reason == .prefetch else { return nil }
                 behindPrefetch = true
             }
         }
         return nil
     }
 
-    private mutating func attempt(_ wish: PlanEntry, now: Int64) -> Attempt {
-        let isPrefetch = wish.reason == .prefetch
-        let layer = wish.key.layer
+    /// Begins the work for an entry. Refused if it has to wait, `nil` if this plan has nothing to do for it.
+    private mutating func attempt(_ planned: PlanEntry, now: Int64) -> Admission<Job>? {
+        let isPrefetch = planned.reason == .prefetch
+        let layer = planned.key.layer
         // The plan was made before the layer was removed.
-        guard !layers[layer].isRemoved else { return .passed }
-        let number = table.find(wish.key)
-        if number != .none, !needsWork(number, wish, now: now) { return .passed }
-        if queue.plan.followsNeeds, wish.reason == .demand, number == .none || table[number].needCount == 0 {
-            // It has gone out of view since the plan was made, or the table has no room for it.
+        guard !layers[layer].isRemoved else { return nil }
+        let number = table.find(planned.key)
+        if number != .none, !needsWork(number, planned, now: now) { return nil }
+        if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
+            // Out of view since the plan was made, or the table has no room for it.
             if number == .none { queue.noteLack() }
-            return .passed
+            return nil
         }
         guard fitsLimit(layer: layer) else {
-            // It never will, and the rest of the plan must not wait for it.
+            // It will never fit, and must not delay the rest of the plan.
             counters.refusals += 1
-            return .passed
+            return nil
         }
         if hasAllItsLoads(layer: layer) {
             queue.passForLoads()
-            return .passed
+            return nil
         }
         if isPrefetch {
-            // A needed tile without room makes each end of a load a reason for a plan: prefetches that evict each other
-            // would go on for as long as the views rest.
-            if queue.plan.isAtRest, queue.lacksRoomForNeeds { return .waits }
+            // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
+            // long as the views are at rest.
+            if queue.plan.isAtRest, queue.lacksRoomForNeeds { return .refused }
             let isAllowed = loads.prefetchCount < configuration.workers - configuration.reservedWorkers
-            guard isAllowed, !queue.prefetchHasEnded else { return .waits }
+            guard isAllowed, !queue.prefetchHasEnded else { return .refused }
         }
         if number != .none, table[number].residency == .compressed, !configuration.compressedTier {
             // The limit has become too small for a codec.
             drop(number, cause: .trimmed)
-            return attempt(wish, now: now)
+            return attempt(planned, now: now)
         }
         let begun: Admission<Job>
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
-            // As with stuck loads: a source whose decoder hangs takes no more than the workers' number of spare ones.
-            if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return .passed }
-            // The worker that has the codec goes on here when it is done.
-            guard codecJobs < configuration.maximumCodecJobs else { return .waits }
-            begun = beginPromotion(number, worth: worth(of: wish), now: now).map(Job.promote)
+            // As with stuck loads: a hanging decoder takes at most as many spare workers as there are workers.
+            if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return nil }
+            // The worker that has the codec continues here.
+            guard codecJobs < configuration.maximumCodecJobs else { return .refused }
+            begun = beginPromotion(number, worth: worth(of: planned), now: now).map(Job.promote)
         } else {
-            begun = beginLoad(wish, now: now).map(Job.load)
+            begun = beginLoad(planned, now: now).map(Job.load)
         }
-        switch begun {
-        case .granted(let job): return .begun(job)
-        case .demote(let victim): return .preparing(.demote(beginDemotion(victim)))
-        case .refused: break
-        }
-        // While a codec is at work room may come of it, and its worker goes on with this plan.
-        guard codecJobs == 0 else { return .waits }
-        // What is needed may evict more than a fallback may.
-        if wish.reason == .cover, queue.plan.isAtRest { return .passed }
-        return queue.passForRoom(wish, hasShares: hasShares) ? .passed : .waits
+        guard begun == .refused else { return begun }
+        // A running codec may make room, and its worker continues with this plan.
+        guard codecJobs == 0 else { return .refused }
+        // A needed tile may evict more than a fallback.
+        if planned.reason == .fallback, queue.plan.isAtRest { return nil }
+        return queue.passForRoom(planned, hasShares: hasShares) ? nil : .refused
     }
 }

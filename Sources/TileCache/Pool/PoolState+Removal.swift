@@ -1,6 +1,6 @@
-/// Layers that leave: their tiles go at once, their index when the last load, job and hold of an entry has ended.
+/// Removal of layers. The tiles go at once, the index after the last load, job and lease of an entry.
 extension PoolState {
-    /// Begins the removal of a layer that no view shows: nothing of it is loaded from now on, and no load of it lands.
+    /// Begins the removal of a layer that no view shows. None of its tiles is loaded, and no load of it lands.
     mutating func beginRemoval(ofLayer layer: Int) {
         beginInvalidation(layer: layer) { _ in true }
         layers[layer].isRemoved = true
@@ -11,12 +11,12 @@ extension PoolState {
         hasShares = layers.contains { $0.share != .all }
     }
 
-    /// Removes the tiles of a layer on some pages of the table. Those that are held stay valid until they are released;
-    /// those with a load under way go at its end.
+    /// Removes a layer's tiles on some pages of the table. Leased ones stay valid until they are released; those being
+    /// loaded are removed when the load ends.
     mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
         for number in entries(onPages: range, ofLayer: layer) {
             change(number) {
-                $0.flags.remove(.floor)
+                $0.flags.remove(.pinned)
                 $0.flags.subtract(.remembered)
             }
             if table[number].residency.isResident { detachPixels(of: number, cause: .invalidated) }
@@ -24,9 +24,7 @@ extension PoolState {
         }
     }
 
-    /// Frees the index of a removed layer if nothing of it is left.
-    ///
-    /// - Returns: whether it is free.
+    /// Frees the index of a removed layer if nothing of it is left. Returns whether it did.
     mutating func finishRemoval(ofLayer layer: Int) -> Bool {
         guard layers[layer].entries == 0, layers[layer].jobs == 0 else { return false }
         releasesUnused = true
@@ -36,20 +34,18 @@ extension PoolState {
         freeLayers.append(layer)
         layerCount -= 1
         while layers.last?.isGone == true { layers.removeLast() }
-        // The plan's entries may name the next layer of this index.
+        // The plan's entries would name the next layer of this index.
         dropPlan()
         return true
     }
 
-    /// Returns memory to the system that removed layers used, in steps.
-    ///
-    /// - Returns: whether more steps would get further.
+    /// Decommits memory of removed layers, in steps; returns whether more steps would help.
     mutating func releaseRemoved() -> Bool {
         if releasesUnused {
-            releasesUnused = letUnusedGo(.max, sparing: -1, atMost: Self.stepsAtOnce)
+            releasesUnused = decommitUnused(.max, atMost: Self.stepsAtOnce)
             if releasesUnused { return true }
         }
-        // What was held of a size that no layer has any more may have been released since.
+        // Leased slots of a size without layers may have been released since.
         var steps = Self.stepsAtOnce
         for slotClass in slots.indices where slots[slotClass].layers == 0 {
             while steps > 0, decommitSlot(ofClass: slotClass) { steps -= 1 }

@@ -1,4 +1,4 @@
-/// Memory that loads in flight ask for, and what follows if it is refused.
+/// Memory reserved by loads in flight, and refusals of it.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
     mutating func reserve(_ id: LoadID, now: Int64) -> Admission<SlotID> {
@@ -9,7 +9,7 @@ extension PoolState {
         return room
     }
 
-    /// Takes a slot for the use of a load; it counts as in flight.
+    /// Takes a slot for a load; it counts as in flight.
     mutating func takeSlot(for load: Load, now: Int64) -> Admission<SlotID> {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
@@ -24,24 +24,23 @@ extension PoolState {
         return room
     }
 
-    /// Takes a slot for a load that begins. A tile that was refused memory before gets one only if the same memory could be
-    /// had now.
+    /// Takes a slot for a load that begins. After a refusal, requires that the refused memory is available too.
     mutating func acquireSlot(for number: EntryID, worth: Float, now: Int64) -> Admission<SlotID> {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth, now: now)
         guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
         let refused = Int(table[number].refusedPages) * pages.pageBytes
         let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
-        if !beside.isGranted { giveBack(slot: slot, ofLayer: layer) }
+        if !beside.isGranted { release(slot: slot, ofLayer: layer) }
         return beside.map { slot }
     }
 
-    /// The worth below which tiles may be evicted for a load in flight.
+    /// Worth below which tiles may be evicted for a load in flight.
     func worth(of load: Load) -> Float {
         load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - queue.plan.margin
     }
 
-    /// Evicts a cold tile uncompressed while every codec is busy: a source that is ready cannot wait for one.
+    /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
         guard codecJobs >= configuration.maximumCodecJobs else { return false }
         let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
@@ -50,7 +49,7 @@ extension PoolState {
         return true
     }
 
-    /// Classifies the end of a load. If its source failed or cancelled because it was refused memory, it is refused.
+    /// Classifies the result of a load: failed or cancelled after a refusal of memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot == .none ? .refused : .pixels
@@ -59,21 +58,21 @@ extension PoolState {
         }
     }
 
-    /// Remembers that a tile's load was refused memory.
+    /// Records that a tile's load was refused memory.
     mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
         counters.loads.refused += 1
         table[number].flags.insert(.refused)
         table[number].refusedPages = load.refusedPages ?? 0
-        // Memory comes back sooner than a server: as soon as other loads end.
+        // Memory is available again as soon as other loads end, sooner than a server recovers.
         table[number].retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
     }
 
-    /// When a tile may be tried again; the wait doubles each time.
+    /// Computes when a tile may be retried; the wait doubles with each attempt.
     ///
     /// - Parameters:
-    ///   - first: the first wait, in nanoseconds.
-    ///   - wait: the source's own, in nanoseconds.
+    ///   - first: First wait, in nanoseconds.
+    ///   - wait: Minimum wait required by the source, in nanoseconds.
     mutating func backOff(_ number: EntryID, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
         let attempts = table[number].attempts
         table[number].attempts = attempts == .max ? .max : attempts + 1
@@ -84,13 +83,25 @@ extension PoolState {
         return overflow ? .max : time
     }
 
-    /// When a plan should be made for a tile's sake alone, `nil` for never. A prefetch that was refused memory is no reason.
+    /// Time of a plan made only to retry a tile; `nil` for never. A prefetch that was refused memory makes none.
     func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
         switch result {
         case .failed: return entry.retryAt == .max ? nil : entry.retryAt
-        case .refused: return entry.needCount > 0 || entry.flags.contains(.floor) ? entry.retryAt : nil
+        case .refused: return entry.needCount > 0 || entry.flags.contains(.pinned) ? entry.retryAt : nil
         case .pixels, .absent, .cancelled: return nil
         }
+    }
+
+    /// Takes a slot as scratch memory of a load in flight. It counts as in flight until `returnScratch`.
+    mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<SlotID> {
+        guard let load = loads[id], !load.isOutdated else { return .refused }
+        return takeSlot(for: load, now: now)
+    }
+
+    mutating func returnScratch(_ slot: SlotID, layer: Int, now: Int64) {
+        ledger.noteInFlight(-slotBytes(ofLayer: layer))
+        release(slot: slot, ofLayer: layer)
+        settleLimit(now: now)
     }
 }

@@ -1,12 +1,10 @@
-/// Making room: what is given up for what, and never a byte over the limit.
+/// Makes room by eviction; never exceeds the limit.
 extension PoolState {
-    /// A slot for a tile of a layer, without the layer's account.
-    ///
-    /// - Parameter worth: nothing that is worth this much or more is evicted for it.
+    /// Takes a slot for a tile of a layer, not charged to the layer. Evicts only tiles worth less than `worth`.
     mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         settleLimit(now: now)
-        // Above a lowered limit nothing takes memory, not even what another gave back; and nothing is evicted for what
-        // would not fit an empty pool.
+        // Above a lowered limit nothing takes memory, freed memory included. A tile that would not fit an empty pool
+        // evicts nothing.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
             counters.refusals += 1
             return .refused
@@ -25,7 +23,7 @@ extension PoolState {
                     ledger.noteLimit(committed: committedBytes)
                     return .granted(SlotID(number: fresh))
                 }
-                if letUnusedGo(missing, sparing: slotClass) { continue }
+                if decommitUnused(missing, sparing: slotClass) { continue }
             }
             switch evict(worth: worth, now: now, for: layer) {
             case .granted: continue
@@ -37,15 +35,15 @@ extension PoolState {
         }
     }
 
-    /// Whether a layer's tile could be held at all.
+    /// Whether the limit has room for a tile of a layer at all.
     func fitsLimit(layer: Int) -> Bool {
         slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes
     }
 
-    /// Frees bytes for tables by giving up tiles that nobody needs; whether it succeeded.
+    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded.
     mutating func makeBytes(_ bytes: Int) -> Bool {
         while availableBytes < bytes {
-            if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
+            if decommitUnused(bytes - availableBytes) { continue }
             let victim = coldest(of: .compressed, worth: .infinity, now: 0)
             let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
             if other != .none {
@@ -57,11 +55,11 @@ extension PoolState {
         return true
     }
 
-    /// Frees bytes that a load takes beside its slot.
+    /// Frees bytes that a load takes in addition to its slot.
     mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
-            if letUnusedGo(bytes - availableBytes, sparing: -1) { continue }
+            if decommitUnused(bytes - availableBytes) { continue }
             let evicted = evict(worth: worth, now: now, for: layer)
             if evicted.isGranted { continue }
             if case .demote = evicted { return evicted }
@@ -70,13 +68,13 @@ extension PoolState {
         return .granted(())
     }
 
-    /// Bytes that compressed tiles may take where decoded ones want them too.
+    /// Maximum bytes of compressed tiles while decoded ones compete for the limit.
     var compressedLimit: Int { Int(Double(ledger.limit) * split.compressedShare) }
 
-    /// Frees the memory of one tile that is worth less.
+    /// Evicts one tile worth less than `worth`.
     private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
         let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
-        // A few slots beyond the share before pages are turned into slots: turning costs fresh memory each time.
+        // A margin of a few slots: turning pages into slots costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
         let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
         let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
@@ -88,30 +86,29 @@ extension PoolState {
             drop(victim != .none ? victim : cold, cause: .capacity)
             return .granted(())
         }
-        // A needed tile comes before the payloads of tiles that are decoded as well.
+        // A needed tile has priority over payloads of tiles that are decoded too.
         let isShed = worth == .infinity && !isFull(layer: layer) && shedEncoded(slotBytes(ofLayer: layer))
         return isShed ? .granted(()) : .refused
     }
 
-    /// Whether a decoded tile is worth compressing before it goes: not where the tier is off, the layer's contents do
-    /// not compress, the pixels are outdated, or nothing has ever looked at a prefetched tile twice.
+    /// Whether a decoded tile is compressed before its eviction: needs a tier, a compressible layer and current pixels.
     private func canDemote(_ number: EntryID) -> Bool {
         configuration.compressedTier && table[number].residency == .decoded
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
     }
 
-    /// Tiles that no plan mentions of which the least worth is looked for: the oldest of each number of visits is nearly
-    /// always among so many of the least recently used.
+    /// Maximum number of unplanned tiles compared per search. The oldest of each visit class is nearly always among
+    /// them.
     static let tilesWeighed = 256
 
-    /// The tile of a tier that goes first, or none: the least recently used or least valued one that is evictable.
+    /// Finds the first tile of a tier to evict, by recency or by value. Returns none if nothing is evictable.
     ///
-    /// - Parameter layer: whose tile it goes for, -1 for none's: shares of layers count.
+    /// - Parameter layer: Layer that needs the room, -1 for none; shares of layers count.
     mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> EntryID {
         evictionSteps += 1
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
-            // Values play no part: the plain order decides, with valued tiles among the others.
+            // Values do not count: valued tiles are ordered like all others.
             return walk.next(in: self)
         }
         var lowest = EntryID.none
@@ -123,7 +120,7 @@ extension PoolState {
             guard number != .none else { break }
             evictionSteps += 1
             guard table[number].planEpoch != queue.epoch else { continue }
-            // Of each class only the least recently used: what has just come unseen has its time to be seen.
+            // The least recently used of each class only: unseen arrivals get time to be seen.
             let visitClass = VisitClass.of(visits: Int(table[number].visits))
             if classes & (1 << visitClass) == 0 {
                 classes |= 1 << visitClass
@@ -132,7 +129,7 @@ extension PoolState {
                     lowest = number
                     lowestWorth = own
                 }
-                // Nothing is worth less than nothing, and there is no other class.
+                // No worth is below 0, and no class is left.
                 if lowestWorth <= 0 || classes == (1 << VisitClass.count) - 1 { break }
             }
             weighed += 1
@@ -141,7 +138,7 @@ extension PoolState {
         for candidate in queue.valued {
             let entry = table.pointer(candidate)
             guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
-                entry.pointee.value < lowestWorth, mayGo(candidate, for: layer)
+                entry.pointee.value < lowestWorth, mayEvict(candidate, for: layer)
             else { continue }
             lowest = candidate
             lowestWorth = entry.pointee.value
@@ -149,7 +146,7 @@ extension PoolState {
         return lowestWorth < worth ? lowest : .none
     }
 
-    /// What keeping a tile is worth that the plan does not mention.
+    /// Worth of keeping a tile that the plan does not contain.
     func worthByAge(_ number: EntryID) -> Float {
         let entry = table.pointer(number)
         return queue.plan.recency.worth(
@@ -158,7 +155,7 @@ extension PoolState {
         )
     }
 
-    /// Takes a tile's pixels out of the pool.
+    /// Removes a tile's pixels from the pool.
     mutating func drop(_ number: EntryID, cause: TileCacheStatistics.RemovalCause) {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
@@ -166,18 +163,18 @@ extension PoolState {
         forgetIfIdle(number)
     }
 
-    /// Counts a load whose pixels leave without having been drawn.
+    /// Counts a load whose pixels are removed without having been drawn.
     mutating func noteUnseen(_ number: EntryID) {
         guard !table[number].flags.contains(.seen) else { return }
         counters.loads.unseen += 1
         if table[number].flags.contains(.prefetched) { counters.prefetches.wasted += 1 }
     }
 
-    /// Gives slot and pages back; what was said of the pixels goes with them.
+    /// Releases slot and pages, and clears the flags of the pixels.
     mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
         if entry.needCount > 0 { drawVersion &+= 1 }
-        if entry.slot != .none { giveBack(slot: entry.slot, ofLayer: entry.key.layer) }
+        if entry.slot != .none { release(slot: entry.slot, ofLayer: entry.key.layer) }
         free(entry.form, ofLayer: entry.key.layer)
         change(number) {
             $0.slot = .none
@@ -187,11 +184,11 @@ extension PoolState {
         }
     }
 
-    /// Slots and pages that one call decommits at most: the lock must not be held for long.
+    /// Maximum decommits per call: bounds how long the lock is held.
     private static let decommitsAtOnce = 256
 
-    /// Decommits memory that nothing uses until `bytes` are free, in steps; whether there was any.
-    mutating func letUnusedGo(_ bytes: Int, sparing spared: Int, atMost most: Int = decommitsAtOnce) -> Bool {
+    /// Decommits unused memory until `bytes` are free, in steps; returns whether there was any.
+    mutating func decommitUnused(_ bytes: Int, sparing spared: Int = -1, atMost most: Int = decommitsAtOnce) -> Bool {
         let before = ledger.credit
         let last = ledger.pendingDecommits.count + min(most, Self.decommitsAtOnce)
         func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
@@ -201,19 +198,16 @@ extension PoolState {
         while !isEnough() {
             let page = pages.beginDecommit()
             if page < 0 { break }
-            ledger.beginDecommit(
-                MemoryRange(slotClass: MemoryRange.pages, number: page),
-                bytes: pages.pageBytes
-            )
+            ledger.beginDecommit(MemoryRange(slotClass: MemoryRange.pages, number: page), bytes: pages.pageBytes)
         }
-        // Tables that are granted on top of the limit make no room for anything.
+        // Tables granted on top of the limit make no room.
         while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
             ledger.beginDecommit(range, bytes: table.pageBytes)
         }
         return ledger.credit > before
     }
 
-    /// Decommits an unused slot of a size; whether there was one.
+    /// Decommits an unused slot of a size; returns whether there was one.
     mutating func decommitSlot(ofClass slotClass: Int) -> Bool {
         let slot = slots[slotClass].beginDecommit()
         guard slot >= 0 else { return false }
@@ -221,7 +215,7 @@ extension PoolState {
         return true
     }
 
-    /// The memory is gone; its numbers may be used again, and its bytes for something else.
+    /// Makes decommitted numbers and bytes available again.
     mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
             ledger.finishDecommit(memory)
@@ -231,21 +225,21 @@ extension PoolState {
             case MemoryRange.entryPages, MemoryRange.chainPages: table.finishDecommit(range)
             default:
                 slots[Int(range.slotClass)].finishDecommit(range.number)
-                // Its size may go, too.
+                // The size itself may be removable now.
                 if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
         guard isOverLimit, committedBytes <= ledger.limit else { return }
-        // Nothing was taken until now.
+        // The flag stayed set until now, so nothing was taken.
         ledger.noteLimit(committed: committedBytes)
         effects.plans = true
     }
 }
 
-/// The evictable tiles of a tier from the least recently used on, those that a layer's shares protect left out.
+/// Walks the evictable tiles of a tier from the least recently used on, without those protected by shares.
 private struct ColdWalk {
     private let layer: Int
-    /// The next tile of each group, or none; the first group stands alone, since most caches have no other.
+    /// Next tile of each group, or none. The first group is separate, since most caches have no other.
     private var first = EntryID.none
     private var others: [EntryID] = []
 
@@ -256,9 +250,9 @@ private struct ColdWalk {
         others = (1..<pool.lists.groups.count).map { admitted(pool.lists.tail(of: tier, inGroup: $0), in: pool) }
     }
 
-    /// Where the first tile of a group is protected all of it is: its tiles belong to one layer and hardly differ.
+    /// Checks the first tile of a group only: a group is one layer, and its tiles hardly differ.
     private func admitted(_ number: EntryID, in pool: borrowing PoolState) -> EntryID {
-        number != .none && pool.mayGo(number, for: layer) ? number : .none
+        number != .none && pool.mayEvict(number, for: layer) ? number : .none
     }
 
     mutating func next(in pool: borrowing PoolState) -> EntryID {
@@ -275,7 +269,7 @@ private struct ColdWalk {
             guard oldest != .none else { return .none }
             let following = pool.table.pointer(oldest).pointee.previous
             if group < 0 { first = following } else { others[group] = admitted(following, in: pool) }
-            // The tile that room is made for is held for a moment without leaving its list.
+            // The tile that needs the room is leased briefly without leaving its list.
             if pool.table.pointer(oldest).pointee.leaseCount == 0 { return oldest }
         }
     }

@@ -1,21 +1,19 @@
-/// Shares of the limit that layers are held to or guaranteed.
+/// Maximum and guaranteed shares of the limit by layer.
 extension PoolState {
-    /// A slot for a tile of a layer, on the layer's account.
-    ///
-    /// - Parameter worth: nothing that is worth this much or more is given up for it.
+    /// Takes a slot for a tile, charged to its layer. Evicts only tiles worth less than `worth`.
     mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         let room = findSlot(layer: layer, worth: worth, now: now)
         if room.isGranted { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
         return room
     }
 
-    /// Gives a slot back that a layer has on its account.
-    mutating func giveBack(slot: SlotID, ofLayer layer: Int) {
+    /// Releases a slot charged to a layer.
+    mutating func release(slot: SlotID, ofLayer layer: Int) {
         layers[layer].slotBytes -= slotBytes(ofLayer: layer)
-        slots[layers[layer].slotClass].giveBack(slot.number)
+        slots[layers[layer].slotClass].release(slot.number)
     }
 
-    /// Takes pages for a block, on a layer's account; the caller has made room for them.
+    /// Takes pages for a block, charged to a layer. The caller has made room for them.
     mutating func allocate(bytes: Int, ofLayer layer: Int) -> PageAllocator.Block {
         let block = pages.allocate(bytes: bytes)
         layers[layer].blockBytes += bytes
@@ -23,7 +21,7 @@ extension PoolState {
         return block
     }
 
-    /// Frees the pages that a layer has on its account, if there are any.
+    /// Frees pages charged to a layer, if there are any.
     mutating func free(_ form: ColdForm, ofLayer layer: Int) {
         guard let block = form.block else { return }
         layers[layer].blockBytes -= form.byteCount
@@ -33,15 +31,15 @@ extension PoolState {
     /// Bytes of a layer's tiles in both tiers, loads in flight included.
     func usedBytes(ofLayer layer: Int) -> Int { layers[layer].slotBytes + layers[layer].blockBytes }
 
-    /// The most bytes that a layer's tiles may take.
+    /// Maximum bytes of a layer's tiles.
     func maximumBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.maximum) }
 
-    /// Bytes that no other layer takes from a layer's tiles.
+    /// Bytes of a layer's tiles that other layers cannot evict.
     func guaranteedBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.guaranteed) }
 
     private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
 
-    /// The most bytes that a layer's needed tiles can be given, whatever else goes.
+    /// Maximum bytes of a layer's needed tiles after evicting all that may go.
     func attainableBytes(ofLayer layer: Int) -> Int {
         let free = max(ledger.limit - bookkeepingBytes, 0)
         guard hasShares else { return free }
@@ -49,21 +47,21 @@ extension PoolState {
         return max(min(free - others, maximumBytes(ofLayer: layer)), 0)
     }
 
-    /// Whether another slot would take a layer over its share.
+    /// Whether another slot would exceed the layer's share.
     func isFull(layer: Int) -> Bool {
         layers[layer].share.maximum < 1
             && usedBytes(ofLayer: layer) + slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
     }
 
-    /// Whether a layer that has all its share has as much of it compressed as the tiers' split allows.
+    /// Whether a full layer has as much compressed as the split between the tiers allows.
     func hasFullCompressedShare(layer: Int) -> Bool {
         isFull(layer: layer)
             && Double(layers[layer].blockBytes) > Double(maximumBytes(ofLayer: layer)) * split.compressedShare
     }
 
-    /// Whether the shares let a tile go for one of another layer: not where that one has its own share to make room in,
-    /// nor where the tile belongs to what its layer is guaranteed.
-    func mayGo(_ number: EntryID, for layer: Int) -> Bool {
+    /// Whether shares allow evicting a tile for another layer. Not if that layer is full itself, or the tile is within
+    /// its own layer's guarantee.
+    func mayEvict(_ number: EntryID, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
         guard hasShares, layer >= 0, own != layer else { return true }

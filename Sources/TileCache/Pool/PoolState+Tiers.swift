@@ -1,28 +1,28 @@
-/// A compression or decompression that has begun; what it holds is its own until its end.
+/// A compression or decompression under way, with the memory reserved for it.
 struct CodecTicket: Hashable, Sendable {
     var entry: EntryID
-    /// Must still be the entry's `work`, or the result is nobody's.
+    /// Must equal the entry's `work`; otherwise the result is discarded.
     var work: UInt32
     var key: TileKey
-    /// The slot that is read (demotion) or written (promotion).
+    /// Slot that is read (demotion) or written (promotion).
     var slot: SlotID
-    /// What is read (promotion) or where the block goes (store).
+    /// Form that is read (promotion) or written (store).
     var form: ColdForm
 }
 
-/// What became of a promotion.
+/// Result of a promotion.
 enum PromotionResult: Hashable, Sendable {
-    /// The pixels stand in their slot.
+    /// The pixels are in their slot.
     case pixels
-    /// The block is not what was stored.
+    /// The block differs from what was stored.
     case damaged
-    /// The source could not decode what it had handed over.
+    /// The source could not decode its own payload.
     case undecodable
 }
 
-/// What compressing a tile gave.
+/// Result of compressing a tile.
 enum DemotionResult: Hashable, Sendable {
-    /// One pixel value says it all.
+    /// All pixels have this value.
     case solid(UInt64)
     /// A block of this many bytes.
     case block(Int)
@@ -30,13 +30,13 @@ enum DemotionResult: Hashable, Sendable {
     case incompressible
 }
 
-/// Moves between the tiers. Each is begun under the lock, done outside of it, and finished under it.
+/// Moves tiles between the tiers. Each move begins and ends under the lock, and runs without it.
 extension PoolState {
-    /// Begins to compress or decompress a tile, which is held like a leased one meanwhile.
+    /// Begins to compress or decompress a tile; it is leased meanwhile.
     mutating func beginWork(on number: EntryID, as residency: Residency, slot: SlotID = .none) -> CodecTicket {
         codecJobs += 1
         layers[table[number].key.layer].jobs += 1
-        table[number].work = nameWork()
+        table[number].work = nextWork()
         table[number].leaseCount += 1
         change(number) { $0.residency = residency }
         let entry = table[number]
@@ -60,12 +60,12 @@ extension PoolState {
         beginWork(on: number, as: .demoting, slot: table[number].slot)
     }
 
-    /// Ends a compression. Where the tile is still cold, its slot is free now and the answer says where the block goes;
-    /// the caller copies it there and calls `finishStore`.
+    /// Ends a compression. If the tile is still unneeded, releases its slot and returns where the block goes; the
+    /// caller copies it there and calls `finishStore`.
     mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult, now: Int64) -> CodecTicket? {
         let number = ticket.entry
         var stored: CodecTicket?
-        // Until a block is copied its codec is still busy.
+        // The codec is busy until the block is copied.
         defer { if stored == nil { endJob(ofLayer: ticket.key.layer) } }
         guard isCurrent(ticket) else {
             let slotClass = Int32(layers[ticket.key.layer].slotClass)
@@ -73,9 +73,9 @@ extension PoolState {
             return nil
         }
         table[number].leaseCount -= 1
-        // Off its list, until it is known where it belongs.
+        // Not relisted until its new state is known.
         table[number].residency = .decoded
-        if table[number].isPinned || table[number].flags.contains(.stale) {
+        if table[number].isInUse || table[number].flags.contains(.stale) {
             relist(number)
             return nil
         }
@@ -120,7 +120,7 @@ extension PoolState {
         }
     }
 
-    /// Whether what the source delivered is the smaller form.
+    /// Whether the source's payload is smaller than the compressed block.
     private func keepsEncoded(over result: DemotionResult, of number: EntryID) -> Bool {
         switch result {
         case .solid: false
@@ -129,7 +129,7 @@ extension PoolState {
         }
     }
 
-    /// The block stands in its pages. A tile that has come into view meanwhile has to be decompressed again.
+    /// Ends the copy of a block. A tile needed meanwhile has to be decompressed again.
     mutating func finishStore(_ ticket: CodecTicket) {
         endJob(ofLayer: ticket.key.layer)
         guard isCurrent(ticket), table[ticket.entry].residency == .storing else {
@@ -140,23 +140,23 @@ extension PoolState {
         if table[ticket.entry].needCount > 0 { effects.plans = true }
     }
 
-    /// Takes a slot for a compressed tile's pixels and begins to decompress it.
+    /// Takes a slot for a compressed tile and begins to decompress it.
     mutating func beginPromotion(_ number: EntryID, worth: Float, now: Int64) -> Admission<CodecTicket> {
         guard table[number].residency == .compressed else { return .refused }
-        // Held, so that making room cannot evict the very tile that it is made for.
+        // Leased, so that making room does not evict the tile itself.
         table[number].leaseCount += 1
         let room = acquireSlot(layer: table[number].key.layer, worth: worth, now: now)
         table[number].leaseCount -= 1
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
-    /// Begins to decompress a tile to memory that is no slot of its own. `nil` if it is not compressed, or being moved.
+    /// Begins to decompress a tile into memory of the caller. `nil` if it is not compressed or being moved.
     mutating func beginPeek(_ number: EntryID) -> CodecTicket? {
         table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
     }
 
-    /// Ends a decompression. A damaged block leaves the pool, and its tile is a miss that is loaded again. If it was to
-    /// memory that is no slot of the tile, the tile is as compressed as before.
+    /// Ends a decompression. A damaged block is removed and its tile loaded again. After a decompression into memory of
+    /// the caller, the tile stays compressed.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         endJob(ofLayer: ticket.key.layer)
         // The tile has to be loaded again.
@@ -164,7 +164,7 @@ extension PoolState {
         let number = ticket.entry
         let isCurrent = isCurrent(ticket)
         let isPeek = ticket.slot == .none
-        if !isPeek, !isCurrent || result != .pixels { giveBack(slot: ticket.slot, ofLayer: ticket.key.layer) }
+        if !isPeek, !isCurrent || result != .pixels { release(slot: ticket.slot, ofLayer: ticket.key.layer) }
         guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
         table[number].leaseCount -= 1
         guard result == .pixels else {
@@ -173,12 +173,12 @@ extension PoolState {
         }
         guard !isPeek else {
             change(number) { $0.residency = .compressed }
-            // A view may wait for the tile by now.
+            // A view may need the tile by now.
             if table[number].needCount > 0 { effects.plans = true }
             return
         }
         counters.tiers.promotions += 1
-        // What the source delivered stays: the way back down costs nothing then.
+        // The source's payload is kept: the next demotion is free then.
         if !ticket.form.isEncoded { free(ticket.form, ofLayer: ticket.key.layer) }
         lastStamp += 1
         let stamp = lastStamp
@@ -197,7 +197,7 @@ extension PoolState {
 
     /// Releases a decoded tile's slot and lists the entry as compressed.
     mutating func moveToCompressed(_ number: EntryID, _ form: ColdForm) {
-        giveBack(slot: table[number].slot, ofLayer: table[number].key.layer)
+        release(slot: table[number].slot, ofLayer: table[number].key.layer)
         lastStamp += 1
         let stamp = lastStamp
         change(number) {
@@ -214,12 +214,12 @@ extension PoolState {
         return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
     }
 
-    /// Sees to it that the pages of a tile's block can be taken: other compressed tiles go while their tier has its share, else
-    /// memory of free slots is turned into pages.
+    /// Makes room for the pages of a tile's block. Evicts compressed tiles if their tier is full, otherwise decommits
+    /// unused slots.
     mutating func makePages(for bytes: Int, of number: EntryID, now: Int64) -> Bool {
         let worth = worthOfKeeping(number, now: now)
         while true {
-            // Asked anew each time: the block that was given up may have taken the shared page along.
+            // Recomputed in each pass: an evicted block may have freed the shared page too.
             let needed = pages.pagesNeeded(for: bytes)
             if pages.unusedCount >= needed { return true }
             let fresh = needed - pages.unusedCount
@@ -228,13 +228,13 @@ extension PoolState {
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
                 let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)
-                // The entry itself is on the list too, without pages: giving it up would free nothing.
+                // The entry itself is listed too, without pages: evicting it would free nothing.
                 if victim != .none, victim != number {
                     drop(victim, cause: .capacity)
                     continue
                 }
             }
-            if !letUnusedGo(missing - availableBytes, sparing: -1) { return false }
+            if !decommitUnused(missing - availableBytes) { return false }
         }
     }
 }

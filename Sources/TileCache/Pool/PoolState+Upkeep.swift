@@ -1,7 +1,7 @@
-/// What is asked of the pool from outside of the traffic: invalidation, trimming, limits, floors.
+/// Invalidation, trimming, limits and pins.
 extension PoolState {
-    /// Begins an invalidation: no load of an affected tile that is in flight lands any more. `invalidate(tiles:)` and
-    /// `invalidate(onPages:)` mark the tiles, in as many steps as the caller likes.
+    /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
+    /// `invalidate(onPages:)` then mark the tiles, in any number of steps.
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
         layers[layer].generation &+= 1
         drawVersion &+= 1
@@ -13,8 +13,8 @@ extension PoolState {
         }
     }
 
-    /// Marks tiles of a layer as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that
-    /// landed since the invalidation began are up to date.
+    /// Marks tiles as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that landed since
+    /// the invalidation began stay current.
     mutating func invalidate(tiles: some Sequence<TileCoordinate>, layer: Int, dropsAtOnce: Bool) {
         invalidate(tiles.map { table.find(TileKey(layer: layer, $0)) }, layer: layer, dropsAtOnce: dropsAtOnce)
     }
@@ -53,26 +53,20 @@ extension PoolState {
         drawVersion &+= 1
     }
 
-    /// Marks all tiles of a layer that `affects` as outdated, in one step.
-    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
-        beginInvalidation(layer: layer, where: affects)
-        invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
-    }
-
-    /// Evicts tiles, the coldest first, until no more than `bytes` are in use, and decommits unused memory. Tiles that
-    /// are held or pinned stay; needed but unheld ones go last.
+    /// Evicts tiles, the coldest first, until `bytes` are in use, and decommits unused memory. Spares leased tiles, and
+    /// pinned ones if `sparingPins`; needed tiles go last.
     ///
-    /// - Parameter steps: evictions and decommits at most.
-    /// - Returns: whether more steps would get further.
+    /// - Parameter steps: Maximum evictions and decommits.
+    /// - Returns: Whether more steps would help.
     @discardableResult
     mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, now: Int64, steps: Int = .max) -> Bool {
         var left = steps
-        // What is on its way to the system already need not be decommitted again.
+        // Memory on its way to the system counts as gone.
         while committedBytes - ledger.leavingBytes > bytes {
             guard left > 0 else { return true }
             let excess = committedBytes - ledger.leavingBytes - bytes
             let pending = ledger.pendingDecommits.count
-            if letUnusedGo(excess, sparing: -1, atMost: left) {
+            if decommitUnused(excess, atMost: left) {
                 left -= ledger.pendingDecommits.count - pending
                 continue
             }
@@ -82,7 +76,7 @@ extension PoolState {
                 continue
             }
             left -= 1
-            // Weighing each of very many tiles would take long, and hardly any of them stay.
+            // A long trim does not weigh each tile: hardly any of them stay.
             let isLarge = excess > bytes / 16
             let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
             let other =
@@ -93,14 +87,14 @@ extension PoolState {
                 continue
             }
             if shedEncoded(excess) { continue }
-            // Tiles of a single colour, absent ones and the plan take nothing but tables.
+            // Tiles of a single colour, absent ones and the plan take table memory only.
             let solid = oldest(of: .solid)
             if !configuration.grantsBookkeeping {
                 if solid != .none {
                     drop(solid, cause: .trimmed)
                     continue
                 }
-                // The step that is spent already is the first of them.
+                // One step is spent already.
                 let forgotten = forgetAbsences(steps: left + 1)
                 if forgotten > 0 {
                     left -= forgotten - 1
@@ -113,29 +107,29 @@ extension PoolState {
             }
             var last = firstUnheld(pinned: false)
             if last == .none, !sparingPins { last = firstUnheld(pinned: true) }
-            // Once the memory is gone, the tables of what it was can shrink further.
+            // Tables shrink further once the decommits end.
             guard last != .none else { return !ledger.pendingDecommits.isEmpty && hasLongTables }
             drop(last, cause: .trimmed)
         }
         return false
     }
 
-    /// Whether tables of slots or pages have more entries without memory than the end of a decommit removes.
+    /// Whether tables of slots or pages can shrink by more than the end of a decommit does.
     private var hasLongTables: Bool {
         pages.decommittedCount > SlotAllocator.shrinkSteps
             || slots.contains { $0.decommittedCount > SlotAllocator.shrinkSteps }
     }
 
-    /// Removes slots and pages without memory from the ends of their tables; how many.
+    /// Shrinks the tables of slots and pages; returns the number of entries removed.
     private mutating func shrinkTables(steps: Int) -> Int {
         var count = pages.shrink(steps: steps)
         for slotClass in slots.indices { count += slots[slotClass].shrink(steps: steps - count) }
         return count
     }
 
-    /// Sets the limit. What does not fit yet goes as soon as it is released; the limit comes before pins.
+    /// Sets the limit. Evicts what does not fit, pinned tiles included, leased ones as soon as they are released.
     ///
-    /// - Returns: whether `settleLimit` has to go on.
+    /// - Returns: Whether `settleLimit` has to continue.
     @discardableResult
     mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
         // Until it is reached nothing more is taken.
@@ -143,19 +137,19 @@ extension PoolState {
         return settleLimit(now: now, steps: steps)
     }
 
-    /// Sets how many compressions may run at a time. With none, nothing is compressed and what is counts as missing.
+    /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
     mutating func setCodecs(_ count: Int) {
         configuration.maximumCodecJobs = count
         configuration.compressedTier = count > 0
     }
 
-    /// From now on tiles of a layer may be compressed.
+    /// Allows the tiles of a layer to be compressed.
     mutating func setCompressible(layer: Int) { layers[layer].isCompressible = true }
 
-    /// Evictions and decommits at a time, so that others do not wait long for the lock.
+    /// Maximum evictions and decommits per hold of the lock.
     static let stepsAtOnce = 128
 
-    /// Tries again to come under a limit that was lowered while tiles were held; whether more steps would get further.
+    /// Evicts until a lowered limit is met; returns whether more steps would help.
     @discardableResult
     mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
@@ -165,17 +159,17 @@ extension PoolState {
         return goesOn
     }
 
-    /// Pins a tile: it is loaded, and not evicted until it is unpinned or the limit is lowered.
+    /// Pins a tile: it is loaded, and evicted only if it is unpinned or the limit is lowered.
     ///
-    /// - Returns: whether the table had room for it.
+    /// - Returns: Whether the table had room for it.
     mutating func pin(_ key: TileKey) -> Bool {
         let number = entry(for: key)
         guard number != .none else { return false }
-        if !table[number].flags.contains(.floor) { change(number) { $0.flags.insert(.floor) } }
+        if !table[number].flags.contains(.pinned) { change(number) { $0.flags.insert(.pinned) } }
         return true
     }
 
-    /// Whether a tile is not resident, and its source was not found to have none.
+    /// Whether a tile is neither resident, absent nor failed.
     func wantsLoad(_ key: TileKey) -> Bool {
         let number = table.find(key)
         guard number != .none else { return true }
@@ -185,14 +179,14 @@ extension PoolState {
     mutating func unpin(_ key: TileKey) {
         let number = table.find(key)
         guard number != .none else { return }
-        change(number) { $0.flags.remove(.floor) }
+        change(number) { $0.flags.remove(.pinned) }
         forgetIfIdle(number)
     }
 
-    /// Pinned tiles that a plan takes at most; the end of their loads brings the next ones.
+    /// Maximum pinned tiles of a plan; the end of their loads plans the next ones.
     static let pinsOfAPlan = 256
 
-    /// Pinned tiles that are not resident, then outdated ones, in the order in which they were pinned.
+    /// Pinned tiles to load: missing ones, then outdated ones, in the order of pinning.
     var pinsToLoad: [TileKey] {
         var keys: [TileKey] = []
         for list in [EntryList.missingPin, .stalePin] {
@@ -205,14 +199,14 @@ extension PoolState {
         return keys
     }
 
-    /// Forgets absent and failed tiles that nothing needs, the oldest first; how many, at most `steps`.
+    /// Forgets unneeded absent and failed tiles, the oldest first; returns how many.
     @discardableResult
     mutating func forgetAbsences(steps: Int = stepsAtOnce) -> Int {
         var count = 0
         var number = lists.tail(of: .remembered)
         while count < steps, number != .none {
             let next = table[number].previous
-            // The tile that room is made for is held for a moment without leaving its list.
+            // The tile that needs the room is leased briefly without leaving its list.
             if table[number].leaseCount == 0 {
                 removeEntry(number)
                 count += 1
@@ -222,21 +216,20 @@ extension PoolState {
         return count
     }
 
-    /// The least recently used evictable tile of a tier, or none.
+    /// Least recently used evictable tile of a tier, or none.
     private func oldest(of tier: EntryList) -> EntryID {
         for group in lists.groups.indices {
             var number = lists.tail(of: tier, inGroup: group)
-            // The tile that room is made for is held for a moment without leaving its list.
             while number != .none, table[number].leaseCount > 0 { number = table[number].previous }
             if number != .none { return number }
         }
         return .none
     }
 
-    /// Held tiles that a search for one that is not held passes at most: more than a frame holds.
+    /// Maximum leased tiles passed by a search for an unleased one: more than a frame leases.
     private static let heldPassed = 1024
 
-    /// A resident tile that is needed or pinned and not held, or none.
+    /// A resident, unleased tile that is needed or pinned; or none.
     private mutating func firstUnheld(pinned: Bool) -> EntryID {
         for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
             for _ in 0..<min(lists.count(of: list), Self.heldPassed) {

@@ -1,27 +1,27 @@
-/// The pool without its memory and its lock: numbers of slots and pages, bytes, order. Pure, so that the replay under a
-/// virtual clock and the tests drive the very decisions that the service runs.
+/// State and decisions of the pool, without its memory and its lock: slots, pages, bytes, order.
+///
+/// Pure, so that replays under a virtual clock and tests run the same decisions as the service.
 struct PoolState: ~Copyable {
     var configuration: PoolConfiguration
-    /// What the limit may be raised to: address ranges are made for it.
+    /// Maximum of later limits; address ranges are reserved for it.
     let maximumByteLimit: Int
     var layers: [PoolLayer] = []
-    /// Indices of layers that are gone; those beyond the end of `layers` count no longer.
+    /// Free indices in `layers`; those beyond its end do not count.
     var freeLayers: [Int] = []
-    /// Layers that are not gone.
+    /// Number of layers that are not gone.
     var layerCount = 0
-    /// Whether memory that nothing uses goes back to the system: a layer was removed.
+    /// Whether unused memory is decommitted, since a layer was removed.
     var releasesUnused = false
-    /// Whether any layer is limited to, or guaranteed, less or more than what it earns.
+    /// Whether any layer has a maximum or guaranteed share.
     var hasShares = false
     var table: EntryTable
-    /// The entries by what may become of them; see `EntryList`.
+    /// Lists of the entries; see `EntryList`.
     var lists = TileLists()
-    /// The stamp of the last use.
+    /// Stamp of the last use.
     var lastStamp: UInt64 = 0
-    /// How many tiles are resident in which way.
     var tiles = TileCounts()
     var slots: [SlotAllocator] = []
-    /// Places in `slots`, by the bytes of a slot.
+    /// Indices in `slots`, by slot size in bytes.
     var slotClasses: [Int: Int] = [:]
     var pages: PageAllocator
 
@@ -29,20 +29,20 @@ struct PoolState: ~Copyable {
     var loads: Loads
     var queue = PlanQueue()
     var codecJobs = 0
-    /// The last name given to a compression or decompression. One sequence for all entries: an entry's number and key
-    /// may come back while work for its predecessor is still under way.
+    /// Last identifier of a compression or decompression. Shared by all entries: an entry's number and key may be
+    /// reused while work for the former entry is under way.
     private var lastWork: UInt32 = 0
     var orphans = Orphans()
 
-    /// Counts demands: the clock that ages go by.
+    /// Number of demands: the clock of ages.
     var demandClock: UInt32 = 0
-    /// Raised when what a view draws that lacks nothing may have changed without the view's doing.
+    /// Incremented when the contents of complete frames may have changed.
     var drawVersion: UInt64 = 0
-    /// How the limit is divided between the tiers.
+    /// Split of the limit between the tiers.
     var split: TierSplit
     var counters = PoolCounters()
     var effects = PoolEffects()
-    /// Tiles that the searches for something to evict have looked at.
+    /// Tiles examined by searches for a victim.
     var evictionSteps = 0
 
     init(configuration: PoolConfiguration) {
@@ -50,10 +50,7 @@ struct PoolState: ~Copyable {
         split = TierSplit(fixedShare: configuration.compressedShare)
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
-        table = EntryTable(
-            maximumCount: min(max(limit / 1024, 4096), 1 << 26),
-            pageBytes: configuration.pageBytes
-        )
+        table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26), pageBytes: configuration.pageBytes)
         pages = PageAllocator(capacity: Self.pageCapacity(for: configuration), pageBytes: configuration.pageBytes)
         loads = Loads(capacity: configuration.workers)
         ledger = Ledger(limit: configuration.byteLimit)
@@ -62,7 +59,7 @@ struct PoolState: ~Copyable {
         notePeaks()
     }
 
-    /// Pages that the compressed tier has numbers for.
+    /// Maximum number of pages of the compressed tier.
     static func pageCapacity(for configuration: PoolConfiguration) -> Int {
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         return min(limit / configuration.pageBytes + 1, Int(Int32.max) - 1)
@@ -70,14 +67,11 @@ struct PoolState: ~Copyable {
 
     // MARK: - Layers
 
-    /// The class of slots of a size; nil if there is none.
-    func slotClass(ofBytes slotBytes: Int) -> Int? { slotClasses[slotBytes] }
-
-    /// Adds a layer; its tiles share the slots of other layers with tiles of the same size.
+    /// Adds a layer; layers with tiles of the same size share slots.
     ///
     /// - Parameters:
-    ///   - slotCapacity: slots that a new size has addresses for. Default: as many as the highest limit has room for.
-    ///   - levelBytes: bytes of a tile by level, if they differ. Default: empty.
+    ///   - slotCapacity: Maximum slots of a new size. Default: nil, as many as fit the highest limit.
+    ///   - levelBytes: Bytes of a tile by level, if they differ. Default: empty.
     mutating func addLayer(
         tileBytes: Int,
         isCompressible: Bool = true,
@@ -88,7 +82,7 @@ struct PoolState: ~Copyable {
     ) -> Int {
         let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
-        let slotClass = slotClass(ofBytes: slotBytes) ?? addSlotClass(slotBytes: slotBytes, capacity: capacity)
+        let slotClass = slotClasses[slotBytes] ?? addSlotClass(slotBytes: slotBytes, capacity: capacity)
         slots[slotClass].layers += 1
         layerCount += 1
         while let free = freeLayers.last, free >= layers.count { freeLayers.removeLast() }
@@ -109,7 +103,7 @@ struct PoolState: ~Copyable {
     }
 
     private mutating func addSlotClass(slotBytes: Int, capacity: Int) -> Int {
-        // A size that no layer has any more, and that has no memory.
+        // Reuses the index of a size without layers and memory.
         let slotClass = slots.firstIndex { $0.isFree } ?? slots.count
         if slotClass < slots.count { slotClasses[slots[slotClass].slotBytes] = nil }
         slots.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
@@ -125,22 +119,20 @@ struct PoolState: ~Copyable {
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
 
-    mutating func nameWork() -> UInt32 {
+    mutating func nextWork() -> UInt32 {
         lastWork &+= 1
-        // 0 is the name of no work.
+        // 0 means no work.
         if lastWork == 0 { lastWork = 1 }
         return lastWork
     }
 
     // MARK: - Lookup
 
-    func find(_ key: TileKey) -> EntryID { table.find(key) }
-
-    func standing(of key: TileKey) -> TileStanding {
+    func knownResidency(of key: TileKey) -> TileResidency {
         let number = table.find(key)
         return number == .none
-            ? TileStanding(residency: .none, isKnown: false)
-            : TileStanding(residency: table[number].residency, isKnown: true)
+            ? TileResidency(residency: .none, isKnown: false)
+            : TileResidency(residency: table[number].residency, isKnown: true)
     }
 
     func residency(of key: TileKey) -> Residency {
@@ -148,14 +140,14 @@ struct PoolState: ~Copyable {
         return number == .none ? .none : table[number].residency
     }
 
-    /// Marks a decoded tile as the most recently used, without any view having drawn it.
+    /// Moves a decoded tile to the front, not as drawn.
     mutating func touchForUse(_ number: EntryID) {
         lastStamp += 1
         table[number].stamp = lastStamp
         lists.moveToFront(number, in: table, layers)
     }
 
-    /// Marks a resident tile as the most recently used, and as drawn.
+    /// Moves a resident tile to the front, as drawn.
     mutating func touch(_ number: EntryID, now: Int64) {
         table[number].lastUse = now
         if !table[number].flags.contains(.seen) {
@@ -167,23 +159,20 @@ struct PoolState: ~Copyable {
         touchForUse(number)
     }
 
-    /// Resident tiles that were never drawn, and how many of them were prefetched.
-    var unseen: (all: Int, prefetched: Int) { (tiles.unseen, tiles.unseenPrefetched) }
-
-    /// The entry of a key, made if there is none; `.none` if the table is full and nothing can be forgotten.
+    /// Returns the entry of a key, creating it if necessary. None if the table is full and nothing can be forgotten.
     ///
-    /// - Parameter forgetsAbsences: whether absent and failed tiles may be forgotten for it. If a prefetch could do so, the
-    ///   source would be asked for one absent tile after the other, again and again.
+    /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or the
+    ///   source would be asked for absent tiles again and again.
     mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> EntryID {
         let number = table.find(key)
         if number != .none { return number }
         if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
-        // The table must not grow at the cost of all other tiles for tiles that take nothing else.
+        // Tiles that take only an entry must not grow the table at the cost of all others.
         if table.isFull || (!canGrowTable && tiles.solid > table.count / 2) {
             let cold = coldest(of: .solid, worth: .infinity, now: 0)
             if cold != .none { drop(cold, cause: .capacity) }
         }
-        // Asked anew each time: making room may have decommitted the very page that the entry would have taken.
+        // Recomputed in each pass: making room may decommit the page that the entry would have taken.
         while !table.isFull, !canGrowTable {
             guard makeBytes(table.nextGrowth) else { return .none }
         }
@@ -194,7 +183,7 @@ struct PoolState: ~Copyable {
         return inserted
     }
 
-    /// Whether the next entry may take the memory that it needs, if it needs any.
+    /// Whether the memory of the next entry is available.
     private var canGrowTable: Bool {
         table.nextGrowth == 0 || configuration.grantsBookkeeping || availableBytes >= table.nextGrowth
     }
@@ -205,7 +194,7 @@ struct PoolState: ~Copyable {
         table.remove(number)
     }
 
-    /// Forgets an entry that remembers nothing worth knowing.
+    /// Removes an entry that holds no information.
     mutating func forgetIfIdle(_ number: EntryID) {
         let entry = table[number]
         if entry.isForgettable, entry.flags.isDisjoint(with: .remembered) {

@@ -1,12 +1,10 @@
-/// A list of entries, most recently used first, linked through the entries themselves.
-///
-/// Entries carry the stamp of their last use, and the list is ordered by it.
+/// A list of entries, most recently used first, linked through the entries and ordered by their stamps.
 struct RecencyList {
     private(set) var head = EntryID.none
     private(set) var tail = EntryID.none
     private(set) var count = 0
 
-    /// Entries that an insertion passes at most; beyond it the entry counts as used a little later than it was.
+    /// Maximum entries passed by an insertion. Beyond it the entry is listed as used a little later than it was.
     static let maximumSteps = 256
 
     mutating func pushFront(_ number: EntryID, in table: borrowing EntryTable) {
@@ -17,7 +15,7 @@ struct RecencyList {
         count += 1
     }
 
-    /// Puts an entry where its stamp belongs. An entry that comes off a hold was used lately, so few are passed.
+    /// Inserts an entry by its stamp. A released entry was used lately, so few are passed.
     mutating func insert(_ number: EntryID, in table: borrowing EntryTable) {
         let stamp = table[number].stamp
         var next = head

@@ -1,25 +1,25 @@
-/// Numbers of the slots of one size, or of pages, and which of them have memory behind them.
+/// Numbers of the slots of one size, or of pages, and which of them are committed.
 ///
-/// A released slot keeps its memory and is taken again first: touching fresh memory costs twelve times the copy that
-/// fills it. Only `beginDecommit` (for another use of the same bytes) decommits. Low numbers are taken first and high
-/// ones decommitted first, so that neighbours go together and the tables shrink with the slots.
+/// A released slot stays committed and is reused first: touching fresh memory costs twelve times the copy that fills
+/// it. Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables
+/// shrink.
 struct SlotAllocator {
     /// Bytes of a slot, a multiple of the system's page.
     let slotBytes: Int
-    /// The most slots that the address range holds.
+    /// Maximum slots of the address range.
     let capacity: Int
-    /// Free slots with memory behind them.
+    /// Free committed slots.
     private var unused = NumberSet()
-    /// Slots below `highWater` without memory that may be taken.
+    /// Free decommitted slots below `highWater`.
     private var decommitted = NumberSet()
     var decommittedCount: Int { decommitted.count }
-    /// Slots below it have memory, or had it.
+    /// Upper bound of the slots ever committed.
     private(set) var highWater: Int32 = 0
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
-    /// Layers with tiles of this size.
+    /// Number of layers with tiles of this size.
     var layers = 0
-    /// Whether no layer has this size, and no slot has memory or is about to lose it.
+    /// Whether no layer has this size and no slot is committed or being decommitted.
     var isFree: Bool { layers == 0 && highWater == 0 }
 
     init(slotBytes: Int, capacity: Int) {
@@ -28,27 +28,26 @@ struct SlotAllocator {
     }
 
     var unusedCount: Int { unused.count }
-    /// Slots without memory that may be taken; those on their way to the system are not among them.
+    /// Decommitted slots that may be taken; those still being decommitted are not included.
     var freshCount: Int { capacity - Int(highWater) + decommitted.count }
     func isDecommitted(_ slot: Int32) -> Bool { decommitted.contains(slot) }
-    /// Bytes of the tables.
     var bookkeepingBytes: Int { NumberSet.bytesOfTwo(below: Int(highWater)) }
-    /// Bytes with memory behind them, used or not.
+    /// Committed bytes, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 
-    /// A free slot that has memory already, or -1.
+    /// Takes a free committed slot; -1 if there is none.
     mutating func takeCommitted() -> Int32 {
         let slot = unused.popFirst()
         if slot >= 0 { usedCount += 1 }
         return slot
     }
 
-    /// Bytes that the tables grow by if so many fresh slots are taken.
+    /// Growth of the tables, in bytes, if this many fresh slots are taken.
     func growth(takingFresh count: Int = 1) -> Int {
         NumberSet.bytesOfTwo(below: Int(highWater) + max(count - decommitted.count, 0)) - bookkeepingBytes
     }
 
-    /// A slot whose memory is yet to be touched, or -1 if the address range is used up.
+    /// Takes a decommitted slot; -1 if the address range is used up.
     mutating func takeFresh() -> Int32 {
         let slot = decommitted.popFirst()
         if slot >= 0 {
@@ -61,28 +60,25 @@ struct SlotAllocator {
         return highWater
     }
 
-    /// Gives a slot back, its memory kept.
-    mutating func giveBack(_ slot: Int32) {
+    /// Releases a slot; it stays committed.
+    mutating func release(_ slot: Int32) {
         usedCount -= 1
         unused.insert(slot)
     }
 
-    /// Takes one unused slot out so that its memory can be decommitted; -1 if there is none. Until `finishDecommit`
-    /// the slot cannot be taken.
+    /// Begins to decommit a free slot; -1 if there is none. It cannot be taken until `finishDecommit`.
     mutating func beginDecommit() -> Int32 { unused.popLast() }
 
-    /// The slot's memory is gone; the slot may be taken again as a fresh one.
+    /// Ends a decommit; the slot may be taken again as a fresh one.
     mutating func finishDecommit(_ slot: Int32) {
         decommitted.insert(slot)
         shrink(steps: Self.shrinkSteps)
     }
 
-    /// The tables of very many slots are not shrunk at once: the lock must not be held for long.
+    /// Maximum entries removed per decommit: bounds how long the lock is held.
     static let shrinkSteps = 64
 
-    /// Forgets the highest slots if they have no memory.
-    ///
-    /// - Returns: how many, at most `steps`.
+    /// Removes the highest slots from the tables if they are decommitted; returns how many.
     @discardableResult
     mutating func shrink(steps: Int) -> Int {
         var count = 0

@@ -1,49 +1,47 @@
-/// How the limit is divided between the tiers: fixed, or moved to where another byte would earn more.
+/// Split of the limit between the tiers: fixed, or moved to the tier with the higher marginal gain.
 ///
-/// A hit in the decoded tier saves a decompression, one in the compressed tier saves a load. What a tier would lose by
-/// being a little smaller shows in the hits on its coldest part, so hits there, weighed by what they save, pull the split
-/// their way. Only demands count; what the plan promotes ahead of need is not a hit.
+/// A decoded hit saves a decompression, a compressed hit a load. Hits on a tier's coldest part show what it would lose
+/// by being smaller; weighed by what they save, they move the split. Only demands count, not promotions by the plan.
 struct TierSplit: Sendable {
-    /// The part of a tier, by age, whose hits count as marginal.
+    /// Fraction of a tier, by age, whose hits count as marginal.
     static let coldPart = 0.25
-    /// Demands between two moves of the split, and how far one goes. Some 50 moves take it from one end to the other,
-    /// about a minute of hasty panning.
+    /// Demands between two moves of the split, and the size of a move. From end to end in about a minute of fast
+    /// panning.
     static let demandsPerMove = 16
     static let step = 0.02
     static let range = 0.1...0.9
-    /// Where an adaptive split begins. Over recorded sessions at 2 and 4 screens a fixed 0.7 has .419 and .521 of hits on
-    /// a zooming map where 0.5 has .402 and .507, and 0.85 hardly more.
+    /// Initial adaptive split. On recorded sessions at 2 and 4 screens, 0.7 hits .419 and .521 on a zooming map, 0.5
+    /// .402 and .507, 0.85 hardly more.
     static let start = 0.7
-    /// How much of the evidence lasts from one move to the next: seldom hits that save a load must not be forgotten
-    /// before the many that save a decompression have come.
+    /// Share of the evidence kept per move. Rare hits that save a load must outlast frequent ones that save less.
     static let memory = 0.95
 
-    /// The share of the limit that compressed tiles may take where decoded ones want it too.
+    /// Fraction of the limit for compressed tiles while both tiers compete.
     private(set) var compressedShare: Double
     let isAdaptive: Bool
-    /// What a load costs over what a decompression costs: 40 ms against 0.1 ms for 256 KiB unless measured.
+    /// Cost of a load relative to a decompression: 40 ms against 0.1 ms for 256 KiB until measured.
     var loadCost = 400.0
     private var decodedGain = 0.0
     private var compressedGain = 0.0
     private var demands = 0
 
-    /// - Parameter fixedShare: of the compressed tier, 0 to 1; `nil` lets the traffic decide.
+    /// - Parameter fixedShare: Share of the compressed tier, 0...1; `nil` adapts it.
     init(fixedShare: Double?) {
         compressedShare = fixedShare ?? Self.start
         isAdaptive = fixedShare == nil
     }
 
-    /// Takes in a demand that was a hit.
+    /// Counts a hit.
     ///
     /// - Parameters:
-    ///   - age: since the tile's last use.
-    ///   - oldest: the age of the least recently used tile of the same tier.
+    ///   - age: Age of the tile since its last use.
+    ///   - oldest: Age of the least recently used tile of the same tier.
     mutating func hit(compressed: Bool, age: Int64, oldest: Int64) {
         guard isAdaptive, Double(age) >= Double(oldest) * (1 - Self.coldPart) else { return }
         if compressed { compressedGain += loadCost } else { decodedGain += 1 }
     }
 
-    /// Takes in that some tiles were demanded, hits or not; moves the split when there were enough.
+    /// Counts demands, hits or not; moves the split after enough of them.
     mutating func noteDemands(_ count: Int) {
         guard isAdaptive else { return }
         demands += count
@@ -53,7 +51,7 @@ struct TierSplit: Sendable {
             let moved = compressedShare + (compressedGain > decodedGain ? Self.step : -Self.step)
             compressedShare = min(max(moved, Self.range.lowerBound), Self.range.upperBound)
         }
-        // Old evidence fades, so that a change of habit is followed.
+        // Old evidence decays, so that changes of habit are followed.
         decodedGain *= Self.memory
         compressedGain *= Self.memory
     }

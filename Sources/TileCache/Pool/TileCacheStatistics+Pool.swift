@@ -1,6 +1,6 @@
-/// What the pool says of itself, and what must hold of it.
+/// Figures of the pool, and their invariants.
 extension TileCacheStatistics {
-    /// The figures that the pool alone knows.
+    /// Creates the figures of a pool.
     init(of pool: borrowing PoolState) {
         let counters = pool.counters
         loads = counters.loads
@@ -22,13 +22,12 @@ extension TileCacheStatistics {
         memory.decodedTiles = pool.tiles.decoded
         memory.compressedTiles = pool.tiles.compressed
         memory.pinnedTiles = pool.tiles.pinned
-        (memory.unseenTiles, memory.unseenPrefetchedTiles) = pool.unseen
+        (memory.unseenTiles, memory.unseenPrefetchedTiles) = (pool.tiles.unseen, pool.tiles.unseenPrefetched)
     }
 
-    /// Identities of the counters that do not hold, in words: none, at every moment.
+    /// Violated identities of the counters, in words; must be empty at every moment.
     ///
-    /// Each load, prefetch, demand and resident tile is counted in exactly one place. Tests and `cachebench stress` look
-    /// at this after all that they do.
+    /// Each load, prefetch, demand and resident tile is counted exactly once. Checked by tests and `cachebench stress`.
     package var contradictions: [String] {
         var found: [String] = []
         func sum(_ whole: String, _ total: Int, _ parts: KeyValuePairs<String, Int>) {
@@ -38,58 +37,37 @@ extension TileCacheStatistics {
         func order(_ less: String, _ a: Int, _ more: String, _ b: Int) {
             if a > b { found.append("\(a) \(less), but \(b) \(more)") }
         }
-        sum(
-            "loads started",
-            loads.started,
-            [
-                "finished": loads.finished, "absent": loads.absent, "failed": loads.failed,
-                "cancelled": loads.cancelled,
-                "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
-            ]
-        )
-        sum(
-            "loads started",
-            loads.started,
-            [
-                "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
-                "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
-            ]
-        )
-        sum(
-            "prefetches started",
-            prefetches.started,
-            [
-                "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
-                "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,
-                "resident and unseen": memory.unseenPrefetchedTiles,
-            ]
-        )
-        sum(
-            "loads finished",
-            loads.finished,
-            [
-                "removed": tiers.removed.reduce(0, +), "decoded": memory.decodedTiles,
-                "compressed": memory.compressedTiles,
-            ]
-        )
+        let ends: KeyValuePairs = [
+            "finished": loads.finished, "absent": loads.absent, "failed": loads.failed, "cancelled": loads.cancelled,
+            "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
+        ]
+        sum("loads started", loads.started, ends)
+        let uses: KeyValuePairs = [
+            "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
+            "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
+        ]
+        sum("loads started", loads.started, uses)
+        let prefetchEnds: KeyValuePairs = [
+            "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
+            "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,
+            "resident and unseen": memory.unseenPrefetchedTiles,
+        ]
+        sum("prefetches started", prefetches.started, prefetchEnds)
+        let places: KeyValuePairs = [
+            "removed": tiers.removed.reduce(0, +), "decoded": memory.decodedTiles, "compressed": memory.compressedTiles,
+        ]
+        sum("loads finished", loads.finished, places)
         for (kind, counts) in [("pan", pan), ("zoom", zoom)] {
-            sum(
-                "\(kind) demands",
-                counts.total,
-                [
-                    "decoded": counts.decodedHits, "compressed": counts.compressedHits, "late": counts.late,
-                    "missed": counts.missed,
-                ]
-            )
+            let answers: KeyValuePairs = [
+                "decoded": counts.decodedHits, "compressed": counts.compressedHits, "late": counts.late,
+                "missed": counts.missed,
+            ]
+            sum("\(kind) demands", counts.total, answers)
         }
         order("bytes decoded and compressed", memory.decoded.bytes + memory.compressed.bytes, "used", memory.used.bytes)
         order("bytes used", memory.used.bytes, "at the peak", memory.peak.bytes)
-        order(
-            "promotions and compressed tiles",
-            tiers.promotions + memory.compressedTiles,
-            "demotions",
-            tiers.demotions - tiers.incompressible
-        )
+        let moved = tiers.promotions + memory.compressedTiles
+        order("promotions and compressed tiles", moved, "demotions", tiers.demotions - tiers.incompressible)
         order("prefetches", prefetches.started, "loads", loads.started)
         order("undecodable payloads", tiers.undecodablePayloads, "payloads", tiers.encodedPayloads)
         order("holes", synthesis.holes, "loads to make tiles", synthesis.loads)

@@ -1,13 +1,15 @@
-/// The lists of the pool's entries. Eviction looks at the tiles that it may take and at no others, so its cost does not
-/// depend on how many are needed, leased, pinned or guaranteed.
+/// Lists of the pool's entries.
+///
+/// Eviction walks only evictable tiles, so its cost does not depend on how many are needed, leased, pinned or
+/// guaranteed.
 struct TileLists {
-    /// Lists by group, then by name. A group is a layer with a share of its own; the first one is all others, and has the
-    /// lists of all tiles that are not evictable.
+    /// Lists by group, then by name. Group 0 has all lists that are not evictable, and the tiles of all layers without
+    /// a share; each other group has the evictable tiles of one layer with a share.
     private(set) var groups = [empty]
     private static let empty = [RecencyList](repeating: RecencyList(), count: EntryList.allCases.count)
     private var freeGroups: [Int] = []
 
-    /// The group of a new layer.
+    /// Takes a group for a new layer.
     mutating func group(for share: LayerShare) -> Int {
         guard share != .all else { return 0 }
         let group = freeGroups.popLast() ?? groups.count
@@ -15,12 +17,12 @@ struct TileLists {
         return group
     }
 
-    /// Frees the group of a layer that is gone; it has no tiles.
+    /// Frees the group of a removed layer.
     mutating func remove(group: Int) {
         if group > 0 { freeGroups.append(group) }
     }
 
-    /// The entry of a list that has been there the longest, or none.
+    /// Entry that has been on a list the longest, or none.
     func tail(of name: EntryList, inGroup group: Int = 0) -> EntryID { groups[group][Int(name.rawValue)].tail }
     func count(of name: EntryList) -> Int { groups[0][Int(name.rawValue)].count }
 
@@ -30,7 +32,7 @@ struct TileLists {
 
     mutating func insert(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         change(number, in: table, layers) { list, table in
-            // Order counts for eviction alone.
+            // Only eviction depends on the order.
             if table[number].list.isEvictable {
                 list.insert(number, in: table)
             } else {
@@ -39,14 +41,14 @@ struct TileLists {
         }
     }
 
-    /// Moves an entry that was just used to the front, if it is evictable.
+    /// Moves an entry to the front if it is evictable.
     @inline(__always)
     mutating func moveToFront(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
         guard table.pointer(number).pointee.list.isEvictable else { return }
         change(number, in: table, layers) { $0.moveToFront(number, in: $1) }
     }
 
-    /// Moves a needed, pinned or held tile to the front of its list, so that a walk from the tail comes to others.
+    /// Moves a tile that is not evictable to the front, so that a walk from the tail reaches others.
     mutating func rotate(_ number: EntryID, in table: borrowing EntryTable) {
         change(number, in: table, []) { $0.moveToFront(number, in: $1) }
     }
@@ -65,11 +67,11 @@ struct TileLists {
     }
 }
 
-/// How many tiles are resident in which way; kept up to date, so that asking costs the same for any number of tiles.
+/// Numbers of resident tiles by state, updated with each change.
 struct TileCounts: Sendable, Hashable {
     var decoded = 0
     var compressed = 0
-    /// Of the compressed ones, those of a single colour.
+    /// Compressed tiles of a single colour.
     var solid = 0
     /// Resident tiles that were never drawn.
     var unseen = 0
@@ -82,7 +84,7 @@ struct TileCounts: Sendable, Hashable {
     mutating func count(_ entry: Entry, slotBytes: Int, by sign: Int) {
         if entry.residency.isDecoded {
             decoded += sign
-            if entry.flags.contains(.floor) {
+            if entry.flags.contains(.pinned) {
                 pinned += sign
                 pinnedBytes += sign * slotBytes
             }
@@ -96,7 +98,7 @@ struct TileCounts: Sendable, Hashable {
         if entry.flags.contains(.prefetched) { unseenPrefetched += sign }
     }
 
-    /// A resident tile is drawn for the first time.
+    /// Counts the first drawing of a resident tile.
     mutating func noteSeen(_ entry: Entry) {
         guard entry.residency.isResident else { return }
         unseen -= 1
@@ -105,21 +107,19 @@ struct TileCounts: Sendable, Hashable {
 }
 
 extension PoolState {
-    /// Changes what is known of a tile, and with it the counts and its list.
+    /// Changes an entry, and the counts and its list accordingly.
     ///
-    /// Everything that decides whether a tile is resident, evictable or pinned changes in here.
-    @discardableResult
+    /// Residency, evictability and pins change only here.
     @inline(__always)
-    mutating func change<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
+    mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
         let slotBytes = slotBytes(ofLayer: table[number].key.layer)
         tiles.count(table[number], slotBytes: slotBytes, by: -1)
-        let result = body(&table[number])
+        body(&table[number])
         tiles.count(table[number], slotBytes: slotBytes, by: 1)
         relist(number)
-        return result
     }
 
-    /// Puts an entry on the list that it belongs on.
+    /// Moves an entry to the list that it belongs on.
     @inline(__always)
     mutating func relist(_ number: EntryID) {
         let wanted = table.pointer(number).pointee.wantedList

@@ -1,16 +1,16 @@
-/// What a plan looks ahead from.
+/// Inputs of a plan's look-ahead.
 struct Outlook {
-    /// The share of the world's width or height from which on a view is an overview of it.
+    /// Fraction of the world's width or height from which on a view is an overview.
     static let overviewShare = 0.5
 
     let target: PlanTarget
     let travel: EdgeTravel
-    /// The direction of late, of length 1; `nil` where there was none.
+    /// Recent direction, of length 1; `nil` if there was none.
     let heading: WorldPoint?
     let zoomContext: MotionEstimate.ZoomContext
-    /// Seconds that a load takes.
+    /// Duration of a load, in seconds.
     let latency: Double
-    /// Whether the view uncovers tiles faster than all workers together can load them.
+    /// Whether the view uncovers tiles faster than all workers can load them.
     let isSaturated: Bool
 
     var view: PixelRect { travel.view }
@@ -41,8 +41,7 @@ struct Outlook {
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
     }
 
-    /// What the last zoom means for the next one. Nobody has to have zoomed out to see the whole world at the start: it
-    /// is an overview, and people zoom into it.
+    /// Context of the next zoom. An overview counts as zoomed out, even at the start: people zoom into it.
     private static func zoomContext(_ motion: MotionEstimate, view: PixelRect, pyramid: TilePyramid)
         -> MotionEstimate.ZoomContext
     {
@@ -51,20 +50,18 @@ struct Outlook {
         return motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
     }
 
-    /// Where a tile lies: of the copies of a world that wraps the one nearest to the view's middle.
+    /// Rectangle of a tile, in a wrapping world the copy nearest to the view's centre.
     func rectangle(of key: TileKey) -> PixelRect {
-        target.pyramid.nearestCopy(
-            of: target.pyramid.uncutRectangle(of: key.coordinate),
-            to: target.viewport.center.x
-        )
+        let rectangle = target.pyramid.uncutRectangle(of: key.coordinate)
+        return target.pyramid.nearestCopy(of: rectangle, to: target.viewport.center.x)
     }
 
-    /// Calls `body` with the tiles of a level under a rectangle and where they lie on screen.
+    /// Calls `body` with the tiles of a level under a rectangle, and their rectangles on screen.
     func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
         let grid = target.pyramid.levels[level]
         var rectangle = rectangle
         if target.pyramid.wrapsX {
-            // Once around: of the copies of a tile the nearest counts.
+            // Once around: only the nearest copy of a tile counts.
             let middle = (view.minX + view.maxX) / 2
             rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
             rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
@@ -81,45 +78,46 @@ struct Outlook {
     }
 }
 
-/// Which tiles a plan thinks about: those around the view, those of other levels, those that were in view before.
+/// Candidates: tiles around the view, of other levels, and visited before.
 extension AdaptivePolicy {
-    /// How far around a view at rest is looked, in screen pixels. With 512 `starcraft_view` loses .005 of its hits at 12
-    /// screens and gains .008 at 4; with 2048 nothing is gained.
+    /// Reach around a view at rest, in screen pixels. At 512, `starcraft_view` loses .005 of its hits at 12 screens and
+    /// gains .008 at 4; 2048 gains nothing.
     static let ringReach = 1024.0
-    /// The most tiles, the needed ones included, of the ring of a view at rest.
+    /// Maximum tiles around a view at rest, needed ones included.
     static let ringTiles = 400.0
-    /// How far along the motion is looked, in shares of its travel and in screen pixels at most.
+    /// Reach along the motion, as a multiple of its travel, and maximum in screen pixels.
     static let travelReach = 1.5
     static let maximumTravel = 2048.0
-    /// The most tiles at other levels, by step (-3, -2, -1, +1, +2).
-    static let kinTiles = [40.0, 60, 120, 120, 60]
-    /// Screen pixels around the view after a zoom by one level out or in: people zoom about a pointer, not the centre.
-    static let kinMargins = [0.0, 0, 128, 256, 0]
-    /// Tiles of one visit class that may be wished back, and that are looked through for it.
+    /// Maximum tiles of other levels, by step (-3, -2, -1, +1, +2).
+    static let levelTiles = [40.0, 60, 120, 120, 60]
+    /// Margins around the view after a zoom by one level, in screen pixels. People zoom about a pointer, not the
+    /// centre.
+    static let levelMargins = [0.0, 0, 128, 256, 0]
+    /// Maximum visited tiles per class to load again, and to examine for that.
     static let returnsPerClass = 40
     static let returnsLookedAt = 128
 
-    /// The odds of a tile in its bin, or of its return where they are better.
+    /// Worth of a tile by its bin, or by its visits if that is more.
     ///
-    /// Mutating only in name: a plain method would copy the policy for each call out of the walks' closures.
-    private mutating func worth(of bin: Int, _ slot: Int?) -> ForesightOdds.Worth {
-        var worth = odds.worth(bin)
+    /// Mutating, or the closures of the walks would copy the policy for each call.
+    private mutating func worth(of bin: Int, _ slot: Int?) -> ProbabilityTable.Worth {
+        var worth = probabilities.worth(bin)
         if effects.contains(.returns), let slot {
-            let back = odds.worth(seen.bin(slot, demands: demands))
+            let back = probabilities.worth(seen.bin(slot, demands: demands))
             worth.gain = max(worth.gain, back.gain)
             worth.loss = max(worth.loss, back.loss)
         }
         return worth
     }
 
-    // MARK: - Where the renderer goes
+    // MARK: - Destination
 
-    /// The most tiles of a declared destination that are thought of.
+    /// Maximum tiles of a declared destination.
     static let destinationTiles = 200
-    /// What those are worth: they are all but certain, and not needed yet.
+    /// Gain of a tile of the destination: nearly certain, but not needed yet.
     static let destinationGain = 0.9
 
-    /// Tiles of the view that the renderer has said it will show.
+    /// Considers the tiles of the declared destination.
     mutating func findDestination(_ outlook: Outlook, now: Int64) {
         let target = outlook.target
         guard let destination = target.destination, destination.time.nanoseconds > now,
@@ -132,7 +130,7 @@ extension AdaptivePolicy {
                 let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row))
                 let slot = seen.find(key)
                 if slot.map({ seen.records[$0].neededAt != change }) ?? true {
-                    consider(key, bin: -1, ForesightOdds.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
+                    consider(key, bin: -1, ProbabilityTable.Worth(gain: Self.destinationGain, loss: 1), slot: slot)
                     count += 1
                 }
                 return count < Self.destinationTiles
@@ -141,7 +139,7 @@ extension AdaptivePolicy {
 
     // MARK: - Around the view
 
-    /// Tiles of the view's level around it, farther where it is going.
+    /// Considers tiles of the view's level around it, farther in the direction of the motion.
     mutating func findNeighbours(_ outlook: Outlook) {
         let isMoving = outlook.travel.isMoving
         outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
@@ -150,7 +148,7 @@ extension AdaptivePolicy {
             let view = outlook.view
             let isRight = tile.minX >= view.maxX
             let isBelow = tile.minY >= view.maxY
-            // A pixel more than the gap: a tile that touches the view is not in it.
+            // One pixel more than the gap: a tile that touches the view is not in it.
             let gapX =
                 isRight
                 ? (tile.minX - view.maxX) * outlook.scale + 1
@@ -168,8 +166,8 @@ extension AdaptivePolicy {
                     reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
                     let exit = outlook.travel.exit(of: tile)
                     isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
-                    // While loads cannot keep up, what would come late is left to those that come in time:
-                    // `trackpad_wheel` hits .31 with it and .17 without.
+                    // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
+                    // without.
                     let isLate = outlook.travel.time(forShare: entry) < outlook.latency
                     if isLate, outlook.isSaturated { isHopeless = true }
                 } else if direction == .ahead {
@@ -177,11 +175,11 @@ extension AdaptivePolicy {
                 }
             }
             let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
-            let bin = ForesightBin.pan(
+            let bin = CandidateBin.pan(
                 isMoving: isMoving,
                 direction,
                 reach: reach,
-                distance: ForesightBin.distance(max(distance, 1)),
+                distance: CandidateBin.distance(max(distance, 1)),
                 isSeen: slot != nil
             )
             var worth = worth(of: bin, slot)
@@ -190,9 +188,9 @@ extension AdaptivePolicy {
         }
     }
 
-    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> ForesightBin.Direction {
+    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> CandidateBin.Direction {
         guard let heading = outlook.heading else { return .unknown }
-        // Within 60 degrees: a cosine above one half, without its root and its division.
+        // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
         let along = x * heading.x + y * heading.y
         guard along * along > 0.25 * (x * x + y * y) else { return .aside }
         return along > 0 ? .ahead : .behind
@@ -208,7 +206,7 @@ extension AdaptivePolicy {
         func tiles(_ x: Double, _ y: Double) -> Double { (columns + x * across) * (rows + y * down) }
         var reach = ringReach
         let least = max(tileWidth, tileHeight)
-        // Absurdly small tiles: at most a few hundred steps.
+        // At most a few hundred steps for tiny tiles.
         let step = max(least / 2, 4)
         while reach > least, tiles(2 * reach, 2 * reach) > ringTiles { reach -= step }
         var (left, right, top, bottom) = (reach, reach, reach, reach)
@@ -236,28 +234,28 @@ extension AdaptivePolicy {
         )
     }
 
-    /// The longer side and half of the shorter one: within 12 % of the straight distance, without a root.
+    /// Longer side plus half of the shorter one: the distance within 12 %, without a root.
     private static func distance(_ x: Double, _ y: Double) -> Double { x > y ? x + 0.5 * y : y + 0.5 * x }
 
     // MARK: - Other levels
 
-    /// Tiles of coarser and finer levels about the centre: what zooms will need.
-    mutating func findKin(_ outlook: Outlook) {
+    /// Considers tiles of coarser and finer levels about the centre, for zooms.
+    mutating func findParentsAndChildren(_ outlook: Outlook) {
         let levels = outlook.target.pyramid.levels
         let level = outlook.target.level
-        for (step, offset) in ForesightBin.levelSteps.enumerated()
+        for (step, offset) in CandidateBin.levelSteps.enumerated()
         where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
-            let kin = levels[level + offset]
-            let ratio = levels[level].worldPixelsPerPixel / kin.worldPixelsPerPixel
+            let other = levels[level + offset]
+            let ratio = levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
             let scale = outlook.scale * ratio
             let center = outlook.target.viewport.center
-            let tileWidth = kin.tileSpanX * scale
-            let tileHeight = kin.tileSpanY * scale
+            let tileWidth = other.tileSpanX * scale
+            let tileHeight = other.tileSpanY * scale
             var width = outlook.view.width * outlook.scale
             var height = outlook.view.height * outlook.scale
-            var margin = Self.kinMargins[step]
-            // In pixels, a tile more each way: every plan goes through this for each level, so it divides nothing.
-            let mostPixels = Self.kinTiles[step] * tileWidth * tileHeight
+            var margin = Self.levelMargins[step]
+            // In pixels, with a tile more each way: no division, since every plan does this for each level.
+            let mostPixels = Self.levelTiles[step] * tileWidth * tileHeight
             var steps = 0
             while steps < 64, (width + 2 * margin + tileWidth) * (height + 2 * margin + tileHeight) > mostPixels {
                 width *= 0.9
@@ -277,12 +275,8 @@ extension AdaptivePolicy {
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
                 let slot = seen.find(key)
-                let bin = ForesightBin.zoom(
-                    step: step,
-                    outlook.zoomContext,
-                    distance: ForesightBin.distance(distance),
-                    isSeen: slot != nil
-                )
+                let (gap, context) = (CandidateBin.distance(distance), outlook.zoomContext)
+                let bin = CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil)
                 consider(key, bin: bin, worth(of: bin, slot), slot: slot)
             }
         }
@@ -290,10 +284,12 @@ extension AdaptivePolicy {
 
     // MARK: - Returns
 
-    /// Tiles that were in view before and are worth having back.
+    /// Considers visited tiles that are worth loading again.
     mutating func findReturns(_ context: PlanContext) {
         for visitClass in 0..<VisitClass.count {
-            let gains = (0..<VisitClass.ages).map { odds.gain(ForesightBin.visited(age: $0, visitClass: visitClass)) }
+            let gains = (0..<VisitClass.ages).map {
+                probabilities.gain(CandidateBin.visited(age: $0, visitClass: visitClass))
+            }
             guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
             var slots: [Int] = []
             seen.forEach(visitClass: visitClass) { slot in
@@ -303,12 +299,12 @@ extension AdaptivePolicy {
                 if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
                 return true
             }
-            let standings = context.standings(slots.map { seen.records[$0].key })
+            let residencies = context.residencies(of: slots.map { seen.records[$0].key })
             var count = 0
-            for (slot, standing) in zip(slots, standings)
-            where standing.residency == .none && count < Self.returnsPerClass {
+            for (slot, found) in zip(slots, residencies)
+            where found.residency == .none && count < Self.returnsPerClass {
                 let bin = seen.bin(slot, demands: demands)
-                consider(seen.records[slot].key, bin: -1, odds.worth(bin), slot: slot)
+                consider(seen.records[slot].key, bin: -1, probabilities.worth(bin), slot: slot)
                 count += 1
             }
         }

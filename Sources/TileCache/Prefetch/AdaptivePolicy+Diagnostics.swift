@@ -1,5 +1,5 @@
 extension AdaptivePolicy {
-    /// What a view will show when its movement has died away, in world pixels: what the candidates are looked for in.
+    /// World rectangle that a view will show after its motion has decayed.
     func expectedRectangle(of view: PixelRect, scale: Double, now: Int64) -> PixelRect {
         let travel = travel(of: view, scale: scale, now: now)
         return PixelRect(
@@ -12,9 +12,9 @@ extension AdaptivePolicy {
 }
 
 extension Planner {
-    /// Where views are expected to go: to their destination where there is one, else on as they move.
+    /// Expected rectangles of views: their destination if there is one, otherwise the end of their motion.
     ///
-    /// - Parameter watched: the numbers of the views that somebody asks about.
+    /// - Parameter watched: Serial numbers of the views.
     func expectations(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         watched: Set<Int>,

@@ -1,56 +1,53 @@
-/// The library's own policy: every tile that may be needed belongs to a bin, a bin has odds, and the odds learn.
+/// Default policy: assigns each candidate tile to a bin, and learns the probabilities of the bins.
 ///
-/// What a tile gains by being loaded now is the probability that it is demanded so soon that waiting would be too late,
-/// less the price of the load where it is not demanded at all; the price follows from the effort. What a resident tile
-/// loses by going is found in the same way. The plan loads the highest gains, gives up the lowest losses, and starts
-/// nothing that is not worth more than what it pushes out. A renderer's own destination counts as all but certain.
-///
-/// All tables are bounded, so a session may last for weeks.
+/// The gain of a load is the probability that the tile is demanded too soon to wait, less the price of a needless load,
+/// which follows from the effort. The loss of an eviction is computed in the same way. A plan loads the highest gains,
+/// evicts the lowest losses, and starts nothing that is not worth more than its victim. All tables are bounded.
 package struct AdaptivePolicy: PrefetchPolicy {
-    /// What a gain must exceed its victim's loss by, so that tiles of nearly the same worth do not push each other out.
-    /// 0.03 closes .02 less of the gap of `starcraft_view` at 12 screens, and .02 more at 4, for .04 less waste.
+    /// Minimum excess of a gain over the victim's loss, so that similar tiles do not evict each other. With 0.03,
+    /// `starcraft_view` closes .02 less of the gap at 12 screens and .02 more at 4, for .04 less waste.
     static let margin: Float = 0.0075
-    /// Wishes of one plan; more never start before the next one.
+    /// Maximum prefetches of a plan; more never start before the next one.
     static let maximumWishes = 64
-    /// What a compressed tile must gain to be decompressed ahead of need: more likely than not it is about to be drawn.
+    /// Minimum gain to decompress a tile ahead of need: more likely drawn than not.
     static let promotionGain = 0.5
-    /// How fast the usual number of tiles demanded at once is followed.
+    /// Rate of the mean number of tiles demanded at once.
     static let burstRate = 0.2
-    /// A frame at 60 Hz: plans are made no more often, so loads begin up to that much later.
+    /// A frame at 60 Hz. Plans are at most as frequent, so loads begin up to that much later.
     static let frameSeconds = 1.0 / 60
-    /// Screen pixels that a view pans before its candidates are thought of anew, as long as it needs the same tiles. Half
-    /// of the frames of `gps_follow` pan by less.
+    /// Screen pixels of panning before candidates are recomputed, if the needed tiles are the same. Half of the frames
+    /// of `gps_follow` pan by less.
     static let leastWay = 2.0
-    /// The same for how far it will still go: at the end of a stroke that changes while the view hardly does.
+    /// The same for the expected travel. At the end of a stroke it changes while the view hardly does.
     static let leastTravel = 4.0
-    /// How many leads the decay of the motion lasts at least: with long loads or long queues what is near comes too late.
+    /// Minimum decay of the motion, in leads: with long loads or queues, near tiles are late anyway.
     static let leadsAhead = 1.5
 
     var motion = MotionEstimate()
-    var odds = ForesightOdds()
-    var trials: ForesightTrials
+    var probabilities = ProbabilityTable()
+    var samples: Samples
     var seen: SeenTiles
-    var candidates = ForesightCandidates()
-    private var previous = ForesightCandidates()
+    var candidates = Candidates()
+    private var previous = Candidates()
 
     private var needed: [TileKey] = []
-    /// Counts the changes of the needed tiles.
+    /// Number of changes of the needed tiles.
     var change = 0
-    /// Counts the demands: the clock that ages and horizons go by.
+    /// Number of demands: the clock of ages and horizons.
     var demands = 0
-    /// Tiles demanded at once, on average.
+    /// Mean number of tiles demanded at once.
     private var burst = 4.0
     /// How long before its demand a load has to begin, in seconds.
     private(set) var lead = 0.1
-    private var horizon = ForesightTrials.horizon.upperBound
+    private var horizon = Samples.horizon.upperBound
     private var latency = 0.04
     private var workers = 4
     private var hasNewNeeds = false
     private var lastStand: Stand?
-    /// Whether the last plan thought of no other tiles than the one before, and nothing it looked at depends on the time.
+    /// Whether the last plan equals the one before, and depends on nothing that changes with time.
     package private(set) var isSettled = false
 
-    /// All that the candidates of a view at rest depend on, and nearly all for one that moves.
+    /// State that the candidates depend on: completely at rest, nearly so in motion.
     private struct Stand {
         var viewport: TileViewport
         var destination: ViewportDestination?
@@ -58,7 +55,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         var travel: EdgeTravel
         var isMoving: Bool { travel.isMoving }
 
-        /// Whether the candidates thought of at another stand are those of this one.
+        /// Whether the candidates of another stand are valid for this one.
         func hasCandidates(of other: Stand) -> Bool {
             guard change == other.change, isMoving == other.isMoving, destination == other.destination else {
                 return false
@@ -75,23 +72,23 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
     }
 
-    /// What it looks at.
-    let effects: ForesightEffects
+    /// Effects in use.
+    let effects: PolicyEffects
 
     /// - Parameters:
-    ///   - effects: what it looks at. Default: everything.
-    ///   - memory: bytes that the tables may grow to, about; at least 180 KB. Default: 1.4 MB, and no more than that.
-    package init(effects: ForesightEffects = .all, memory: Int = .max) {
+    ///   - effects: Effects in use. Default: all.
+    ///   - memory: Approximate maximum of the tables, in bytes; at least 180 KB. Default: 1.4 MB, the maximum.
+    package init(effects: PolicyEffects = .all, memory: Int = .max) {
         self.effects = effects
-        // A tile that has been seen takes 140 bytes with its index, a trial 110, and there are two trials to a tile.
+        // A visited tile takes 140 bytes with its index, a sample 110, and there are two samples per tile.
         var capacity = 4096
         while capacity > 512, capacity * 360 > memory { capacity /= 2 }
         seen = SeenTiles(capacity: capacity)
-        trials = ForesightTrials(capacity: 2 * capacity)
+        samples = Samples(capacity: 2 * capacity)
     }
 
     package var byteCount: Int {
-        seen.byteCount + trials.byteCount + candidates.byteCount + previous.byteCount
+        seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
             + needed.count * MemoryLayout<TileKey>.stride
     }
 
@@ -113,13 +110,13 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
         let isFirst = change == 0
         guard isFirst || frame.needed != needed else { return }
-        if !isFirst { odds.count(demands: frame.demands, missed: frame.missed) }
+        if !isFirst { probabilities.count(demands: frame.demands, missed: frame.missed) }
         take(frame.needed, isFirst: isFirst)
         needed = frame.needed
         hasNewNeeds = true
     }
 
-    /// The needed tiles have changed: trials win, tiles age, what is long past is forgotten.
+    /// Updates samples and ages after a change of the needed tiles.
     private mutating func take(_ tiles: [TileKey], isFirst: Bool) {
         change += 1
         let time = motion.time
@@ -130,15 +127,15 @@ package struct AdaptivePolicy: PrefetchPolicy {
             if count > 0 { burst += (Double(count) - burst) * Self.burstRate }
             lead = latency * (1 + burst / Double(workers)) + Self.frameSeconds
         }
-        // The first tiles of a burst wait for no turn. Asked to come before all turns, every trial was late where loads take
-        // long, and nothing was loaded at all.
+        // The first tiles of a burst do not wait for a worker. With the full lead, every sample would be late if loads
+        // take long, and nothing would be loaded.
         let latest = time - min(latency + Self.frameSeconds, lead)
         for key in current {
             let slot = seen.record(key)
             let isDemand = seen.records[slot].neededAt != change - 1 || isFirst
             if isDemand {
                 demands += 1
-                trials.succeed(key, deadline: time - lead, latest: latest, odds: &odds)
+                samples.succeed(key, deadline: time - lead, latest: latest, probabilities: &probabilities)
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
@@ -148,12 +145,12 @@ package struct AdaptivePolicy: PrefetchPolicy {
             openReturn(slot, age: 0)
         }
         for (slot, age) in seen.grow(demands: demands) {
-            trials.leaveReturns(of: seen.records[slot].key, time: time)
+            samples.leaveReturns(of: seen.records[slot].key, time: time)
             openReturn(slot, age: age)
         }
-        odds.forget()
-        trials.expire(demands: demands, odds: &odds)
-        if !effects.contains(.learning) { odds.unlearn() }
+        probabilities.forget()
+        samples.expire(demands: demands, probabilities: &probabilities)
+        if !effects.contains(.learning) { probabilities.unlearn() }
     }
 
     private func wasNeeded(_ key: TileKey) -> Bool {
@@ -162,9 +159,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     private mutating func openReturn(_ slot: Int, age: Int) {
         let visitClass = VisitClass.of(visits: seen.records[slot].visits)
-        _ = trials.open(
+        _ = samples.open(
             seen.records[slot].key,
-            ForesightBin.visited(age: age, visitClass: visitClass),
+            CandidateBin.visited(age: age, visitClass: visitClass),
             time: motion.time,
             until: demands + horizon
         )
@@ -175,12 +172,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
     package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         latency = max(Double(context.loadLatency) / 1e9, 0)
         workers = max(context.workers, 1)
-        horizon = min(
-            max(context.capacityTiles, ForesightTrials.horizon.lowerBound),
-            ForesightTrials.horizon.upperBound
-        )
-        odds.setEffort(context.effort)
-        // Without wishes there is nothing that could change.
+        horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
+        probabilities.setEffort(context.effort)
+        // Without prefetches nothing can change.
         isSettled = true
         guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
         let outlook = Outlook(
@@ -191,10 +185,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
             latency: latency,
             workers: workers
         )
-        let standings = context.standings(target.needed)
-        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, standings: standings) }
-        if effects.contains(.cover) {
-            appendCover(to: &wishes, outlook: outlook, standings: standings, context: context)
+        let residencies = context.residencies(of: target.needed)
+        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, residencies: residencies) }
+        if effects.contains(.fallback) {
+            appendFallbacks(to: &wishes, outlook: outlook, residencies: residencies, context: context)
         }
         if effects.contains(.abandonment) { appendHopeless(to: &wishes, outlook: outlook) }
         let stand = Stand(
@@ -203,15 +197,15 @@ package struct AdaptivePolicy: PrefetchPolicy {
             change: change,
             travel: outlook.travel
         )
-        // At rest, and nearly so, the same tiles would be thought of again and again.
+        // At rest, and nearly so, the candidates are the same.
         let thinksAnew = !(lastStand.map { stand.hasCandidates(of: $0) } ?? false)
         if thinksAnew {
             swap(&candidates, &previous)
             candidates.removeAll()
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook) }
-            findKin(outlook)
-            for candidate in previous.list { trials.leave(candidate.trial, time: motion.time) }
+            findParentsAndChildren(outlook)
+            for candidate in previous.list { samples.leave(candidate.sample, time: motion.time) }
             lastStand = stand
         }
         let count = candidates.list.count
@@ -222,7 +216,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             !thinksAnew && !hadNewNeeds && candidates.list.count == count && target.destination == nil && motion.isStill
     }
 
-    /// Where the edges of a view go from now on.
+    /// Travel of the edges of a view.
     func travel(of view: PixelRect, scale: Double, now: Int64) -> EdgeTravel {
         EdgeTravel(
             view: view,
@@ -233,57 +227,57 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
     }
 
-    /// A tile to think about, once in a plan; the trial of its bin goes on or begins.
-    mutating func consider(_ key: TileKey, bin: Int, _ worth: ForesightOdds.Worth, slot: Int?) {
+    /// Adds a candidate, once per plan; continues or opens the sample of its bin.
+    mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
         guard candidates.claim(key) else { return }
-        var trial = -1
+        var sample = -1
         if bin >= 0 {
-            trial = previous.takeTrial(of: key, bin: bin)
-            if trial >= 0, !trials.isOpen(trial, bin) { trial = -1 }
-            if trial < 0 { trial = trials.open(key, bin, time: motion.time, until: demands + horizon) }
+            sample = previous.takeSample(of: key, bin: bin)
+            if sample >= 0, !samples.isOpen(sample, bin) { sample = -1 }
+            if sample < 0 { sample = samples.open(key, bin, time: motion.time, until: demands + horizon) }
         }
         candidates.append(
-            ForesightCandidates.Candidate(
+            Candidates.Candidate(
                 key: key,
                 bin: Int32(truncatingIfNeeded: bin),
                 slot: Int32(truncatingIfNeeded: slot ?? -1),
                 worth: worth,
-                trial: trial
+                sample: sample
             )
         )
     }
 
-    /// Gains and losses become wishes, worths and what is known of visits.
+    /// Adds gains, losses and visits to the wishes.
     private mutating func appendValues(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let isWeighed = effects.contains(.worth)
         if isWeighed {
             wishes.margin = Self.margin
-            wishes.recency = odds.recency
+            wishes.recency = probabilities.recency
         }
         if hasNewNeeds {
-            // Tiles loaded anew do not know that they have been in view before.
+            // The pool does not know the visits of tiles that are loaded again.
             for key in target.needed {
                 guard let slot = seen.find(key), seen.records[slot].visits > 1 else { continue }
                 wishes.keepValues.append(entry(key, value: 1, slot: slot))
             }
             hasNewNeeds = false
         }
-        let standings = context.standings(candidates.list.map(\.key))
+        let residencies = context.residencies(of: candidates.list.map(\.key))
         var missing: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
-            // What is nowhere cannot be kept.
-            if isWeighed, standings[number].isKnown {
+            // Unknown tiles cannot be kept.
+            if isWeighed, residencies[number].isKnown {
                 wishes.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
             }
             guard candidate.worth.gain > 0 else { continue }
-            if standings[number].residency == .none {
+            if residencies[number].residency == .none {
                 missing.append((Float(candidate.worth.gain), number))
-            } else if standings[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
+            } else if residencies[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
-        // Stable: equal gains keep the order in which they were thought of.
+        // Stable: equal gains keep the order of the candidates.
         missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
         for wish in missing.prefix(Self.maximumWishes) {
             let candidate = candidates.list[wish.number]
@@ -297,7 +291,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
     }
 
-    private func entry(of candidate: ForesightCandidates.Candidate, value: Double) -> PlanEntry {
+    private func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {
         entry(candidate.key, value: Float(value), slot: Int(candidate.slot))
     }
 

@@ -1,23 +1,21 @@
-/// How a view moves: pan velocity and zoom rate over the last frames, the way it has been going, the last zoom.
-///
-/// Everything is in screen pixels, so that a slow pan over a whole world and a slow pan over a street are the same.
+/// Motion of a view: pan velocity, zoom rate, direction and last zoom, in screen pixels.
 struct MotionEstimate: Sendable {
-    /// The time over which the velocity is measured, in seconds: five frames at 60 Hz, a little more than the longest time
-    /// between two samples of the recorded mice.
+    /// Time over which the velocity is measured, in seconds. Five frames at 60 Hz, and more than the gaps of recorded
+    /// mice.
     static let window = 0.0845
-    /// The same while a view speeds up, in seconds: two frames.
+    /// The same while a view accelerates, in seconds: two frames.
     static let startWindow = 0.034
-    /// Pixels a second below which a view counts as at rest: a third of a pixel a frame.
+    /// Minimum speed of a moving view, in pixels a second: a third of a pixel per frame.
     static let leastSpeed = 20.0
-    /// Seconds without a frame after which a view counts as at rest, whatever it did before.
+    /// Seconds without a frame after which a view counts as at rest.
     static let staleAfter = 0.1
-    /// The way that `heading` remembers, in pixels: reversals are known after about as much.
+    /// Length of the path that `heading` remembers, in pixels.
     static let headingMemory = 120.0
-    /// Pixels of heading below which no direction is known.
+    /// Minimum length of a heading with a direction, in pixels.
     static let leastHeading = 8.0
-    /// Pixels of panning after which a zoom counts as over.
+    /// Pixels of panning after which a zoom is over.
     static let panAfterZoom = 40.0
-    /// Relative changes of scale within a frame beyond which velocities start anew.
+    /// Change of scale within a frame that restarts the measurement.
     static let zoomStep = 1.2
 
     private struct Sample {
@@ -25,11 +23,11 @@ struct MotionEstimate: Sendable {
         var x: Double
         var y: Double
         var scale: Double
-        /// The viewport's own x; `x` goes on where a wrapping world begins anew.
+        /// The viewport's own x; `x` continues across the seam of a wrapping world.
         var placedX: Double
     }
 
-    /// What the last zoom means for the next one.
+    /// Last zoom, as context of the next one.
     enum ZoomContext: Int, Sendable {
         case never, inward, outward, inwardThenPanned, outwardThenPanned
     }
@@ -39,25 +37,25 @@ struct MotionEstimate: Sendable {
     private var panned = 0.0
     private var lastZoom = 0
 
-    /// Of the centre, in pixels a second.
+    /// Velocity of the centre, in pixels a second.
     private(set) var velocity = WorldPoint(x: 0, y: 0)
-    /// The same over two frames where that is faster: a stroke that has just begun.
+    /// The same over two frames if that is faster: a stroke that has just begun.
     private(set) var startVelocity = WorldPoint(x: 0, y: 0)
-    /// How fast the right and the bottom edge move away from the centre by zooming, in pixels a second.
+    /// Speed of the right and bottom edges relative to the centre by zooming, in pixels a second.
     private(set) var spread = WorldPoint(x: 0, y: 0)
-    /// The sum of recent ways, no longer than `headingMemory`.
+    /// Sum of recent movements, at most `headingMemory` long.
     private(set) var heading = WorldPoint(x: 0, y: 0)
     private(set) var isMoving = false
-    /// Whether the last frame's way, or keeping `heading` short, has changed anything.
+    /// Whether the last frame changed `heading`.
     private var hasTurned = false
 
-    /// Whether a further frame of the same viewport would change nothing but the time.
+    /// Whether a further frame of the same viewport would change only the time.
     var isStill: Bool {
         guard !isMoving, !hasTurned, samples.count > 1, let last = samples.last else { return false }
         return samples.allSatisfy { $0.x == last.x && $0.y == last.y && $0.scale == last.scale }
     }
 
-    /// When the last frame was, in seconds.
+    /// Time of the last frame, in seconds.
     var time: Double { samples.last?.time ?? 0 }
 
     var zoomContext: ZoomContext {
@@ -78,7 +76,7 @@ struct MotionEstimate: Sendable {
             placedX: viewport.center.x
         )
         if let last = samples.last {
-            // Beyond the seam what is left of rounding would never be rest.
+            // Beyond the seam, rounding errors would never be rest.
             var x = viewport.center.x == last.placedX ? 0 : viewport.center.x - last.x
             // The short way around a wrapping world.
             if period > 0 { x -= (x / period).rounded() * period }
@@ -99,7 +97,7 @@ struct MotionEstimate: Sendable {
             }
         }
         level = newLevel
-        // A frame beyond the window may stay: the velocity needs one before it where frames are rare.
+        // One frame before the window may stay: rare frames need it for the velocity.
         while samples.count > 1, time - samples[1].time > Self.window || samples.count >= 64 { samples.removeFirst() }
         samples.append(sample)
         measure(size)
@@ -118,11 +116,11 @@ struct MotionEstimate: Sendable {
         hasTurned = way != WorldPoint(x: 0, y: 0) || heading != before
     }
 
-    /// A stroke that has just begun is faster than its mean over the window, which holds the rest before it too.
+    /// Measures a stroke that has just begun, whose mean over the window would include the rest before it.
     private mutating func measureStart(_ span: Double) {
         let last = samples[samples.count - 1]
         guard span > Self.startWindow,
-            // A frame's time is rounded, so two frames may be a little less than the window.
+            // Times are rounded, so two frames may be a little shorter than the window.
             let start = samples.last(where: { last.time - $0.time >= Self.startWindow - 0.002 })
         else { return }
         let time = last.time - start.time
@@ -155,32 +153,31 @@ struct MotionEstimate: Sendable {
     }
 }
 
-/// Where the edges of a view go while its motion dies away, and which tiles they reach and leave on the way.
+/// Travel of a view's edges while its motion decays, and the tiles that they reach and leave.
 struct EdgeTravel: Sendable {
-    /// The time constant of the decay, in seconds. At 4 screens 0.1, 0.2, 0.3 and 0.5 give hit rates of .973, .991, .997
-    /// and .999 on `balabit_drag` for a waste of .20, .22, .26 and .37; only `balabit_drag`, `touch` and `trackpad_wheel`
-    /// depend on it.
+    /// Time constant of the decay, in seconds. With 0.1, 0.2, 0.3 and 0.5 at 4 screens, `balabit_drag` hits .973, .991,
+    /// .997 and .999 for a waste of .20, .22, .26 and .37; only it, `touch` and `trackpad_wheel` depend on it.
     static let decay = 0.25
 
-    /// How long a stroke that has just begun counts on, in seconds. At 0.08, 0.15 and 0.2 `balabit_drag` hits .992, .996 and
-    /// .998 at 4 screens for a waste of .23, .26 and .30; no other source changes by more than .001.
+    /// Duration that a new stroke is extrapolated for, in seconds. With 0.08, 0.15 and 0.2 at 4 screens, `balabit_drag`
+    /// hits .992, .996 and .998 for a waste of .23, .26 and .30; no other source changes by more than .001.
     static let startTravel = 0.15
 
-    /// The view, in world pixels.
+    /// View, in world pixels.
     var view: PixelRect
     var scale: Double
-    /// What each edge has still to go, in screen pixels to the right and downwards; 0 at rest.
+    /// Remaining travel of each edge, in screen pixels to the right and downwards. 0 at rest.
     var left = 0.0
     var right = 0.0
     var top = 0.0
     var bottom = 0.0
     var isMoving = false
-    /// The time constant that it reckons with, in seconds.
+    /// Time constant in use, in seconds.
     let decay: Double
 
     /// - Parameters:
-    ///   - motion: `nil` for a view that counts as at rest.
-    ///   - decay: the time constant, in seconds, where loads take so long that the usual one is no use.
+    ///   - motion: `nil` counts as at rest.
+    ///   - decay: Time constant, in seconds. Default: 0.25.
     init(view: PixelRect, scale: Double, motion: MotionEstimate?, now: Double, decay: Double = Self.decay) {
         self.view = view
         self.scale = scale
@@ -197,7 +194,7 @@ struct EdgeTravel: Sendable {
         bottom = way(motion.velocity.y, motion.startVelocity.y, motion.spread.y)
     }
 
-    /// By how much the way of an edge differs from another travel's at most, in screen pixels.
+    /// Maximum difference of an edge's travel from another one's, in screen pixels.
     func change(from other: EdgeTravel) -> Double {
         max(
             max(abs(left - other.left), abs(right - other.right)),
@@ -205,7 +202,7 @@ struct EdgeTravel: Sendable {
         )
     }
 
-    /// The share of the travel after which a tile has left the view; huge where it never does.
+    /// Fraction of the travel after which a tile is out of view. Huge if it never is.
     func exit(of tile: PixelRect) -> Double {
         var share = 1e9
         if left > 0 { share = min(share, (tile.maxX - view.minX) * scale / left) }
@@ -215,7 +212,7 @@ struct EdgeTravel: Sendable {
         return share
     }
 
-    /// The share of the travel after which a tile at this gap from the view is reached; `nil` where it is not on the way.
+    /// Fraction of the travel after which a tile at this gap from the view is reached. `nil` if it never is.
     func entry(gapX: Double, gapY: Double) -> Double? {
         var share = 0.0
         if gapX != 0 {
@@ -231,8 +228,8 @@ struct EdgeTravel: Sendable {
         return share
     }
 
-    /// The seconds in which this share of the travel is gone: -decay ln(1 - share), by the rational function that meets
-    /// it to the second order at 0 and within 4 % up to 0.8. Without end from 0.95 on.
+    /// Seconds until this fraction of the travel is done. -decay ln(1 - share), approximated by a rational function,
+    /// exact to the second order at 0 and within 4 % up to 0.8. Infinite from 0.95 on.
     func time(forShare share: Double) -> Double {
         share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity
     }

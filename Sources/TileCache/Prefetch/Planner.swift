@@ -1,4 +1,4 @@
-/// A view at one moment, as a planner sees it.
+/// Snapshot of a view for a planner.
 struct ViewSnapshot: Sendable {
     struct Layer: Sendable {
         var id: LayerID
@@ -6,9 +6,9 @@ struct ViewSnapshot: Sendable {
         var pyramid: TilePyramid
         var level: Int
         var needed: [TileKey]
-        /// The renderer handed over its own list: nobody can say what it needs next.
+        /// Whether the renderer lists the needed tiles itself, so that nothing can be predicted.
         var hasOwnList: Bool
-        /// How much each needed tile matters, where the renderer says so; else empty.
+        /// Importance of each needed tile, if the renderer sets it; otherwise empty.
         var importance: [Float] = []
         var observations: [FrameObservation]
     }
@@ -19,17 +19,17 @@ struct ViewSnapshot: Sendable {
     var layers: [Layer]
 }
 
-/// Turns what the views see into one plan. What is needed goes before what is expected, whoever it is that needs it.
+/// Makes one plan for all views: needed tiles first, then prefetches.
 struct Planner: Sendable {
-    /// For each view, one policy for each of its layers.
+    /// Policies by view and layer.
     var policies: [Int: [LayerID: any PrefetchPolicy]] = [:]
 
-    /// Learns from the frames since the last plan and orders everything that the views would like.
+    /// Passes the frames since the last plan to the policies, and makes a plan of their wishes.
     ///
     /// - Parameters:
-    ///   - views: by their number, in the order in which they were made.
-    ///   - pins: pinned tiles; they come first.
-    ///   - asked: tiles that the renderer has asked for once; they come before all guesses.
+    ///   - views: Snapshots by serial number, in that order.
+    ///   - pins: Pinned tiles; they come first.
+    ///   - asked: Tiles to prefetch once; they come before other prefetches.
     mutating func makePlan(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         pins: [TileKey] = [],
@@ -47,7 +47,7 @@ struct Planner: Sendable {
         let early = wishes(of: views, goingFirst: true, context: context)
         let late = wishes(of: views, goingFirst: false, context: context)
         plan.take(early)
-        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .floor)) }
+        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
         for opinion in late { plan.entries += opinion.wishes.first }
         for view in views {
             let firstNeed = plan.entries.count
@@ -69,7 +69,7 @@ struct Planner: Sendable {
         }
         let firstGuess = plan.entries.count
         plan.take(late)
-        // One policy has ordered its own wishes; the wishes of several are merged by what they are worth.
+        // One policy orders its own wishes; those of several are merged by worth.
         if views.reduce(0, { $0 + $1.snapshot.layers.count }) > 1 {
             let merged = plan.entries[firstGuess...].enumerated()
                 .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }
@@ -78,10 +78,9 @@ struct Planner: Sendable {
         return plan
     }
 
-    /// Resets policies until they hold no more than some bytes, those of views that have not moved since the last plan
-    /// first.
+    /// Resets policies until they hold at most `bytes`, first those of views that have not moved since the last plan.
     ///
-    /// - Returns: the bytes that they hold then.
+    /// - Returns: Bytes held afterwards.
     mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) -> Int {
         var held = policies.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.byteCount } }
         guard held > bytes else { return held }
@@ -97,7 +96,7 @@ struct Planner: Sendable {
         return held
     }
 
-    /// Whether another plan for the same views, which stand still, would say what the last one said.
+    /// Whether another plan for the same views at rest would equal the last one.
     func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
         views.allSatisfy { view in
             guard view.snapshot.viewport != nil else { return true }
@@ -108,7 +107,7 @@ struct Planner: Sendable {
         }
     }
 
-    /// A renderer's own list says what matters most whichever layer it is of.
+    /// Orders the needed tiles of all layers by the importance that the renderer sets.
     private func orderByImportance(_ view: ViewSnapshot, from first: Int, in plan: inout Plan) {
         guard view.layers.count > 1, view.layers.contains(where: { $0.hasOwnList }) else { return }
         let importance = view.layers.flatMap { $0.hasOwnList ? $0.importance : $0.needed.map { _ in 1 } }
@@ -120,8 +119,7 @@ struct Planner: Sendable {
         for (place, index) in order.enumerated() { plan.entries[first + place] = entries[first + index] }
     }
 
-    /// Where the renderer has said that a view will be is no guess: its tiles come before all guesses, the coarser level
-    /// first, which blurs what cannot be sharp in time.
+    /// Adds the tiles of the declared destination before all guesses, a coarser level first as fallback.
     private func appendDestination(of view: ViewSnapshot, to plan: inout Plan, context: PlanContext) {
         guard let destination = view.destination, destination.viewport.isDrawable,
             destination.time.nanoseconds > context.now
@@ -130,23 +128,18 @@ struct Planner: Sendable {
             let level = view.selection.level(for: destination.viewport.scale, in: layer.pyramid)
             for level in level > 1 ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
-                    plan.entries.append(
-                        PlanEntry(
-                            key: TileKey(layer: layer.layer, tile),
-                            value: Self.destinationValue,
-                            reason: .prefetch,
-                            wantsDecoded: true
-                        )
-                    )
+                    let key = TileKey(layer: layer.layer, tile)
+                    let value = Self.destinationValue
+                    plan.entries.append(PlanEntry(key: key, value: value, reason: .prefetch, wantsDecoded: true))
                 }
             }
         }
     }
 
-    /// More than any guess is worth, less than what is needed now.
+    /// More than any guess is worth, less than a needed tile.
     static let destinationValue: Float = 1000
 
-    /// What the policy of one layer in one view would like.
+    /// Wishes of the policy of one layer in one view.
     fileprivate typealias Opinion = (view: Int, index: Int, wishes: Wishes)
 
     private mutating func wishes(
@@ -181,7 +174,7 @@ struct Planner: Sendable {
 }
 
 extension Plan {
-    /// Takes over what policies would like loaded and kept.
+    /// Appends the wishes of policies.
     fileprivate mutating func take(_ opinions: [Planner.Opinion]) {
         for (_, _, wishes) in opinions {
             entries += wishes.entries

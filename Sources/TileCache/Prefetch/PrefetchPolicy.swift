@@ -1,18 +1,18 @@
-/// What a view saw in one frame; policies learn from the sequence.
+/// One frame of a view, for policies to learn from.
 package struct FrameObservation: Sendable {
     package var time: Int64
     package var viewport: TileViewport
     package var level: Int
-    /// The needed tiles in the order of the screen.
+    /// The needed tiles, in screen order.
     var needed: [TileKey]
     package var pyramid: TilePyramid
-    /// Tiles that the frame needed and the one before did not; none of a first frame.
+    /// Number of tiles needed that the frame before did not need. 0 for a first frame.
     var demands = 0
-    /// Of those, how many were not resident.
+    /// Number of those that were not resident.
     var missed = 0
 }
 
-/// What a policy is to look ahead from.
+/// View and layer to plan for.
 package struct PlanTarget: Sendable {
     package var layer: Int
     package var pyramid: TilePyramid
@@ -23,30 +23,30 @@ package struct PlanTarget: Sendable {
     package var selection: TileLevelSelection
 }
 
-/// What a policy may know of the cache.
+/// State of the cache, for policies.
 package struct PlanContext {
     package var now: Int64
-    /// Loads at the same time.
+    /// Number of concurrent loads.
     package var workers: Int
-    /// How long a load takes, in nanoseconds, as measured.
+    /// Measured duration of a load, in nanoseconds.
     package var loadLatency: Int64
-    /// How many decoded tiles of the layer's size fit the whole budget.
+    /// Number of decoded tiles of the layer's size that fit the whole limit.
     package var capacityTiles: Int
-    /// From 0, nothing but what is needed, to 1, whatever may be of use; 0.5 is the default.
+    /// Effort, from 0 (needed tiles only) to 1 (everything). Default: 0.5.
     package var effort: Double
     var residency: (TileKey) -> Residency
-    /// The same for many tiles at once, where each question alone would cost a lock.
-    var manyStandings: (([TileKey]) -> [TileStanding])?
-    /// Calls its argument with every resident tile; only replays give it.
+    /// The same for many tiles under one lock.
+    var lookUpMany: (([TileKey]) -> [TileResidency])?
+    /// Calls its argument with every resident tile; for replays only.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
-    /// The loads in flight and when they end; only replays give them.
+    /// Loads in flight and their ends; for replays only.
     package var flights: () -> [(key: TileKey, finish: Int64)] = { [] }
-    /// Another number whenever what is resident or in flight has changed; only replays give it.
+    /// Changes with every change of residency or loads in flight; for replays only.
     package var changes: Int?
 
-    /// How each of some tiles stands.
-    func standings(_ keys: [TileKey]) -> [TileStanding] {
-        manyStandings?(keys) ?? keys.map { TileStanding(residency: residency($0), isKnown: true) }
+    /// Residency of some tiles.
+    func residencies(of keys: [TileKey]) -> [TileResidency] {
+        lookUpMany?(keys) ?? keys.map { TileResidency(residency: residency($0), isKnown: true) }
     }
 
     /// Calls `body` with the resident tiles of a layer; does nothing outside of replays.
@@ -56,42 +56,41 @@ package struct PlanContext {
 }
 
 extension Wishes {
-    /// Wishes for a tile.
+    /// Requests the load of a tile.
     package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
         entries.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
     }
 
-    /// Says what keeping a tile is worth, should it be resident; never loads it.
+    /// Sets the worth of keeping a tile; never loads it.
     package mutating func value(_ tile: TileCoordinate, layer: Int, value: Float) {
         keepValues.append(PlanEntry(key: TileKey(layer: layer, tile), value: value, reason: .prefetch))
     }
 }
 
-/// Where prefetches come from: observes one layer in one view, and says what it would like loaded or kept.
+/// A source of prefetches: observes one layer in one view, and says which tiles to load or keep.
 ///
-/// Policies are pure: the same observations give the same wishes. Each is a value, so that a view's policy can be copied
-/// for a plan made elsewhere.
+/// Policies are pure values: equal observations give equal wishes.
 package protocol PrefetchPolicy: Sendable {
-    /// Whether its wishes go before needed tiles that are missing.
+    /// Whether its wishes come before missing needed tiles. Default: false.
     var goesFirst: Bool { get }
 
-    /// Whether its wishes go on changing while a view rests, as those of an oracle do.
+    /// Whether its wishes change while a view is at rest, as those of an oracle do. Default: false.
     var changesAtRest: Bool { get }
 
-    /// Whether another plan for the same view, with the same tiles resident and none in flight, is bound to say what the
-    /// last one said, whenever it is made: then nobody has to make it.
+    /// Whether another plan for the same view and residency, without loads in flight, would equal the last one at any
+    /// time. Default: false.
     var isSettled: Bool { get }
 
-    /// Bytes of what the policy has learned, beyond what a new one takes. Default: 0.
+    /// Bytes learned, beyond those of a new policy. Default: 0.
     var byteCount: Int { get }
 
-    /// Gives up what has been learned, and its memory. Default: does nothing.
+    /// Forgets what was learned, and frees its memory. Default: does nothing.
     mutating func reset()
 
-    /// Takes in a frame; called for each viewport that a view takes, in the order of time.
+    /// Takes in a frame; called for each viewport of a view, in order of time.
     mutating func observe(_ frame: FrameObservation)
 
-    /// Appends what should be loaded or kept beyond the needed tiles, the most wanted first.
+    /// Appends tiles to load or keep beyond the needed ones, the most wanted first.
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext)
 }
 
@@ -104,10 +103,11 @@ extension PrefetchPolicy {
 }
 
 extension PlanTarget {
-    /// The upright rectangle of the world that the viewport shows, turned ones with their bounds.
+    /// Upright rectangle of the world that the viewport shows; the bounds of a rotated one.
     package var rectangle: PixelRect { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
 
-    /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within it.
+    /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within
+    /// it.
     package func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey) -> Void) {
         ViewportCover(pyramid: pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, _ in
             body(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))
@@ -115,7 +115,7 @@ extension PlanTarget {
         }
     }
 
-    /// Wishes for the tiles of a level under a rectangle, row by row, all worth the same.
+    /// Requests the tiles of a level under a rectangle, row by row, with equal values.
     package func appendWishes(at level: Int, in rectangle: PixelRect, value: Float, to wishes: inout Wishes) {
         forEachTile(at: level, in: rectangle) {
             wishes.entries.append(PlanEntry(key: $0, value: value, reason: .prefetch))
@@ -123,7 +123,7 @@ extension PlanTarget {
     }
 }
 
-/// Loads nothing before it is needed.
+/// Prefetches nothing.
 package struct NoPrefetch: PrefetchPolicy {
     package init() {}
     package var isSettled: Bool { true }

@@ -1,18 +1,16 @@
-/// The tiles that have been in view, how often, and when last: what a session goes back to.
-///
-/// Bounded: the one that has not been needed for longest is forgotten first.
+/// Visited tiles, with visits and last need; the tile least recently needed is forgotten first.
 struct SeenTiles: Sendable {
-    /// The most tiles that are remembered; a power of two.
+    /// Maximum number of tiles; a power of two.
     let capacity: Int
-    /// The most tiles of one needed set that are learned from.
+    /// Maximum number of needed tiles to learn from at once.
     var maximumNeeded: Int { min(1024, capacity / 2) }
 
     struct Record {
         var key: TileKey
         var visits = 0
-        /// The number of demands when it was last in view.
+        /// Number of demands when it was last in view.
         var lastNeeded = 0
-        /// The change of the needed tiles that it was in view after.
+        /// Last change of the needed tiles after which it was in view.
         var neededAt = -1
         var visitClass: Int8 = -1
         var previous: Int32 = -1
@@ -50,7 +48,7 @@ struct SeenTiles: Sendable {
 
     func find(_ key: TileKey) -> Int? { index.find(key) }
 
-    /// The record of a tile, made where there was none.
+    /// Returns the record of a tile, creating it if necessary.
     mutating func record(_ key: TileKey) -> Int {
         if let slot = index.find(key) { return slot }
         let slot: Int
@@ -91,7 +89,7 @@ struct SeenTiles: Sendable {
         endOfDepartures += 1
     }
 
-    /// The tiles that have become older without having been in view again, and their new ages.
+    /// Tiles that have reached a new age class without being in view again, and their classes.
     mutating func grow(demands: Int) -> [(slot: Int, age: Int)] {
         var grown: [(slot: Int, age: Int)] = []
         var bound = 16
@@ -109,15 +107,15 @@ struct SeenTiles: Sendable {
         return grown
     }
 
-    /// Calls `body` with tiles of a visit class, the last needed first, until it returns false.
+    /// Calls `body` with the tiles of a visit class, the last needed first, until it returns false.
     func forEach(visitClass: Int, _ body: (Int) -> Bool) {
         var slot = lists[visitClass].head
         while slot >= 0, body(Int(slot)) { slot = records[Int(slot)].next }
     }
 
-    /// The bin of a tile by its age and visits.
+    /// Bin of a tile by age and visits.
     func bin(_ slot: Int, demands: Int) -> Int {
-        ForesightBin.visited(
+        CandidateBin.visited(
             age: VisitClass.age(ofDemands: demands - records[slot].lastNeeded),
             visitClass: VisitClass.of(visits: records[slot].visits)
         )

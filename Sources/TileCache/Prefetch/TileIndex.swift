@@ -1,44 +1,40 @@
-/// Small numbers by tile: open addressing with linear probing, at most half full, so that the hundreds of lookups of one
-/// plan cost neither a hash of the standard library nor an allocation.
+/// Numbers by tile: open addressing with linear probing, at most half full, without allocation per look-up.
 struct TileIndex: Sendable {
     private var keys: [TileKey]
-    /// The number of each place's key, or -1.
+    /// Number of the key at each place, or -1.
     private var numbers: [Int32]
     private(set) var count = 0
 
     private var mask: Int { numbers.count - 1 }
 
-    /// Bytes that it has grown by.
+    /// Bytes beyond those of an empty index.
     var byteCount: Int { max(numbers.count - 64, 0) * (MemoryLayout<TileKey>.stride + MemoryLayout<Int32>.stride) }
 
-    /// Makes an empty index; `capacity` is a power of two.
+    /// - Parameter capacity: A power of two.
     init(capacity: Int = 64) {
-        keys = [TileKey](
-            repeating: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)),
-            count: capacity
-        )
+        keys = [TileKey](repeating: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)), count: capacity)
         numbers = [Int32](repeating: -1, count: capacity)
     }
 
-    /// The number of a tile, or `nil`.
+    /// Number of a tile, or `nil`.
     func find(_ key: TileKey) -> Int? {
         let place = place(of: key)
         return numbers[place] >= 0 ? Int(numbers[place]) : nil
     }
 
-    /// Where a tile stands, or would.
+    /// Place of a tile, present or not.
     private func place(of key: TileKey) -> Int {
         var place = Int(truncatingIfNeeded: key.hash) & mask
         while numbers[place] >= 0, keys[place] != key { place = (place + 1) & mask }
         return place
     }
 
-    /// Gives a tile a number, in the place of the one that it had.
+    /// Sets the number of a tile.
     mutating func set(_ key: TileKey, _ number: Int) {
         if !insert(key, number) { numbers[place(of: key)] = Int32(number) }
     }
 
-    /// Gives a tile a number unless it has one; whether it had none.
+    /// Sets the number of a tile unless it has one; returns whether it had none.
     mutating func insert(_ key: TileKey, _ number: Int) -> Bool {
         if (count + 1) * 2 > numbers.count { grow() }
         let place = place(of: key)
@@ -49,13 +45,13 @@ struct TileIndex: Sendable {
         return true
     }
 
-    /// Forgets a tile.
+    /// Removes a tile.
     mutating func remove(_ key: TileKey) {
         var hole = place(of: key)
         guard numbers[hole] >= 0 else { return }
         count -= 1
         var probe = (hole + 1) & mask
-        // What stands after the hole moves up unless it already is at or after its own place.
+        // Following entries move up unless they are at or behind their own place.
         while numbers[probe] >= 0 {
             let home = Int(truncatingIfNeeded: keys[probe].hash) & mask
             if (probe - home) & mask >= (probe - hole) & mask {
@@ -68,7 +64,7 @@ struct TileIndex: Sendable {
         numbers[hole] = -1
     }
 
-    /// Forgets all tiles and keeps the memory.
+    /// Removes all tiles and keeps the memory.
     mutating func removeAll() {
         guard count > 0 else { return }
         for place in numbers.indices { numbers[place] = -1 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A look at what is known and intended, for people.
+/// Diagnostics of views.
 extension CacheCore {
     func diagnostics(ofView id: Int, margin: Double, maximumPlannedTiles: Int) -> TileViewDiagnostics {
         let now = clock()
@@ -22,7 +22,7 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// More tiles than this no overlay can show.
+    /// More tiles than any overlay can show.
     private static var maximumDiagnosedTiles: Int { 4096 }
 
     fileprivate borrowing func appendTiles(
@@ -74,38 +74,38 @@ extension CoreState {
         limit: Int,
         to plan: inout [TileViewDiagnostics.PlannedTile]
     ) {
-        // Several may wish for the same tile; the first one is why it comes.
+        // The first of several entries of a tile is the reason for it.
         var told: Set<TileKey> = []
-        for wish in pool.queue.plan.entries {
+        for planned in pool.queue.plan.entries {
             if plan.count >= limit { return }
-            guard let layer = model.layers.first(where: { $0.layer == wish.key.layer }),
-                told.insert(wish.key).inserted
+            guard let layer = model.layers.first(where: { $0.layer == planned.key.layer }),
+                told.insert(planned.key).inserted
             else { continue }
-            let state = diagnosedState(of: wish.key)
+            let state = diagnosedState(of: planned.key)
             switch state {
             case .decoded, .absent: continue
-            case .compressed: if !wish.wantsDecoded { continue }
+            case .compressed: if !planned.wantsDecoded { continue }
             case .missing, .loading, .stale, .failed: break
             }
-            var rectangle = layer.pyramid.worldRectangle(of: wish.key.coordinate)
+            var rectangle = layer.pyramid.worldRectangle(of: planned.key.coordinate)
             if let center = model.viewport?.center.x {
                 rectangle = layer.pyramid.nearestCopy(of: rectangle, to: center)
             }
             plan.append(
                 TileViewDiagnostics.PlannedTile(
                     layer: layers[layer.layer].id,
-                    tile: wish.key.coordinate,
+                    tile: planned.key.coordinate,
                     worldRectangle: rectangle,
-                    reason: TileViewDiagnostics.Reason(wish.reason),
+                    reason: TileViewDiagnostics.Reason(planned.reason),
                     state: state,
-                    worth: wish.value
+                    worth: planned.value
                 )
             )
         }
     }
 
     private borrowing func diagnosedState(of key: TileKey) -> TileViewDiagnostics.TileState {
-        let number = pool.find(key)
+        let number = pool.table.find(key)
         guard number != .none else { return .missing }
         let entry = pool.table[number]
         if entry.flags.contains(.absent) { return .absent }
@@ -117,7 +117,7 @@ extension CoreState {
         return entry.residency.isDecoded ? .decoded : .compressed
     }
 
-    /// Notes where plans expect views to go; those that are gone by now have no place any more.
+    /// Records the expected rectangles of views that still exist.
     mutating func note(expected rectangles: [(view: Int, rectangle: PixelRect)]) {
         for (serial, rectangle) in rectangles {
             guard let place = views.firstIndex(where: { $0?.serial == serial }) else { continue }
@@ -127,7 +127,7 @@ extension CoreState {
 }
 
 extension ViewRecord {
-    /// Whether plans record the expected rectangle of the view: its diagnostics were read in the last second.
+    /// Whether plans record the view's expected rectangle: its diagnostics were read in the last second.
     borrowing func isDiagnosed(at now: Int64) -> Bool { diagnosedAt.map { now - $0 < 1_000_000_000 } ?? false }
 }
 
@@ -135,8 +135,8 @@ extension TileViewDiagnostics.Reason {
     fileprivate init(_ reason: PlanEntry.Reason) {
         switch reason {
         case .demand: self = .demand
-        case .cover: self = .cover
-        case .floor: self = .floor
+        case .fallback: self = .fallback
+        case .pin: self = .pin
         case .prefetch: self = .prefetch
         }
     }

@@ -2,25 +2,20 @@ import CTileKernels
 import Dispatch
 import Synchronization
 
-/// What a source's encoded bytes need to find their load.
+/// Identifies the load of a payload.
 struct EncodedKeeper: Sendable {
     let core: CacheCore
     let ticket: LoadTicket
 }
 
-/// Encoded bytes of sources: taken in, counted, decoded.
+/// Payloads: kept, counted, decoded.
 extension CacheCore {
-    /// Copies a payload into pages of its own; whether it is kept.
+    /// Copies a payload into pages; returns whether it is kept.
     func keepEncoded(_ encoded: UnsafeRawBufferPointer, of ticket: LoadTicket) -> Bool {
         let checksum = ticket.key.checksum(of: encoded)
         let pages = perform { state -> [CodecWork.Part]? in
             guard !state.isShutDown, state.layers[ticket.key.layer].decoder != nil else { return nil }
-            let block = state.pool.reserveEncoded(
-                ticket,
-                bytes: encoded.count,
-                checksum: checksum,
-                now: clock()
-            )
+            let block = state.pool.reserveEncoded(ticket, bytes: encoded.count, checksum: checksum, now: clock())
             return block.map { state.parts(of: .block($0)) }
         }
         guard let pages, let source = encoded.baseAddress else { return false }
@@ -28,7 +23,7 @@ extension CacheCore {
         return true
     }
 
-    /// Counts what a source holds for a load; whether there was room.
+    /// Counts the bytes that a source holds for a load; returns whether there was room.
     func holdEncoded(_ bytes: Int, for ticket: LoadTicket) -> Bool {
         activity.enter()
         defer { activity.leave() }
@@ -37,7 +32,7 @@ extension CacheCore {
 }
 
 extension TileKey {
-    /// A payload's checksum. The key is part of it, so that no tile's payload passes for another's.
+    /// Checksum of a payload, including the key: no payload passes for another tile's.
     func checksum(of encoded: UnsafeRawBufferPointer) -> UInt64 {
         let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return tk_checksum(tk_path_automatic, bytes, encoded.count, hash)

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// What the renderer's thread asks for: frames, and the end of what they hold.
+/// Frames and leases.
 extension CacheCore {
     func frame(ofView id: Int) -> TileFrame {
         guard !isForked else { return .empty }
         let now = clock()
-        // Most frames find all that they need decoded, and are done under one hold of the lock.
+        // Most frames need no decompression and take the lock once.
         if let frame = frame(ofView: id, now: now, unlessCompressed: true) { return frame }
         promoteNeeded(byView: id)
         return frame(ofView: id, now: now, unlessCompressed: false) ?? .empty
     }
 
-    /// Composes a frame; `nil` where it should first be tried to decompress what it needs.
+    /// Composes a frame; `nil` if its tiles should be decompressed first.
     private func frame(ofView id: Int, now: Int64, unlessCompressed: Bool) -> TileFrame? {
         perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
@@ -52,7 +52,7 @@ extension CacheCore {
         }
     }
 
-    /// Holds what a frame draws and says what came and what went.
+    /// Leases what a frame draws, and finds the tiles that appeared and disappeared.
     private func drawn(
         _ contents: FrameContents,
         coverage: Coverage,
@@ -78,8 +78,8 @@ extension CacheCore {
         return frame
     }
 
-    /// Decompresses needed tiles on the caller's thread, within the view's budget and without waiting for anybody: where
-    /// a slot could only be had by compressing another tile first, a worker does it.
+    /// Decompresses needed tiles on the calling thread, within the view's budget. If a slot requires compressing
+    /// another tile first, it is left to a worker.
     private func promoteNeeded(byView id: Int) {
         let start = clock()
         var done = 0
@@ -93,7 +93,7 @@ extension CacheCore {
                 return state.beginPromotion(number, now: start)
             }
             guard let begun else { return }
-            // The view itself is about to draw the tile.
+            // The calling view is about to draw the tile.
             decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1, drawing: id) }
             done += 1
         }
@@ -114,16 +114,16 @@ extension CacheCore {
             for token in tokens {
                 if state.pool.release(token) { makesRoom = true }
             }
-            // What a lowered limit still takes is for the plan to do, in steps.
+            // The plan continues with a lowered limit, in steps.
             let goesOn = state.pool.settleLimit(now: now)
-            // What is still needed, or in the next frame, cannot go.
+            // Tiles still needed, or in the next frame, are not evictable.
             let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
             if goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now)) { state.effects.plans = true }
         }
     }
 
     func removeView(_ id: Int) {
-        // The record goes outside of the lock: its callback may own frames and views, whose ends take it.
+        // Released outside of the lock: the callback may own frames and views, whose ends take it.
         let gone = perform { state -> ViewRecord? in
             guard var view = state.views[id].take() else { return nil }
             for index in view.model.layers.indices { state.pool.clear(&view.model.layers[index].needs) }
@@ -131,7 +131,7 @@ extension CacheCore {
             state.closedZoom = state.closedZoom + view.model.zoom
             state.refusedViewports += view.refusedViewports
             state.freeViews.append(id)
-            // What only this view wanted need not be loaded any more.
+            // The next plan cancels loads for this view alone.
             state.effects.plans = true
             return view
         }
@@ -152,11 +152,11 @@ extension CacheCore {
         }
         guard let set else { return }
         setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
-        // Not before: a plan without policies for new layers would fetch nothing ahead. A new view needs nothing yet.
+        // After the policies: a plan without them would prefetch nothing. A new view has no needs yet.
         if !set.isNew { perform { $0.effects.plans = true } }
     }
 
-    /// Sets a part of a view's record and lets the old one go outside of the lock.
+    /// Replaces a part of a view's record; releases the old one outside of the lock.
     func exchange<Part: Sendable>(
         _ part: Part,
         ofView id: Int,
@@ -172,8 +172,7 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// A needed tile of a view that is resident, but compressed; those that only their source can decode are left to the
-    /// workers.
+    /// A needed tile that is compressed as a block. Payloads are left to the workers.
     func firstCompressedNeed(ofView view: ViewRecord) -> EntryID? {
         for layer in view.model.layers {
             for number in layer.needs.entries where number != .none {
@@ -185,25 +184,23 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update is worth a plan: not if the view has rested, whatever is under way or was refused; nor if it stands
-    /// still, nothing is under way, and the newest plan was made of the same and is bound to be the last one.
+    /// Whether an update requires a plan. Not if the view is at rest, nor if it stands still, nothing is in flight and
+    /// the newest plan for the same state is final.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
         if view.model.hasMoved || view.model.isHeadingElsewhere(at: now) { return true }
         if view.model.hasRested(at: now) { return false }
         if pool.loads.count > 0 { return true }
-        // Somebody wants to see where the view is expected to go.
+        // Diagnostics require the expected rectangle.
         if view.isDiagnosed(at: now) { return true }
         guard let settled = settledCounters else { return true }
         return !pool.counters.isUnchanged(since: settled)
     }
 
-    /// Whether room that has come is worth a plan. If all views have rested it is for needed tiles only: prefetches could
-    /// go on evicting each other.
+    /// Whether new room requires a plan. At rest only needed tiles count: prefetches would evict each other.
     borrowing func wantsRoom(now: Int64) -> Bool {
         pool.queue.lacksRoomForNeeds || hasMissingPins || (pool.queue.isShortOfRoom && !haveRested(at: now))
     }
 
-    /// Whether all views have rested.
     borrowing func haveRested(at now: Int64) -> Bool {
         for place in views.indices {
             guard let model = views[place]?.model else { continue }
@@ -214,7 +211,7 @@ extension CoreState {
 }
 
 extension ViewLayer {
-    /// Needed tiles that are absent or have failed for good, and have no pixels from before.
+    /// Needed tiles without pixels that are absent or have failed permanently.
     fileprivate borrowing func unavailable(in pool: borrowing PoolState) -> [UnavailableTile] {
         var tiles: [UnavailableTile] = []
         for visible in visible {
@@ -238,28 +235,23 @@ extension ViewLayer {
 }
 
 extension ViewRecord {
-    /// What a frame's contents depend on: the same number is the same contents where nothing is missing.
+    /// Version of a frame's contents: if nothing is missing, equal versions have equal contents.
     func version(in state: borrowing CoreState) -> FrameVersion {
         FrameVersion(needs: model.needsVersion, pool: state.pool.drawVersion)
     }
 }
 
 extension TileFrame {
-    static let empty = TileFrame(
-        contents: .none,
-        hold: nil,
-        missingTileCount: 0,
-        coverage: Coverage()
-    )
+    static let empty = TileFrame(contents: .none, hold: nil, missingTileCount: 0, coverage: Coverage())
 }
 
-/// Changes whenever a frame might have to be composed anew.
+/// Changes whenever a frame may have to be composed again.
 struct FrameVersion: Hashable, Sendable {
     var needs: UInt64
     var pool: UInt64
 }
 
-/// What a frame draws, without the hold on it: shared by all frames that draw the same.
+/// Tiles of a frame without their leases, shared by equal frames.
 final class FrameContents: Sendable {
     let tiles: [ComposedTile]
     let tokens: [LeaseToken]
@@ -277,7 +269,7 @@ final class FrameContents: Sendable {
         looks = []
     }
 
-    /// - Parameter isComplete: whether nothing is missing, so that the contents serve again while the version stays.
+    /// - Parameter isComplete: Whether nothing is missing, so that the contents are valid while the version lasts.
     init(tiles: [ComposedTile], version: FrameVersion, isComplete: Bool, _ state: borrowing CoreState) {
         self.tiles = tiles
         self.version = isComplete ? version : nil
@@ -321,7 +313,7 @@ final class FrameContents: Sendable {
     }
 }
 
-/// What placing a layer's tiles takes, looked up once for all of them.
+/// Properties of a layer for placing its tiles.
 private struct LayerLook: Sendable {
     let id: LayerID
     let format: TilePixelFormat

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a renderer asks for beside frames: layers, floors, limits, figures.
+/// Layers, limits and statistics.
 extension CacheCore {
     func addLayer(
         _ source: AnySource,
@@ -18,31 +18,36 @@ extension CacheCore {
         let tileBytes = levelBytes.max() ?? 0
         if levelBytes.allSatisfy({ $0 == tileBytes }) { levelBytes = [] }
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options, pageBytes: configuration.pageBytes)
-        // A larger one than any limit is refused below.
+        // The limit refuses larger tiles below.
         let slotBytes = min(tileBytes, 1 << 46).roundedUp(toPages: configuration.pageBytes)
-        let (limit, maximum, codecs, hasSlots) = read { state in
+        let (limit, maximum, codecs, hasSlots, shareError) = read { state in
             (
                 state.pool.ledger.limit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
-                state.pool.slotClass(ofBytes: slotBytes) != nil
+                state.pool.slotClasses[slotBytes] != nil, state.error(guaranteeing: options.share)
             )
         }
         guard tileBytes <= limit else {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
         try check(options.share)
-        // Addresses and scratch memory come before the lock, and go again if they are not needed.
+        if let shareError { throw shareError }
+        // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
         let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
         let layerBytes = LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
-        let added = perform { [levelBytes] state -> Added in
-            // Another layer may have come since the check.
-            guard state.canGuarantee(options.share) else { return .tooMuchGuaranteed }
-            // Layers may have come and gone since the region was made, or not.
-            let isNewSize = state.pool.slotClass(ofBytes: slotBytes) == nil
-            guard !isNewSize || region != nil else { return .again }
-            guard state.pool.layerCount < TileKey.layerLimit else { return .tooMany }
-            guard state.pool.charge(layerBytes, to: .layers) else { return .noRoom }
+        let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
+            // Other layers may have been added or removed since the checks.
+            if let error = state.error(guaranteeing: options.share) { return .failure(error) }
+            let isNewSize = state.pool.slotClasses[slotBytes] == nil
+            guard !isNewSize || region != nil else { return nil }
+            guard state.pool.layerCount < TileKey.layerLimit else {
+                return .failure(.invalidLayer("a cache holds \(TileKey.layerLimit) layers at most"))
+            }
+            guard state.pool.charge(layerBytes, to: .layers) else {
+                let problem = "its tables and scratch memory take \(layerBytes) bytes"
+                return .failure(.invalidLayer(problem + ", and tiles that are held leave no room for them"))
+            }
             state.guaranteedShares += options.share.guaranteed
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
@@ -68,30 +73,13 @@ extension CacheCore {
             )
             state.layers.put(record, at: index)
             state.adoptCodecs(made)
-            return .layer(id)
+            return .success(id)
         }
-        switch added {
-        case .layer(let id): return id
-        case .again: return try addLayer(source, pyramid: pyramid, options: options)
-        case .tooMuchGuaranteed: throw tooMuchGuaranteed(with: options.share)
-        case .tooMany: throw .invalidLayer("a cache holds \(TileKey.layerLimit) layers at most")
-        case .noRoom:
-            throw .invalidLayer(
-                "its tables and scratch memory take \(layerBytes) bytes, and tiles that are held leave no room for them"
-            )
-        }
+        if let added { return try added.get() }
+        return try addLayer(source, pyramid: pyramid, options: options)
     }
 
-    /// What became of a new layer.
-    private enum Added: Sendable {
-        case layer(LayerID)
-        case again
-        case tooMuchGuaranteed
-        case tooMany
-        case noRoom
-    }
-
-    /// Reserves addresses for slots: for the highest limit, or if the system denies them for the present one.
+    /// Reserves addresses for slots: for the highest limit, or if the system refuses, for the present one.
     private func slotRegion(slotBytes: Int, limit: Int, maximum: Int) throws(TileCacheError) -> MemoryRegion {
         if let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) { return region }
         guard configuration.maximumByteLimit == nil, limit >= slotBytes,
@@ -107,12 +95,6 @@ extension CacheCore {
                     + "not \(share.maximum) and \(share.guaranteed)"
             )
         }
-        guard read({ $0.canGuarantee(share) }) else { throw tooMuchGuaranteed(with: share) }
-    }
-
-    private func tooMuchGuaranteed(with share: LayerShare) -> TileCacheError {
-        let sum = read { $0.guaranteedShares } + share.guaranteed
-        return .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 
     func invalidate(_ layer: LayerID, region: PixelRect?, keepsStale: Bool) {
@@ -121,14 +103,14 @@ extension CacheCore {
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
         let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
-        // The layer may be removed between any two steps, and its index be another's.
+        // The layer may be removed between any two steps, and its index reused.
         let begun = perform { state -> (entries: Int, pages: Range<Int32>)? in
             guard state.record(of: layer) != nil else { return nil }
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
             return (state.pool.table.count, state.pool.table.pages)
         }
         guard let begun else { return }
-        // Tiles of a small region are looked up; for a larger one the table is walked.
+        // Tiles of a small region are looked up; for a larger one, the table is walked.
         let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {
             var rest = ranges.joined().makeIterator()
@@ -143,19 +125,14 @@ extension CacheCore {
         } else {
             walk(begun.pages) { state, some in
                 guard state.record(of: layer) != nil else { return false }
-                state.pool.invalidate(
-                    onPages: some,
-                    layer: layer.index,
-                    dropsAtOnce: !keepsStale,
-                    where: isAffected
-                )
+                state.pool.invalidate(onPages: some, layer: layer.index, dropsAtOnce: !keepsStale, where: isAffected)
                 return true
             }
         }
         perform { $0.effects.plans = true }
     }
 
-    /// Walks pages of the table in steps that release the lock in between, for as long as `body` wants more.
+    /// Walks pages of the table in steps, releasing the lock in between, while `body` returns true.
     func walk(_ pages: Range<Int32>, _ body: (inout CoreState, Range<Int32>) -> Bool) {
         var rest = pages
         while !rest.isEmpty {
@@ -169,7 +146,7 @@ extension CacheCore {
         let now = clock()
         while perform({ state in
             let goesOn = state.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce)
-            // Needed tiles may have gone, too.
+            // Needed tiles may have been evicted too.
             if !goesOn { state.effects.plans = true }
             return goesOn
         }) {}
@@ -182,9 +159,9 @@ extension CacheCore {
         }
     }
 
-    /// Brings the pool to the limit that holds after a change, in steps that release the lock in between.
+    /// Moves the pool to the limit after a change, in steps that release the lock in between.
     ///
-    /// - Parameter change: whether the limit may be another one.
+    /// - Parameter change: Returns whether the limit may have changed.
     func changeLimit(_ change: @Sendable (inout CoreState) -> Bool) {
         let now = clock()
         let begun = perform { state -> Bool? in
@@ -201,7 +178,7 @@ extension CacheCore {
         perform { $0.effects.plans = true }
     }
 
-    /// Makes codecs for the largest tile that is to be compressed, as many as the limit allows.
+    /// Makes codecs for the largest compressible tile, as many as the limit allows.
     func fitCodecs() {
         let (codecs, largest, limit) = read { state in
             (state.codecs, state.largestCompressibleTile, state.pool.ledger.limit)
@@ -255,6 +232,9 @@ extension AnySource {
 }
 
 extension CoreState {
-    /// Whether another layer may be guaranteed its share; but for what sums of fractions lose.
-    func canGuarantee(_ share: LayerShare) -> Bool { guaranteedShares + share.guaranteed <= 1 + 1e-9 }
+    /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
+    func error(guaranteeing share: LayerShare) -> TileCacheError? {
+        let sum = guaranteedShares + share.guaranteed
+        return sum <= 1 + 1e-9 ? nil : .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
+    }
 }

@@ -1,10 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// What is done about code of others that does not return: it is counted, and it takes its own worker and nothing else.
+/// Replaces workers whose source or decoder does not return; times callbacks.
 extension CacheCore {
-    /// Gives the places of workers whose loads or decoders have taken too long to spare ones. The timer, which has led here,
-    /// is set afterwards.
+    /// Replaces workers whose loads or decoders have taken too long. The caller sets the timer afterwards.
     func watch() {
         let now = clock()
         let limit = stuckLoadTime
@@ -15,15 +14,15 @@ extension CacheCore {
             let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
             for layer in decodes { state.pool.noteStuckDecode(ofLayer: layer) }
             state.workers.replace(loads + decodes.count)
-            // With no spare worker left there is nothing to be done for the next one.
+            // Without spare workers nothing can be done for the next one.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
             if !state.workers.spare.isEmpty, let oldest { _ = state.due.askWatch(at: oldest + limit) }
-            // A worker wakes with the next plan.
+            // The next plan wakes the workers.
             if loads + decodes.count > 0 { state.effects.plans = true }
         }
     }
 
-    /// Runs a renderer's callback and takes the time that it takes.
+    /// Runs and times a renderer's callback.
     func time(_ callback: @Sendable () -> Void) {
         let start = clock()
         let number = callbacks.withLock { $0.begin(at: start) }
@@ -37,15 +36,15 @@ extension CacheCore {
     }
 }
 
-/// The callbacks that are running now, and the threads that do any work of the cache.
+/// Running callbacks, and the threads that do work of the cache.
 struct RunningCallbacks: Sendable {
-    /// When each began, by its number.
+    /// Start times, by number.
     private var starts: [Int: Int64] = [:]
     private var last = 0
-    /// How many calls a thread is within.
+    /// Nesting depth by thread.
     private var threads: [UInt64: Int] = [:]
 
-    /// Notes that a callback begins; returns its number.
+    /// Adds a callback; returns its number.
     mutating func begin(at time: Int64) -> Int {
         last += 1
         starts[last] = time
@@ -54,7 +53,7 @@ struct RunningCallbacks: Sendable {
 
     mutating func end(_ number: Int) { starts[number] = nil }
 
-    /// How many began before a moment, and when the oldest began.
+    /// Number of callbacks that began before a time.
     func begun(before time: Int64) -> Int { starts.values.count { $0 < time } }
     var oldest: Int64? { starts.values.min() }
 
@@ -65,6 +64,6 @@ struct RunningCallbacks: Sendable {
         if count > 1 { threads[thread] = count - 1 }
     }
 
-    /// Whether a thread is within any work of the cache.
+    /// Whether a thread is doing work of the cache.
     func isWithin(_ thread: UInt64) -> Bool { threads[thread] != nil }
 }

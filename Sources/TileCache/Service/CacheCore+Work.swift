@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// What workers do: loads, compressions and decompressions, one at a time each.
+/// Work of the workers: loads, compressions and decompressions, one at a time each.
 extension CacheCore {
     private enum Step: Sendable {
         case load(LoadTicket, LayerRecord, UInt)
@@ -20,7 +20,7 @@ extension CacheCore {
         case idle
     }
 
-    /// Does jobs until there is none; then the worker is idle until a plan wakes it.
+    /// Does jobs until there is none. Then the worker is idle until a plan wakes it.
     func work(as worker: Int) {
         enterActivity()
         defer { leaveActivity() }
@@ -28,7 +28,7 @@ extension CacheCore {
             let step = perform { state -> Step in
                 let step = nextStep(for: worker, &state)
                 if case .idle = step { return step }
-                // What is left of the plan may keep another worker busy.
+                // The rest of the plan may occupy another worker.
                 state.effects.wakes = .max
                 state.watch(at: clock() + stuckLoadTime)
                 return step
@@ -40,7 +40,7 @@ extension CacheCore {
             case .request(let ticket, let layer, let source):
                 let request = TileRequest(core: self, layer: layer, ticket: ticket)
                 perform { state in
-                    // The load may be over before its request is known, where a source answers at once.
+                    // If the source answers at once, the load ends before its request is known.
                     state.requests[ticket.load] = WeakRequest(value: request)
                     if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
                         state.effects.unwanted.append(request)
@@ -79,7 +79,7 @@ extension CacheCore {
             }
         case .demote(let ticket): return .demote(state.codecWork(for: ticket))
         case .promote(let ticket):
-            // Its source decodes it.
+            // The source decodes it.
             if ticket.form.isEncoded { state.workers.beginDecode(worker, layer: ticket.key.layer, at: now) }
             return .promote(state.codecWork(for: ticket))
         }
@@ -89,11 +89,8 @@ extension CacheCore {
 
     private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
         guard case .blocking(let source)? = layer.source else { return }
-        var pixels = layer.pixels(
-            at: address,
-            level: ticket.key.level,
-            keeper: EncodedKeeper(core: self, ticket: ticket)
-        )
+        let keeper = EncodedKeeper(core: self, ticket: ticket)
+        var pixels = layer.pixels(at: address, level: ticket.key.level, keeper: keeper)
         let start = clock()
         let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
         end(ticket, result, took: clock() - start)
@@ -112,7 +109,7 @@ extension CacheCore {
         }
     }
 
-    /// Reserves a slot for an asynchronous load whose source is ready, lets it write and ends the load.
+    /// Reserves a slot for an asynchronous source that is ready, lets it write and ends the load.
     func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }
@@ -121,16 +118,13 @@ extension CacheCore {
             return false
         }
         let layer = read { $0.layers[ticket.key.layer] }
-        var pixels = layer.pixels(
-            at: slot.address,
-            level: ticket.key.level,
-            keeper: EncodedKeeper(core: self, ticket: ticket)
-        )
+        let keeper = EncodedKeeper(core: self, ticket: ticket)
+        var pixels = layer.pixels(at: slot.address, level: ticket.key.level, keeper: keeper)
         complete(ticket, Self.result { try body(&pixels) })
         return true
     }
 
-    /// Asks the pool for memory; `nil` if there is none. What has to make room is compressed outside of the lock.
+    /// Asks the pool for memory; `nil` if there is none. Victims are compressed outside of the lock.
     func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
         while true {
             let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
@@ -140,7 +134,7 @@ extension CacheCore {
             }
             if case .granted(let grant) = answer { return grant }
             guard let demotion else { return nil }
-            // Workers that have waited for the codec do not wait for the load's end too.
+            // A worker may have waited for the codec.
             demote(demotion, wakes: 1)
         }
     }
@@ -153,7 +147,7 @@ extension CacheCore {
         admit { state, now in ask(&state, now).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 
-    /// Ends an asynchronous load; its worker goes on.
+    /// Ends an asynchronous load; its worker continues.
     func complete(_ ticket: LoadTicket, _ result: LoadResult) {
         let now = clock()
         perform { state in
@@ -170,7 +164,7 @@ extension CacheCore {
     }
 }
 
-/// A number for the calling thread that no other living thread has.
+/// Identifies the calling thread among the living ones.
 func currentThreadNumber() -> UInt64 {
     #if canImport(Darwin)
         UInt64(UInt(bitPattern: pthread_self()))
@@ -180,7 +174,7 @@ func currentThreadNumber() -> UInt64 {
 }
 
 extension LayerRecord {
-    /// A slot's memory as a source sees it.
+    /// Memory of a slot as a source sees it.
     func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil) -> TilePixels {
         let size = sizes[level]
         return TilePixels(

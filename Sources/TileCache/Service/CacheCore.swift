@@ -1,31 +1,31 @@
 import Dispatch
 import Synchronization
 
-/// The shell around the decisions: one lock, one coordinating queue, a serial queue for each worker.
+/// Shell around the decisions: one lock, one coordinating queue, a serial queue for each worker.
 ///
-/// Nothing is queued ahead of time: a worker that is free asks for the best job of the newest plan, so what has left the
-/// plan never starts. The lock is never held during I/O, compression, a copy or a call of anybody else's code.
+/// Nothing is queued ahead of time: a free worker takes the best job of the newest plan. The lock is never held during
+/// I/O, compression, a copy or a call of foreign code.
 final class CacheCore: Sendable {
     let lock: CoreLock
     let clock: @Sendable () -> Int64
     let executor: Executor
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
-    /// Where sources hear that nobody wants a tile any more.
+    /// Queue of the sources' cancel handlers.
     let cancellations = DispatchQueue(label: "TileCache.cancellations")
     let workerQueues: [DispatchQueue]
     let stuckLoadTime: Int64
     let slowCallbackTime: Int64
     private let planner: Lock<Planner>
-    /// Runs on the coordinating queue when something is due; only that queue sets it.
+    /// Timer of the coordinating queue, set only on that queue.
     private let timer: any StepTimer
-    /// Work and callbacks that are under way; shutting down waits for them.
+    /// Work and callbacks under way; shutdown waits for them.
     let activity = DispatchGroup()
     let callbacks = Lock(RunningCallbacks())
     let configuration: TileCache.Configuration
-    /// Caches that the process has made.
+    /// Number of caches made by the process.
     private static let count = Atomic<UInt32>(0)
 
-    /// Whether this is a child process that has the cache of its parent, and none of its threads.
+    /// Whether this is a forked child process, which has none of the cache's threads.
     var isForked: Bool { ProcessFork.count > 0 }
 
     init(configuration: TileCache.Configuration) throws(TileCacheError) {
@@ -34,7 +34,7 @@ final class CacheCore: Sendable {
         var settings = try configuration.poolConfiguration()
         var reserved = Self.pageRegion(for: settings)
         if reserved == nil, configuration.maximumByteLimit == nil {
-            // Where addresses are scarce the limit itself will have to do.
+            // Addresses are scarce: reserve them for the present limit only.
             settings.maximumByteLimit = settings.byteLimit
             reserved = Self.pageRegion(for: settings)
         }
@@ -46,7 +46,7 @@ final class CacheCore: Sendable {
         timer = executor.makeTimer(coordinator)
         stuckLoadTime = MonotonicTime.bounded(configuration.stuckLoadTime.nanoseconds)
         slowCallbackTime = configuration.slowCallbackTime.nanoseconds
-        // Spare ones cost an idle queue each. The system has threads for some 500 queues that block.
+        // A spare worker costs an idle queue. The system has threads for some 500 blocked queues.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
         let state = CoreState(
             serial: Self.count.wrappingAdd(1, ordering: .relaxed).newValue,
@@ -57,7 +57,7 @@ final class CacheCore: Sendable {
         )
         lock = CoreLock(state)
         planner = Lock(Planner())
-        // No common target: queues that share one starve when two of them block.
+        // Without a common target: queues that share one starve if two of them block.
         workerQueues = (0..<configuration.workers + spares).map { DispatchQueue(label: "TileCache.worker.\($0)") }
     }
 
@@ -67,7 +67,7 @@ final class CacheCore: Sendable {
 
     // MARK: - Planning
 
-    /// Gives a view a policy for each of its layers; those that have one keep it, and what it has learned.
+    /// Sets the policies of a view, one per layer. Existing ones stay, with what they have learned.
     func setPolicies(ofView id: Int, layers: [LayerID], _ make: () -> any PrefetchPolicy) {
         planner.withLock { planner in
             let former = planner.policies[id] ?? [:]
@@ -94,7 +94,7 @@ final class CacheCore: Sendable {
             if state.finishRemovals() { state.effects.plans = true }
             state.isPlanning = true
             let isSettling = state.pool.settleLimit(now: now)
-            // A lowered limit may take more steps to reach, or pins more steps to enter.
+            // A lowered limit may require more steps, and pins may still have to be entered.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
             state.pruneAsked()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
@@ -128,9 +128,7 @@ final class CacheCore: Sendable {
             capacityTiles: input.capacityTiles,
             effort: effort,
             residency: { [self] key in read { $0.pool.residency(of: key) } },
-            manyStandings: { [self] keys in
-                read { state in keys.map { state.pool.standing(of: $0) } }
-            }
+            lookUpMany: { [self] keys in read { state in keys.map { state.pool.knownResidency(of: $0) } } }
         )
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)
@@ -140,7 +138,7 @@ final class CacheCore: Sendable {
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
         let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
-        // In steps, so that a little growth is not asked for each time.
+        // Rounded, so that slow growth seldom asks.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             state.isPlanning = false
@@ -162,10 +160,10 @@ final class CacheCore: Sendable {
         if !isCounted { resetPolicies() }
     }
 
-    /// Bytes that policies may learn: an eighth of the limit, but what one view needs if that is no more than a quarter.
+    /// Maximum bytes of policies. An eighth of the limit, or what one view needs if that is at most a quarter.
     static func policyBytes(ofLimit limit: Int) -> Int { max(limit / 8, min(limit / 4, 384 << 10)) }
 
-    /// Resets all policies: the limit has no room for what they have learned.
+    /// Resets all policies, since the limit has no room for them.
     private func resetPolicies() {
         let least = planner.withLock { $0.trimPolicies(toBytes: 0, of: []) }
         perform { state in
@@ -176,10 +174,10 @@ final class CacheCore: Sendable {
 
     private struct PlanInput: Sendable {
         var views: [(id: Int, snapshot: ViewSnapshot)]
-        /// Views whose diagnostics somebody looks at.
+        /// Serial numbers of views whose diagnostics are being read.
         var watched: Set<Int>
         var pins: [TileKey]
-        /// Tiles that were asked for once.
+        /// Tiles to prefetch once.
         var asked: [TileKey]
         var haveRested: Bool
         var wished: LoadWaits.Watched
@@ -189,10 +187,10 @@ final class CacheCore: Sendable {
         var byteLimit: Int
     }
 
-    /// Sets the timer to what is due next.
+    /// Sets the timer to the earliest due time.
     func setTimer() {
         guard let time = perform({ $0.isShutDown ? nil : $0.due.takeTimer() }) else { return }
-        // Clocks that are injected may go slower than the timer.
+        // Injected clocks may be slower than the timer.
         let (wait, overflow) = time.subtractingReportingOverflow(clock())
         let hour: Int64 = 3_600_000_000_000
         timer.set(after: time == .max ? nil : Int(overflow ? hour : min(max(wait, 1_000_000), hour))) { [weak self] in
@@ -213,10 +211,10 @@ final class CacheCore: Sendable {
 
     // MARK: - Ending
 
-    /// Stops everything; whether all work had ended within the time.
+    /// Stops everything; returns whether all work ended in time.
     func shutDown(within nanoseconds: Int64) -> Bool {
         guard !isForked else { return false }
-        // The sources are let go outside of the lock: what they do at their end is somebody else's code.
+        // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
             state.isShutDown = true
             state.due = DueTimes()
@@ -226,13 +224,13 @@ final class CacheCore: Sendable {
         }
         defer { withExtendedLifetime(sources) {} }
         timer.cancel()
-        // Called from a callback, a cancel handler or a source, it cannot wait for that very call.
+        // Called from a callback, a cancel handler or a source, it cannot wait for that call.
         let isWithin = callbacks.withLock { $0.isWithin(currentThreadNumber()) }
         guard !isWithin else { return true }
         return activity.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) == .success
     }
 
-    /// Begins work that `shutDown` waits for, unless it is called within.
+    /// Begins work that `shutDown` waits for, unless called within.
     func enterActivity() {
         activity.enter()
         callbacks.withLock { $0.enter(currentThreadNumber()) }
@@ -247,7 +245,7 @@ final class CacheCore: Sendable {
     func noteSecondAnswer() { perform { $0.secondAnswers += 1 } }
 }
 
-/// The lock of a cache's state. It counts its acquisitions; tests read the count.
+/// Lock of a cache's state, which counts its acquisitions for tests.
 struct CoreLock: ~Copyable, Sendable {
     private let lock: Lock<CoreState>
 

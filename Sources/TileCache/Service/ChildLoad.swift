@@ -1,21 +1,20 @@
 import Dispatch
 import Synchronization
 
-/// A tile that an asynchronous source is asked for only to make a coarser one of it: a worker waits until the pixels
-/// stand in its scratch memory.
+/// Load of a child tile from an asynchronous source, to synthesize its parent. A worker waits for it.
 final class ChildLoad: Sendable {
     private enum Phase: Sendable {
         case waiting
-        /// The source is at work with what belongs to the load.
+        /// The source is writing.
         case writing
         case ended(LoadResult)
-        /// Nobody waits any more, and the memory may belong to somebody else.
+        /// The load was cancelled; its memory may be reused.
         case abandoned
     }
 
     private struct State: Sendable {
         var phase = Phase.waiting
-        /// Calls that are counting what the source holds; an answer may come meanwhile.
+        /// Calls in progress that count the source's bytes; an answer may come meanwhile.
         var holds = 0
     }
 
@@ -26,7 +25,7 @@ final class ChildLoad: Sendable {
     private let address: UInt
 
     init(layer: LayerRecord, level: Int, address: UInt) {
-        // The source holds the request, and the request this.
+        // Breaks the cycle of source, request and load.
         var layer = layer
         layer.forgetSource()
         self.layer = layer
@@ -34,7 +33,7 @@ final class ChildLoad: Sendable {
         self.address = address
     }
 
-    /// Lets the source write; whether it did.
+    /// Lets the source write; returns whether it did.
     func write(_ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         let begins = state.withLock { state -> Bool in
             guard case .waiting = state.phase else { return false }
@@ -47,7 +46,7 @@ final class ChildLoad: Sendable {
         return true
     }
 
-    /// Counts what the source holds for the load, while there is one; whether it could.
+    /// Counts the bytes that the source holds for the load; returns whether it could.
     func hold(_ body: () -> Bool) -> Bool {
         let begins = state.withLock { state -> Bool in
             guard case .waiting = state.phase else { return false }
@@ -57,7 +56,7 @@ final class ChildLoad: Sendable {
         guard begins else { return false }
         let isHeld = body()
         state.withLock { $0.holds -= 1 }
-        // Whoever waits does so for the end of this, too.
+        // The waiting worker waits for the end of this call too.
         end.signal()
         return isHeld
     }
@@ -70,8 +69,8 @@ final class ChildLoad: Sendable {
         end.signal()
     }
 
-    /// Waits until the source has answered, and no longer than somebody wants the tile; but while the source writes, the
-    /// memory is its own, and while it says what it holds, the load is.
+    /// Waits until the source has answered or the tile is not wanted any more. In any case until the source has
+    /// finished writing or reporting its bytes.
     func wait(on executor: Executor = Executor(), while isWanted: () -> Bool) -> LoadResult {
         while true {
             _ = executor.wait(end, 50_000_000)
@@ -93,7 +92,7 @@ final class ChildLoad: Sendable {
 }
 
 extension CacheCore {
-    /// Asks an asynchronous source for a tile below the one that is being made, and waits for it.
+    /// Asks an asynchronous source for a child of a synthesized tile, and waits for it.
     func load(
         _ child: TileCoordinate,
         for ticket: LoadTicket,
@@ -110,18 +109,18 @@ extension CacheCore {
             guard let request = state.requests.removeValue(forKey: ticket.load)?.value else { return }
             if result == .cancelled { state.effects.unwanted.append(request) }
         }
-        // What the source held for this tile it holds no longer.
+        // The source's bytes for this tile end with it.
         _ = holdEncoded(0, for: ticket)
         return result
     }
 
-    /// Hands a request over and keeps none, so that its end is noticed.
+    /// Hands a request to a source without retaining it, so that its end is noticed.
     private func ask(_ source: any TileSource, _ request: TileRequest, as load: LoadID) {
         let isLate = perform { state -> Bool in
             state.requests[load] = WeakRequest(value: request)
             return state.isShutDown
         }
-        // The source has not seen it yet, so there is nobody to call.
+        // The source has not set a handler yet.
         if isLate { _ = request.noteUnwanted() }
         source.requestTile(request)
     }

@@ -1,6 +1,6 @@
-/// A compression or decompression under way, with all that it takes outside of the lock.
+/// A compression or decompression under way, with all it needs outside of the lock.
 struct CodecWork: Sendable {
-    /// A part of a block in memory.
+    /// Part of a block in memory.
     struct Part: Sendable {
         var address: UInt
         var count: Int
@@ -9,13 +9,13 @@ struct CodecWork: Sendable {
     let ticket: CodecTicket
     let codec: Transferred<TileCodec>
     let layer: LayerRecord
-    /// Where the pixels are read or written.
+    /// Address of the pixels.
     var address: UInt
     let parts: [Part]
 
     private var size: LayerRecord.TileSize { layer.sizes[ticket.key.level] }
 
-    /// Compresses the slot's pixels; the block is the codec's until its next use.
+    /// Compresses the slot's pixels; the block is valid until the codec's next use.
     func compress() -> CompressedTile {
         codec.value.compress(
             UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: size.bytes),
@@ -25,7 +25,7 @@ struct CodecWork: Sendable {
         )
     }
 
-    /// Decompresses the block into the slot, or lets its source decode it.
+    /// Decompresses the block into the slot, or has the source decode the payload.
     func decompress() -> PromotionResult {
         let pixels = UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: address),
@@ -52,7 +52,7 @@ struct CodecWork: Sendable {
         }
     }
 
-    /// Lets the source decode a payload into the slot.
+    /// Has the source decode a payload into the slot.
     func decode(_ encoded: UnsafeRawBufferPointer, _ checksum: UInt64) -> PromotionResult {
         guard ticket.key.checksum(of: encoded) == checksum else { return .damaged }
         guard let decoder = layer.decoder else { return .undecodable }
@@ -91,7 +91,7 @@ extension Sequence<CodecWork.Part> {
 }
 
 extension CoreState {
-    /// Takes a codec and looks the addresses up; there are as many codecs as the pool begins jobs at a time.
+    /// Takes a codec and the addresses. There are as many codecs as the pool runs jobs at a time.
     mutating func codecWork(for ticket: CodecTicket) -> CodecWork {
         CodecWork(
             ticket: ticket,
@@ -107,14 +107,14 @@ extension CoreState {
         codecs.isEmpty ? nil : codecWork(for: pool.beginDemotion(number))
     }
 
-    /// Begins to decompress a tile, if a codec is idle and a slot can be had at once.
+    /// Begins to decompress a tile, if a codec is idle and a slot available at once.
     mutating func beginPromotion(_ number: EntryID, now: Int64) -> CodecWork? {
         guard !codecs.isEmpty, case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
         else { return nil }
         return codecWork(for: ticket)
     }
 
-    /// Where a block lies.
+    /// Addresses of a block.
     borrowing func parts(of form: ColdForm) -> [CodecWork.Part] {
         var parts: [CodecWork.Part] = []
         guard let block = form.block else { return parts }
@@ -125,7 +125,7 @@ extension CoreState {
 }
 
 extension CacheCore {
-    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
+    /// - Parameter wakes: Maximum idle workers to wake for the codec. Default: 0; a worker continues itself.
     func demote(_ work: CodecWork, wakes: Int = 0) {
         var block: UnsafeRawPointer?
         let result: DemotionResult
@@ -156,22 +156,22 @@ extension CacheCore {
         decompress(work) { state, result in
             state.endPromotion(work.ticket, result)
             if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }
-            // Its source's decoder has kept memory that a needed tile may wait for.
+            // A needed tile may wait for the decoder's memory.
             if work.ticket.form.isEncoded, state.wantsRoom(now: clock()) { state.effects.plans = true }
         }
     }
 
-    /// Decompresses a tile or lets its source decode it, and ends that under the lock with `finish`.
+    /// Decompresses a tile, or has its source decode it, and calls `finish` under the lock.
     ///
-    /// - Parameter wakes: idle workers that may have waited for the codec. Default: 0; a worker goes on itself.
+    /// - Parameter wakes: Maximum idle workers to wake for the codec. Default: 0; a worker continues itself.
     @discardableResult
     func decompress(
         _ work: CodecWork,
         wakes: Int = 0,
         _ finish: (inout CoreState, PromotionResult) -> Void
     ) -> PromotionResult {
-        // A decoder gets a copy, and the codec is given back first: one that does not return keeps its own worker and
-        // nothing that others wait for. Without room for the copy the codec is kept.
+        // A decoder gets a copy, and the codec is returned first, so that a hanging decoder blocks only its own worker.
+        // Without room for the copy the codec is kept.
         if case .encoded(let checksum, _) = work.ticket.form, perform({ $0.pool.reserveForDecode(work.ticket) }) {
             let block = work.copyBlock()
             perform { state in

@@ -1,34 +1,33 @@
-/// How many codecs a cache keeps, and of which size: scratch memory that counts against the limit and follows it.
+/// Codecs of a cache: scratch memory that counts against the limit and follows it.
 struct Codecs: Sendable {
-    /// Codecs that no job uses.
+    /// Idle codecs.
     private(set) var idle: [Transferred<TileCodec>] = []
-    /// The largest tile that they take.
+    /// Maximum tile size that they take.
     private(set) var tileBytes = 0
-    /// Codecs of that size, those at work included.
+    /// Number of codecs of that size, busy ones included.
     private(set) var count = 0
-    /// Scratch memory of one, in bytes.
+    /// Scratch memory of one codec, in bytes.
     private var scratchBytes = 0
-    /// One for each job at a time and one for the renderer's thread.
+    /// One for each concurrent job and one for the renderer's thread.
     let wanted: Int
 
     init(jobs: Int) { wanted = jobs + 1 }
 
-    /// Whether one can be taken now.
     var isEmpty: Bool { idle.isEmpty }
 
     mutating func take() -> Transferred<TileCodec> { idle.removeLast() }
 
-    /// How many the limit allows: no more than a sixteenth of it, but one if that is at most a quarter.
+    /// Number of codecs that the limit allows. At most a sixteenth of it, but one if that is at most a quarter.
     func allowed(scratchBytes: Int, limit: Int) -> Int {
         scratchBytes > limit / 4 ? 0 : max(min(wanted, limit / 16 / max(scratchBytes, 1)), 1)
     }
 
-    /// How many more of the present size the limit allows.
+    /// Number of further codecs that the limit allows.
     func missing(limit: Int) -> Int {
         tileBytes == 0 ? 0 : max(allowed(scratchBytes: scratchBytes, limit: limit) - count, 0)
     }
 
-    /// Makes codecs, without a lock: as many as the limit allows, none if a tile is larger than LZ4 takes.
+    /// Makes codecs, without a lock. As many as the limit allows, none if a tile exceeds the maximum of LZ4.
     func make(_ number: Int? = nil, tileBytes: Int, limit: Int) -> [Transferred<TileCodec>] {
         var made: [Transferred<TileCodec>] = []
         if number == 0 { return made }
@@ -40,15 +39,13 @@ struct Codecs: Sendable {
         return made
     }
 
-    /// Drops all codecs: those at work when they come back.
-    ///
-    /// - Returns: the bytes of those that were idle.
+    /// Drops all codecs, busy ones when they are returned. Returns the bytes of the idle ones.
     fileprivate mutating func removeAll() -> Int {
         defer { (idle, count, tileBytes) = ([], 0, 0) }
         return idle.count * scratchBytes
     }
 
-    /// Takes codecs in, those of another size in the place of all others.
+    /// Adds codecs; those of another size replace all others.
     fileprivate mutating func adopt(_ made: [Transferred<TileCodec>]) {
         guard let first = made.first?.value else { return }
         if first.maximumTileBytes != tileBytes {
@@ -60,7 +57,7 @@ struct Codecs: Sendable {
         count += made.count
     }
 
-    /// Takes a codec back; whether it is kept.
+    /// Takes a codec back; returns whether it is kept.
     fileprivate mutating func put(_ codec: Transferred<TileCodec>, limit: Int) -> Bool {
         guard codec.value.maximumTileBytes == tileBytes else { return false }
         guard count <= allowed(scratchBytes: scratchBytes, limit: limit) else {
@@ -71,7 +68,7 @@ struct Codecs: Sendable {
         return true
     }
 
-    /// Gives up idle codecs that a limit no longer allows; how many bytes.
+    /// Drops idle codecs beyond the limit; returns their bytes.
     fileprivate mutating func shrink(limit: Int) -> Int {
         let excess = count - allowed(scratchBytes: scratchBytes, limit: limit)
         let gone = min(max(excess, 0), idle.count)
@@ -82,20 +79,20 @@ struct Codecs: Sendable {
 }
 
 extension CoreState {
-    /// Bytes of the largest tile that is to be compressed, 0 for none.
+    /// Bytes of the largest compressible tile, 0 if there is none.
     var largestCompressibleTile: Int { layers.reduce(0) { max($0, compresses($1) ? $1.tileBytes : 0) } }
 
     private func compresses(_ layer: LayerRecord) -> Bool {
         usesCompressedTier && layer.options.isCompressible && !pool.layers[layer.id.index].isRemoved
     }
 
-    /// Takes codecs in if their memory can be had.
+    /// Adds codecs if there is room for their memory.
     mutating func adoptCodecs(_ made: [Transferred<TileCodec>]) {
         // Adding a layer seldom makes codecs, and must not look at all others.
         guard let new = made.first?.value else { return }
         let largest = largestCompressibleTile
         guard largest > 0, new.maximumTileBytes >= min(codecs.tileBytes, largest) else { return }
-        // Others that are at work count until they are done.
+        // Busy codecs count until they are returned.
         let isOther = new.maximumTileBytes != codecs.tileBytes
         let spare = isOther ? codecs.idle.reduce(0) { $0 + $1.value.scratchByteCount } : 0
         var count = min(made.count, isOther ? made.count : codecs.missing(limit: pool.ledger.limit))
@@ -106,13 +103,13 @@ extension CoreState {
         pool.note(count * new.scratchByteCount - spare, in: .codecs)
         codecs.adopt(Array(made.prefix(count)))
         noteCodecs()
-        // Layers that no codec fitted when they were added.
+        // Layers whose tiles no codec took before.
         for (index, layer) in layers.enumerated() where compresses(layer) && layer.tileBytes <= codecs.tileBytes {
             pool.setCompressible(layer: index)
         }
     }
 
-    /// Drops all codecs if no tile is to be compressed any more.
+    /// Drops all codecs if no tile is compressible.
     mutating func dropUnneededCodecs() {
         guard largestCompressibleTile == 0 else { return }
         pool.note(-codecs.removeAll(), in: .codecs)
@@ -120,7 +117,7 @@ extension CoreState {
 
     /// Takes a codec back.
     ///
-    /// - Parameter wakes: idle workers that may have waited for it, at most.
+    /// - Parameter wakes: Maximum idle workers to wake for it.
     mutating func returnCodec(_ codec: Transferred<TileCodec>, wakes: Int) {
         effects.wakes = max(effects.wakes, wakes)
         if !codecs.put(codec, limit: pool.ledger.limit) {
@@ -129,15 +126,14 @@ extension CoreState {
         }
     }
 
-    /// Gives up codecs that a lower limit does not allow; those at work go when they come back.
+    /// Drops codecs beyond a lower limit, busy ones when they are returned.
     mutating func shrinkCodecs(toLimit limit: Int) {
         pool.note(-codecs.shrink(limit: limit), in: .codecs)
         noteCodecs()
     }
 
-    /// Without a codec nothing is compressed, and what is compressed counts as missing.
+    /// Updates the pool's number of codecs. Without one, compressed tiles count as missing.
     private mutating func noteCodecs() {
-        // With no tile to compress there is nothing to say.
         guard codecs.tileBytes > 0 else { return }
         pool.setCodecs(usesCompressedTier ? codecs.count : 0)
     }

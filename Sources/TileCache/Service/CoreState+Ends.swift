@@ -1,22 +1,22 @@
-/// What the ends of loads and decompressions change beside the pool.
+/// Ends of loads and decompressions.
 extension CoreState {
-    /// Ends a load, after so many nanoseconds.
+    /// Ends a load that took this many nanoseconds.
     mutating func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64, now: Int64) {
         if result == .pixels {
-            // An exponential mean over about eight loads; clocks that jump do not spoil it for good.
+            // An exponential mean over about eight loads, bounded against jumps of the clock.
             meanLatency += (min(max(took, 0), 3_600_000_000_000) - meanLatency) / 8
         }
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
         forgetAsked(ticket.key)
-        // What has landed may be evicted for what there was no room for.
+        // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }
     }
 
     /// Ends a decompression.
     ///
-    /// - Parameter drawing: a view that is about to draw the tile. Default: nil.
+    /// - Parameter drawing: View that is about to draw the tile. Default: nil.
     mutating func endPromotion(_ ticket: CodecTicket, _ result: PromotionResult, drawing: Int? = nil) {
         pool.finishPromotion(ticket, result)
         noteReady(ticket.key, except: drawing)

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// How a tile's pixels come: from a function that blocks, or from a source that answers later.
+/// Source of a layer: blocking or asynchronous.
 enum AnySource: Sendable {
     case blocking(any BlockingTileSource)
     case asynchronous(any TileSource)
@@ -13,9 +13,9 @@ enum AnySource: Sendable {
     }
 }
 
-/// All that the service knows of a layer.
+/// State of a layer in the service.
 struct LayerRecord: Sendable {
-    /// What a source delivers for a tile of one level.
+    /// Size of the tiles of one level.
     struct TileSize: Sendable {
         var width: Int
         var height: Int
@@ -23,22 +23,22 @@ struct LayerRecord: Sendable {
     }
 
     let id: LayerID
-    /// `nil` once the layer is removed or the cache is shut down: a source may hold requests, and those hold the cache.
+    /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
     var source: AnySource?
-    /// The same source where it takes back its own encoded bytes.
+    /// The source, if it decodes its own payloads.
     var decoder: (any TileDecoder)?
     let pyramid: TilePyramid
     let options: LayerOptions
-    /// What the ledger counts for it.
+    /// Bytes charged to the ledger.
     let byteCount: Int
     let tileBytes: Int
     let slotClass: Int
-    /// By level.
+    /// Sizes by level.
     let sizes: [TileSize]
-    /// How the levels are made that the source does not have; `nil` where it has all.
+    /// Synthesis of levels that the source lacks; `nil` if it has all.
     var synthesis: LevelSynthesis?
 
-    /// Bytes of the tables of a layer with such a pyramid.
+    /// Bytes of the tables of a layer.
     static func byteCount(of pyramid: TilePyramid) -> Int {
         let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
         return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
@@ -70,9 +70,9 @@ struct LayerRecord: Sendable {
     }
 }
 
-/// All that the service knows of a view.
+/// State of a view in the service.
 struct ViewRecord: Sendable {
-    /// Of all views that the cache has had, this is so-manieth: a place among the views may be another's later.
+    /// Serial number of the view, never reused, unlike its index.
     let serial: Int
     var model: ViewModel
     var promotionBudget = PromotionBudget()
@@ -80,62 +80,62 @@ struct ViewRecord: Sendable {
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
     var recorder: PanTraceRecorder?
-    /// What the last frame drew: to say what came and what went, and to draw it again where nothing has changed.
+    /// Contents of the last frame.
     var contents: FrameContents?
-    /// Waits that have ended since they were last asked for, in nanoseconds; for reports, at most a few thousand.
+    /// Ended waits since they were last read, in nanoseconds; at most a few thousand.
     var waits: [Int64] = []
     var refusedViewports = 0
-    /// When somebody last asked for diagnostics; `nil` while nobody has.
+    /// Time when diagnostics were last read.
     var diagnosedAt: Int64?
-    /// Where the newest plan expects the view to go; kept for diagnostics only.
+    /// Expected rectangle of the newest plan, for diagnostics.
     var expectedRectangle: PixelRect?
 }
 
-/// Everything behind the cache's one lock.
+/// State behind the cache's lock.
 struct CoreState: ~Copyable {
     var pool: PoolState
-    /// Of those that are gone the index is free, or about to be.
+    /// By index; records of removed layers may remain.
     var layers: [LayerRecord] = []
     /// Serial number of the cache in the process.
     let serial: UInt32
-    /// How many layers there have been.
+    /// Number of layers ever added.
     var layerCount = 0
-    /// Layers that are removed and not gone yet.
+    /// Indices of layers being removed.
     var removedLayers: [Int] = []
     var views: [ViewRecord?] = []
-    /// Places of views that are gone.
+    /// Free indices in `views`.
     var freeViews: [Int] = []
-    /// The part of the limit that layers are guaranteed, 0 to 1.
+    /// Sum of the guaranteed shares, 0...1.
     var guaranteedShares = 0.0
-    /// How often the lock was taken.
+    /// Number of acquisitions of the lock.
     var acquisitions: UInt64 = 0
-    /// How many views there have been.
+    /// Number of views ever added.
     var viewCount = 0
     var pins: [PinnedRange] = []
-    /// Tiles that were asked for once, and the bytes that the ledger counts for them.
+    /// Tiles to prefetch once, and their bytes in the ledger.
     var asked: [TileKey] = []
     var askedBytes = 0
     /// Address ranges of the slots, by class.
     var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
 
-    /// The limit that was asked for; the pool's own is less under memory pressure.
+    /// Requested limit; the pool's own is lower under memory pressure.
     var fullByteLimit: Int
     var pressure = PressureRule()
 
-    /// What the shell has to do once the lock is released.
+    /// Effects to carry out after the lock is released.
     var effects = Effects()
     var workers: WorkerRoster
     var requests: [LoadID: WeakRequest] = [:]
     var codecs: Codecs
-    /// Whether tiles may be kept compressed, if the limit leaves a codec room.
+    /// Whether tiles may be compressed, if the limit has room for a codec.
     let usesCompressedTier: Bool
     var isPlanQueued = false
-    /// Whether a plan is being made of what was read before.
+    /// Whether a plan is being made of a snapshot.
     var isPlanning = false
-    /// Whether layers wait for the end of that plan to be gone.
+    /// Whether removed layers wait for the end of that plan.
     var hasWaitingRemoval = false
-    /// What had happened when the newest plan began to be made, where views that stand still need no other until more has.
+    /// Counters before the newest plan, if views that stand still need no plan until they change.
     var settledCounters: PoolCounters?
     var isShutDown = false
     var due = DueTimes()
@@ -147,7 +147,7 @@ struct CoreState: ~Copyable {
     var slowCallbacks = 0
     var longestCallback: Int64 = 0
     var refusedViewports = 0
-    /// Demands of views that are gone.
+    /// Demands of removed views.
     var closedPan = TileCacheStatistics.DemandCounts()
     var closedZoom = TileCacheStatistics.DemandCounts()
 
@@ -168,7 +168,7 @@ struct CoreState: ~Copyable {
         self.meanLatency = meanLatency
     }
 
-    /// Where a slot lies of the size of a layer's tiles.
+    /// Address of a slot.
     func address(of slot: SlotID, layer: Int) -> UInt {
         address(of: slot, slotClass: layers[layer].slotClass)
     }
@@ -177,24 +177,24 @@ struct CoreState: ~Copyable {
         UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
     }
 
-    /// Where memory of one kind lies, and the bytes of each of its slots or pages.
+    /// Memory of one kind, and the bytes of its slots or pages.
     typealias Region = (memory: MemoryRegion, bytes: Int)
 
-    /// All of them, by kind from `MemoryRange.firstKind` on.
+    /// Regions by kind, from `MemoryRange.firstKind` on.
     borrowing func regions() -> [Region] {
         let tables = [pool.table.chainRegion, pool.table.entryRegion]
         return tables.map { ($0, pool.table.pageBytes) } + [(pageRegion, pool.pages.pageBytes)]
             + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
 
-    /// Finds the needs of a view anew where it stands, and has it drawn again if they are others.
+    /// Recomputes the needs of a view, and calls its handler if they change.
     mutating func refit(view place: Int, now: Int64) {
         guard let before = views[place]?.model.needsVersion else { return }
         views[place]?.model.refit(now: now, pool: &pool)
         if views[place]?.model.needsVersion != before { callBack(view: place) }
     }
 
-    /// Enters the needed and pinned tiles that the pool's table had no room for; whether more steps would get further.
+    /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
             if views[place]?.model.isTruncated == true, !pool.isOverLimit { refit(view: place, now: now) }
@@ -207,7 +207,7 @@ struct CoreState: ~Copyable {
         return hasMissingPins && enterPins()
     }
 
-    /// Declares a look after the calls of sources at a time, unless one is due.
+    /// Schedules a check for stuck calls of sources, unless one is due.
     mutating func watch(at time: Int64) {
         let isWorthIt = pool.loads.busyCount > 0 || workers.oldestDecode != nil
         guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
@@ -215,12 +215,12 @@ struct CoreState: ~Copyable {
     }
 }
 
-/// A request that its source holds, or has let go of: the cache does not keep it alive, so that its end is noticed.
+/// A request, not retained, so that its release by the source is noticed.
 struct WeakRequest: @unchecked Sendable {
     weak var value: TileRequest?
 }
 
-/// A value that one owner at a time uses; who takes it out of the state under the lock is that owner.
+/// A value used by one owner at a time: its taker under the lock.
 struct Transferred<Value>: @unchecked Sendable {
     let value: Value
 }

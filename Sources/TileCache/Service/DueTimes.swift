@@ -1,33 +1,33 @@
-/// What is due without anything happening before: plans and looks after stuck loads. One timer serves them all.
+/// Times of the next plan and of the next check for stuck loads, which share one timer.
 struct DueTimes: Sendable {
-    /// Plans are due at multiples of this, in nanoseconds, so that tries at nearly the same time share one.
+    /// Granularity of plan times, in nanoseconds, so that nearly simultaneous retries share a plan.
     static let step: Int64 = 50_000_000
 
-    /// The plan that was asked for; any plan from then on finds the ones after it.
+    /// Time of a requested plan; any later plan schedules the following ones.
     private var asked = Int64.max
-    /// When the newest plan has to be made again.
+    /// Time when the newest plan expires.
     private var planned = Int64.max
     private var watch = Int64.max
-    /// What the timer is set to.
+    /// Time that the timer is set to.
     private var timer = Int64.max
     private var isTimerQueued = false
 
     var earliest: Int64 { min(asked, planned, watch) }
     var isWatched: Bool { watch != .max }
 
-    /// Asks for a plan at a time or after; whether the timer has to be told.
+    /// Requests a plan at a time or soon after. Returns whether the timer has to be set.
     mutating func askPlan(at time: Int64) -> Bool {
         asked = min(asked, Self.roundedUp(time))
         return requestTimer()
     }
 
-    /// Replaces the time at which the newest plan has to be made again, `.max` for never; whether the timer has to be told.
+    /// Sets when the newest plan expires, `.max` for never. Returns whether the timer has to be set.
     mutating func setPlan(at time: Int64) -> Bool {
         planned = Self.roundedUp(time)
         return requestTimer()
     }
 
-    /// Asks for a look after loads at a time, in the place of an earlier request; whether the timer has to be told.
+    /// Sets the time of the check for stuck loads. Returns whether the timer has to be set.
     mutating func askWatch(at time: Int64) -> Bool {
         watch = time
         return requestTimer()
@@ -39,7 +39,7 @@ struct DueTimes: Sendable {
         return true
     }
 
-    /// What the timer has to be set to; `nil` if it is already.
+    /// Takes the time to set the timer to; `nil` if it is set already.
     mutating func takeTimer() -> Int64? {
         isTimerQueued = false
         guard timer != earliest else { return nil }
@@ -47,7 +47,7 @@ struct DueTimes: Sendable {
         return timer
     }
 
-    /// Takes out what is due; the timer has run.
+    /// Takes what is due after the timer has fired.
     mutating func takeDue(now: Int64) -> (plan: Bool, watch: Bool) {
         timer = .max
         let due = (plan: min(asked, planned) <= now, watch: watch <= now)

@@ -1,22 +1,22 @@
 import Dispatch
 
-/// What changes of the state ask for: declared under the lock where their cause is, carried out once it is released.
+/// Effects of state changes: declared under the lock at their cause, carried out after its release.
 ///
 /// `CacheCore.perform` is the only way to change the state, so that none is forgotten.
 struct Effects: Sendable {
-    /// A plan is to be made.
+    /// Whether to make a plan.
     var plans = false
-    /// Idle workers that may find work now, at most.
+    /// Maximum idle workers to wake.
     var wakes = 0
-    /// Workers that go on.
+    /// Workers that continue.
     var workers: [Int] = []
-    /// Requests whose tile is no longer wanted.
+    /// Requests to cancel.
     var unwanted: [TileRequest] = []
     /// Handlers of views to call.
     var calls: [ReadyCall] = []
-    /// Something is due before the time that the timer is set to.
+    /// Whether the timer has to be set.
     var setsTimer = false
-    /// Memory to return to the system, and where each kind of it lies.
+    /// Memory to decommit, and the regions by kind.
     var decommits: [LeavingMemory] = []
     var regions: [CoreState.Region] = []
 
@@ -25,7 +25,7 @@ struct Effects: Sendable {
     }
 }
 
-/// One call of a view's handler.
+/// Call of a view's handler.
 struct ReadyCall: Sendable {
     var place: Int
     var serial: Int
@@ -33,7 +33,7 @@ struct ReadyCall: Sendable {
 }
 
 extension CoreState {
-    /// Takes what has been declared since the last call, and decides who is woken; `nil` for nothing.
+    /// Drains the declared effects and selects the workers to wake; `nil` for none.
     mutating func drainEffects() -> Effects? {
         guard !effects.isEmpty || pool.hasEffects else { return nil }
         let declared = pool.takeEffects()
@@ -50,27 +50,27 @@ extension CoreState {
         if drained.wakes > 0 {
             drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest))
         }
-        // Many wishes before a plan is made are one.
+        // Requests before the plan is made are merged.
         drained.plans = (drained.plans || declared.plans) && !isPlanQueued
         if drained.plans { isPlanQueued = true }
         return drained
     }
 
-    /// Declares a plan at a time or soon after, even if no view is updated or drawn until then.
+    /// Schedules a plan at a time or soon after.
     mutating func replan(at time: Int64) {
         if !isShutDown, due.askPlan(at: time) { effects.setsTimer = true }
     }
 
-    /// Declares the calls of the views that would draw a tile, or a part of it, now that it can be drawn.
+    /// Calls the handlers of views that would draw a tile, or a part of it, now that it is ready.
     ///
-    /// - Parameter drawing: a view that needs no call. Default: nil.
+    /// - Parameter drawing: View that needs no call. Default: nil.
     mutating func noteReady(_ key: TileKey, except drawing: Int? = nil) {
         for place in views.indices where place != drawing {
             if views[place]?.draws(key, pool: pool) == true { callBack(view: place) }
         }
     }
 
-    /// Declares the call of a view's handler, unless it has none or is about to be called.
+    /// Declares the call of a view's handler, unless it has none or one is pending.
     mutating func callBack(view place: Int) {
         guard let serial = views[place]?.serial, views[place]?.callback != nil, views[place]?.isCallbackQueued == false,
             let queue = views[place]?.callbackQueue
@@ -81,8 +81,8 @@ extension CoreState {
 }
 
 extension CacheCore {
-    /// Changes the state under the lock, then carries out what the change asks for. Memory is decommitted first: what
-    /// `body` was granted may stand in its place, and is not touched before.
+    /// Changes the state under the lock, then carries out the effects. Memory is decommitted first, before `body`'s
+    /// caller writes to granted memory.
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         executor.interleave?()
         var effects: Effects?
@@ -95,7 +95,6 @@ extension CacheCore {
         return result
     }
 
-    /// Reads the state under the lock.
     func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
         lock.withLock { body($0) }
     }
@@ -106,7 +105,7 @@ extension CacheCore {
             perform { $0.pool.finishDecommits(effects.decommits) }
         }
         for request in effects.unwanted { cancel(request) }
-        // The threads of a child process are gone.
+        // A forked child process has no threads.
         guard !isForked else { return }
         for worker in effects.workers {
             executor.run(workerQueues[worker]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
@@ -118,7 +117,7 @@ extension CacheCore {
         }
     }
 
-    /// Returns memory to the system, neighbours in one call.
+    /// Decommits memory, neighbours in one call.
     private func decommit(_ leaving: [LeavingMemory], of regions: [CoreState.Region]) {
         let ranges = leaving.map(\.range).sorted { ($0.slotClass, $0.number) < ($1.slotClass, $1.number) }
         var first = 0
@@ -135,10 +134,10 @@ extension CacheCore {
         }
     }
 
-    /// Tells a source that its tile is no longer wanted: on a queue of its own, because what it does then may block.
+    /// Calls a request's cancel handler, on a queue of its own because it may block.
     private func cancel(_ request: TileRequest) {
         guard let handler = request.noteUnwanted() else { return }
-        // Counted from now on: a shutdown waits for what is queued, too.
+        // Counted from now on, so that shutdown waits for queued handlers too.
         activity.enter()
         executor.run(cancellations) { [self] in
             enterActivity()
@@ -148,8 +147,7 @@ extension CacheCore {
         }
     }
 
-    /// Calls a view's handler. The view may be gone and its place another's; a handler set meanwhile may have another
-    /// queue.
+    /// Calls a view's handler, unless the view is gone. A handler set meanwhile may have another queue.
     private func callBack(_ call: ReadyCall) {
         enterActivity()
         defer { leaveActivity() }

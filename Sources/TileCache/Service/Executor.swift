@@ -1,31 +1,30 @@
 package import Dispatch
 
-/// Runs the steps of a cache: those of one queue in order, one at a time. Tests inject one that runs them all on a
-/// single thread, in an order of its own.
+/// Runs the steps of a cache; those of one queue in order. Tests inject one that runs all on a single thread.
 package struct Executor: Sendable {
     package typealias Step = @Sendable () -> Void
 
-    /// Runs a step on a queue, after those that the queue already has.
+    /// Runs a step on a queue, in order.
     package var run: @Sendable (DispatchQueue, @escaping Step) -> Void = { $0.async(execute: $1) }
     /// Makes a timer that runs its steps on a queue.
     var makeTimer: @Sendable (DispatchQueue) -> any StepTimer = { DispatchStepTimer(on: $0) }
-    /// Waits for a signal, for so many nanoseconds at most.
+    /// Waits for a signal, for at most this many nanoseconds.
     var wait: @Sendable (DispatchSemaphore, Int) -> DispatchTimeoutResult = {
         $0.wait(timeout: .now() + .nanoseconds($1))
     }
-    /// Called before a step takes the cache's lock again: other steps may run there. Default: nil.
+    /// Called before a step takes the cache's lock again; other steps may run here. Default: nil.
     var interleave: Step?
 }
 
-/// A timer that is set to one time at most.
+/// A timer with at most one pending step.
 protocol StepTimer: Sendable {
-    /// Runs a step after so many nanoseconds, or none if they are nil, in the place of what it was set to before.
+    /// Replaces the pending step; `nil` cancels it.
     func set(after nanoseconds: Int?, _ step: @escaping Executor.Step)
-    /// Runs nothing from now on.
+    /// Stops the timer for good.
     func cancel()
 }
 
-/// Dispatch's sources may be used from any thread, but are not declared so everywhere.
+/// Dispatch's sources are thread-safe, but not declared so on all platforms.
 private final class DispatchStepTimer: StepTimer, @unchecked Sendable {
     private let source: any DispatchSourceTimer
 

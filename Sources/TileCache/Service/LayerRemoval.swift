@@ -1,6 +1,6 @@
-/// Layers that leave the cache.
+/// Removal of layers.
 extension CoreState {
-    /// The record of a layer of this cache that is not removed.
+    /// The record of a layer, unless it is foreign or removed.
     borrowing func record(of id: LayerID) -> LayerRecord? {
         guard layers.indices.contains(id.index), layers[id.index].id == id, !pool.layers[id.index].isRemoved else {
             return nil
@@ -8,14 +8,14 @@ extension CoreState {
         return layers[id.index]
     }
 
-    /// The key of a tile that comes from outside; `nil` if the layer is not one of this cache or has no such tile.
+    /// The key of an untrusted tile; `nil` for foreign or removed layers and impossible tiles.
     borrowing func key(of tile: TileCoordinate, in layer: LayerID) -> TileKey? {
         record(of: layer) == nil ? nil : TileKey(exactly: layer.index, tile)
     }
 
-    /// Begins to remove a layer: views show it no longer, its pins and its share are gone.
+    /// Begins to remove a layer from views, pins and shares.
     ///
-    /// - Returns: its record, whose source is to be released without the lock; `nil` if the layer is none of this cache.
+    /// - Returns: Its record, to be released without the lock; `nil` if the layer is foreign or removed.
     mutating func beginRemoval(of id: LayerID, now: Int64) -> LayerRecord? {
         guard let record = record(of: id) else { return nil }
         for place in views.indices {
@@ -35,18 +35,16 @@ extension CoreState {
         return record
     }
 
-    /// Frees the indices, the bytes and the slots of removed layers of which nothing is left.
-    ///
-    /// - Returns: whether more steps would get further.
+    /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals() -> Bool {
         let sizes = pool.slots.count
         if isPlanning {
-            // That plan names layers as they were when it began.
+            // The plan being made uses the old indices.
             hasWaitingRemoval = !removedLayers.isEmpty
         } else if !removedLayers.isEmpty {
             removedLayers.removeAll { index in
                 guard pool.finishRemoval(ofLayer: index) else { return false }
-                // The plan is gone, and with it what other layers need.
+                // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
                 layers[index].synthesis = nil
                 pool.note(-layers[index].byteCount, in: .layers)
@@ -73,7 +71,7 @@ extension CacheCore {
         let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
             state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
         }
-        // The source is released last and without the lock: its deinitializer may run any code.
+        // The source is released last and without the lock: its deinitializer runs foreign code.
         guard let (record, pages) = begun else { return }
         defer { withExtendedLifetime(record) {} }
         walk(pages) { state, some in

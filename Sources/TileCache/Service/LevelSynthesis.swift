@@ -1,24 +1,20 @@
 import Dispatch
 import Synchronization
 
-/// How a layer's coarse levels are made that its source does not have.
+/// Synthesis of a layer's coarse levels.
 struct LevelSynthesis: Sendable {
-    /// Levels 0 ..< `levels` are made.
+    /// Levels 0 ..< `levels` are synthesized.
     let levels: Int
     let halver: ImageHalver
-    /// Scratch memory that is always there, so that a budget that its tiles fill to the brim still makes progress.
+    /// Permanent scratch memory, so that a full pool cannot block synthesis.
     let spare: MemoryRegion
 
-    /// `nil` where the source has all levels.
+    /// `nil` if the source has all levels.
     init?(pyramid: TilePyramid, options: LayerOptions, pageBytes: Int) throws(TileCacheError) {
         guard options.synthesizedLevels != 0 else { return nil }
         if let obstacle = pyramid.obstacle(toSynthesizing: options.synthesizedLevels) { throw .invalidLayer(obstacle) }
         guard
-            let halver = ImageHalver(
-                format: options.format,
-                alpha: options.alpha,
-                downsampling: options.downsampling
-            )
+            let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: options.downsampling)
         else {
             throw .invalidLayer("tiles of \(options.format) cannot be halved with \(options.downsampling) means")
         }
@@ -33,11 +29,11 @@ struct LevelSynthesis: Sendable {
     }
 }
 
-/// What the core knows of tiles that are being made.
+/// State of all tiles being synthesized.
 struct SynthesisState: Sendable {
     /// Layers whose spare scratch memory is in use.
     var sparesInUse: Set<Int> = []
-    /// Who waits for a load that somebody else has begun, by its number.
+    /// Semaphores of workers that wait for another worker's load.
     var waiters: [LoadID: [DispatchSemaphore]] = [:]
     var counts = TileCacheStatistics.SynthesisCounts()
 
@@ -47,12 +43,12 @@ struct SynthesisState: Sendable {
 }
 
 extension LayerRecord {
-    /// Whether tiles of a level are made and not loaded.
+    /// Whether tiles of a level are synthesized.
     func makes(_ level: Int) -> Bool { source != nil && level < synthesis?.levels ?? 0 }
 }
 
 extension CoreState {
-    /// A tile that is made begins with another load: its source answers, however long all of them take together.
+    /// Notes the next load for a synthesized tile: its source answers, however long all loads take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
         synthesis.counts.loads += 1
         workers.beginCall(worker, at: now)
@@ -61,7 +57,7 @@ extension CoreState {
 }
 
 extension CacheCore {
-    /// Makes a tile of a level that the source does not have and ends its load.
+    /// Synthesizes a tile and ends its load.
     func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: Int) {
         let start = clock()
         guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused) }
@@ -74,7 +70,7 @@ extension CacheCore {
         end(ticket, result, took: clock() - start)
     }
 
-    /// The slot that the pool took when the load began; where the source reserves late, one that is taken now.
+    /// Address of the load's slot; takes one if the source reserves late.
     private func slotAddress(for ticket: LoadTicket) -> UInt? {
         guard ticket.slot == .none else {
             return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }

@@ -1,24 +1,22 @@
 import Synchronization
 
-/// How long loads have waited for a worker: from when a view needed the tile, or a plan first wished for it, to their
-/// start.
+/// Waits of loads for a worker. From the demand, or the first plan with the prefetch, to the start.
 struct LoadWaits: Sendable {
-    /// The prefetches of a plan that are watched; plans seldom have more, and none gets through so many.
+    /// Maximum watched prefetches of a plan; plans seldom have more.
     static let maximumWatched = 256
 
     var demand = DurationHistogram()
     var prefetch = DurationHistogram()
-    /// What the newest plan would like fetched ahead.
+    /// Prefetches of the newest plan.
     var wished = Watched()
 
-    /// Prefetches, and since when each has been in every plan.
+    /// Prefetches, and since when every plan has contained them.
     struct Watched: Sendable {
         private var index = TileIndex()
         private var since: [Int64] = []
 
         init() {}
 
-        /// The prefetches of a new plan.
         init(of plan: borrowing Plan, after older: Watched, now: Int64) {
             for entry in plan.entries where entry.reason == .prefetch {
                 if since.count == LoadWaits.maximumWatched { break }
@@ -33,7 +31,7 @@ struct LoadWaits: Sendable {
 }
 
 extension CoreState {
-    /// Takes in that a load begins.
+    /// Records the wait of a load that begins.
     mutating func noteWait(of ticket: LoadTicket, now: Int64) {
         guard ticket.isDemand else {
             if let since = waits.wished.since(ticket.key) { waits.prefetch.add(now - since) }

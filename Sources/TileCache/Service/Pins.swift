@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A rectangle of pinned tiles of one level. No tile is in two of them.
+/// A rectangle of pinned tiles of one level. Ranges do not overlap.
 struct PinnedRange: Sendable {
     var layer: Int
     var range: TileRange
-    /// Tiles that have been pinned in the pool, row by row.
+    /// Number of tiles pinned in the pool, row by row.
     var entered = 0
     var isEntered: Bool { entered == range.count }
 }
@@ -17,7 +17,7 @@ extension TileRange {
         return TileRange(level: level, columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
     }
 
-    /// What is left without another range: at most four ranges that do not overlap.
+    /// The rest without another range: at most four disjoint ranges.
     func subtracting(_ other: TileRange) -> [TileRange] {
         let common = intersection(other)
         guard !common.isEmpty else { return isEmpty ? [] : [self] }
@@ -30,7 +30,7 @@ extension TileRange {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// A tile by its place, row by row.
+    /// Tile by its index, row by row.
     fileprivate func tile(at place: Int) -> TileCoordinate {
         TileCoordinate(
             level: level,
@@ -44,12 +44,12 @@ extension CoreState {
     /// Whether pinned tiles wait for room in the table.
     var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
 
-    /// Bytes of the slots that pinned tiles take.
+    /// Bytes of the slots of all pinned tiles.
     private var pinnedBytes: Int { pins.reduce(0) { $0 + $1.range.count * pool.slotBytes(ofLayer: $1.layer) } }
 
-    /// Declares ranges as pinned, each tile once, unless all pinned tiles would take more than half of the limit.
+    /// Adds pinned ranges, each tile once, unless all pinned tiles would exceed half of the limit.
     ///
-    /// - Returns: what is wrong, or `nil`.
+    /// - Returns: An error message, or `nil`.
     mutating func declarePins(_ ranges: [TileRange], of layer: Int) -> String? {
         var new: [TileRange] = []
         for range in ranges {
@@ -74,9 +74,7 @@ extension CoreState {
         return nil
     }
 
-    /// Takes what lies in some ranges out of the pinned ones.
-    ///
-    /// - Returns: the ranges that are pinned no longer.
+    /// Removes ranges from the pinned ones; returns the tiles that were pinned.
     mutating func takePins(_ ranges: [TileRange], of layer: Int) -> [TileRange] {
         var taken: [TileRange] = []
         for range in ranges {
@@ -86,7 +84,7 @@ extension CoreState {
                     ? pin.range.intersection(range) : TileRange(level: 0, columns: 0..<0, rows: 0..<0)
                 guard !common.isEmpty else { return [pin] }
                 taken.append(common)
-                // If it is not whole, it is entered again from the start: tiles that are pinned stay so.
+                // A partly entered pin starts again: pinning a pinned tile changes nothing.
                 return pin.range.subtracting(range).map {
                     PinnedRange(layer: layer, range: $0, entered: pin.isEntered ? $0.count : 0)
                 }
@@ -95,9 +93,9 @@ extension CoreState {
         return taken
     }
 
-    /// Pins some of the tiles that have been declared. Tiles for which the table has no room yet wait for the next plan.
+    /// Pins declared tiles in the pool. Tiles without room in the table wait for the next plan.
     ///
-    /// - Returns: whether more steps would get further.
+    /// - Returns: Whether more steps would help.
     mutating func enterPins(steps: Int = PoolState.stepsAtOnce) -> Bool {
         var left = steps
         for index in pins.indices where !pins[index].isEntered {
@@ -139,21 +137,21 @@ extension CacheCore {
                     guard state.record(of: layer) != nil else { return }
                     for place in first..<min(first + PoolState.stepsAtOnce, range.count) {
                         let tile = range.tile(at: place)
-                        // Another thread may have pinned it anew since.
+                        // Another thread may have pinned it again.
                         let isPinned = state.pins.contains { $0.layer == layer.index && $0.range.contains(tile) }
                         if !isPinned { state.pool.unpin(TileKey(layer: layer.index, tile)) }
                     }
                 }
             }
         }
-        // What there was no room for beside them may come now.
+        // Other tiles may have room now.
         perform { $0.effects.plans = true }
     }
 
-    /// Tiles that are asked for once, at most: each plan names all of them.
+    /// Maximum number of tiles to prefetch once; each plan contains all of them.
     static let maximumAsked = 4096
 
-    /// Asks for tiles once.
+    /// Prefetches tiles once.
     func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
         let known = tiles.filter { pyramid.contains($0) }
@@ -178,14 +176,14 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// Forgets tiles that were asked for once and have come, or will not.
+    /// Forgets requested prefetches that have ended.
     mutating func pruneAsked() {
         guard !asked.isEmpty else { return }
         asked.removeAll { !pool.wantsLoad($0) }
         _ = chargeAsked()
     }
 
-    /// Forgets a tile whose load has ended, however it did.
+    /// Forgets a requested prefetch whose load has ended.
     mutating func forgetAsked(_ key: TileKey) {
         guard let index = asked.firstIndex(of: key) else { return }
         asked.remove(at: index)
@@ -197,7 +195,7 @@ extension CoreState {
         _ = chargeAsked()
     }
 
-    /// Counts the memory of the list; whether there is room for it.
+    /// Charges the list to the ledger; returns whether there is room.
     fileprivate mutating func chargeAsked() -> Bool {
         let growth = asked.count * MemoryLayout<TileKey>.stride - askedBytes
         guard pool.charge(growth, to: .views) else { return false }
@@ -207,15 +205,16 @@ extension CoreState {
 }
 
 extension TileCache {
-    /// Pins tiles: they are loaded before all others and evicted only if the limit is lowered or memory is short; then
-    /// they are loaded again as soon as there is room. A tile that is pinned twice is pinned once.
+    /// Pins tiles. They are loaded before all others and evicted only if the limit is lowered or memory is short.
+    ///
+    /// Evicted pinned tiles are loaded again as soon as there is room. Pinning twice equals pinning once.
     ///
     /// - Parameters:
-    ///   - layer: the layer of the tiles.
-    ///   - levels: levels of the layer; those that it does not have are left out.
-    ///   - region: in world pixels. Default: the whole world.
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
-    ///   if the layer has none of the levels or is not one of this cache.
+    ///   - layer: Layer of the tiles.
+    ///   - levels: Levels of the layer; others are ignored.
+    ///   - region: Region in world pixels. Default: nil, the whole world.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
+    ///   limit, if the layer has none of the levels or is not one of this cache.
     public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: PixelRect? = nil) throws(TileCacheError) {
         try core.pin(layer) { pyramid in
             guard levels.overlaps(0...pyramid.maximumLevel) else {
@@ -228,8 +227,8 @@ extension TileCache {
 
     /// Pins single tiles, as ``pin(_:levels:region:)`` does.
     ///
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit, if
-    ///   the layer has no such tile or is not one of this cache.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
+    ///   limit, if the layer has no such tile or is not one of this cache.
     public func pin(_ tiles: [TileCoordinate], of layer: LayerID) throws(TileCacheError) {
         try core.pin(layer) { pyramid in
             if let tile = tiles.first(where: { !pyramid.contains($0) }) {
@@ -239,12 +238,12 @@ extension TileCache {
         }
     }
 
-    /// Unpins tiles; they stay until eviction takes them. Tiles that are not pinned are ignored.
+    /// Unpins tiles; they become evictable. Tiles that are not pinned are ignored.
     ///
     /// - Parameters:
-    ///   - layer: the layer of the tiles.
-    ///   - levels: Default: all levels.
-    ///   - region: in world pixels. Default: the whole world.
+    ///   - layer: Layer of the tiles.
+    ///   - levels: Levels of the layer. Default: nil, all levels.
+    ///   - region: Region in world pixels. Default: nil, the whole world.
     public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: PixelRect? = nil) {
         core.unpin(layer) { $0.ranges(of: levels ?? 0...$0.maximumLevel, in: region) }
     }
@@ -254,16 +253,15 @@ extension TileCache {
         core.unpin(layer) { pyramid in TileRange.runs(of: tiles.filter { pyramid.contains($0) }) }
     }
 
-    /// Loads tiles ahead of need, once: after what views need and before all guesses, whatever the effort. They are
-    /// evicted like all others.
+    /// Prefetches tiles once: after needed tiles and before all other prefetches, whatever the effort.
     ///
-    /// Ignored are tiles that are resident or absent, that have failed, that the layer does not have, and those beyond a
-    /// quarter of the limit or 4,096 tiles together with what was asked for before and has not come.
+    /// Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
+    /// 4,096 pending tiles.
     public func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) { core.prefetch(tiles, of: layer) }
 }
 
 extension TileRange {
-    /// Tiles as runs of neighbours in a row, each tile once: far fewer ranges than tiles.
+    /// Groups tiles into runs of neighbours in a row, each tile once.
     fileprivate static func runs(of tiles: [TileCoordinate]) -> [TileRange] {
         var runs: [TileRange] = []
         let sorted = tiles.sorted { ($0.level, $0.row, $0.column) < ($1.level, $1.row, $1.column) }
@@ -283,7 +281,7 @@ extension TileRange {
 }
 
 extension TilePyramid {
-    /// The tiles of some levels that overlap a region of the world.
+    /// Tiles of some levels that overlap a region of the world.
     fileprivate func ranges(of levels: ClosedRange<Int>, in region: PixelRect?) -> [TileRange] {
         guard levels.overlaps(0...maximumLevel) else { return [] }
         let world = PixelRect(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)

@@ -1,17 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Makes one tile of all that lies below it, one descendant after the other, on a worker.
+/// Synthesizes one tile from its descendants, one after the other, on a worker.
 ///
-/// Each descendant is halved as often as it is levels below, in place, and its pixels go straight into the tile's slot:
-/// whatever the depth, no more than one tile of scratch memory is held. What is resident on the way down is used as it
-/// is, so a tile whose children are on screen costs no load at all.
+/// Each descendant is halved in place as often as it is levels below and written into the tile's slot: at any depth, at
+/// most one tile of scratch memory is held. Resident descendants are used as they are, without a load.
 struct TileSynthesizer {
-    /// Why a tile is not made.
-    private enum Stop: Error {
-        case result(LoadResult)
-    }
-
     private let core: CacheCore
     private let worker: Int
     private let ticket: LoadTicket
@@ -21,7 +15,7 @@ struct TileSynthesizer {
     private let target: UnsafeMutableRawPointer
     private let tile: TileCoordinate
     private let bytesPerRow: Int
-    /// Scratch memory: a slot of the pool, or without one the layer's spare tile.
+    /// Scratch memory: a slot of the pool, or the layer's spare tile.
     private var scratch: Scratch?
 
     private struct Scratch {
@@ -29,13 +23,7 @@ struct TileSynthesizer {
         var address: UInt
     }
 
-    init?(
-        core: CacheCore,
-        worker: Int,
-        ticket: LoadTicket,
-        layer: LayerRecord,
-        target: UnsafeMutableRawPointer
-    ) {
+    init?(core: CacheCore, worker: Int, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
         guard let source = layer.source, let synthesis = layer.synthesis else { return nil }
         self.core = core
         self.worker = worker
@@ -52,20 +40,18 @@ struct TileSynthesizer {
     mutating func run() -> LoadResult {
         let size = drawnSize(of: tile)
         let full = layer.sizes[tile.level]
-        // Beyond the world's edge there is nothing that could be halved.
+        // Nothing is drawn beyond the world's edge.
         if size.width < full.width || size.height < full.height {
             target.initializeMemory(as: UInt8.self, repeating: 0, count: full.bytes)
         }
         do {
             return try drawChildren(of: tile, halvings: 1) ? .pixels : .absent
         } catch {
-            switch error {
-            case .result(let result): return result
-            }
+            return error
         }
     }
 
-    /// Gives the scratch memory back.
+    /// Returns the scratch memory.
     mutating func end() {
         guard let scratch else { return }
         self.scratch = nil
@@ -81,8 +67,8 @@ struct TileSynthesizer {
 
     // MARK: - Descendants
 
-    /// Draws what lies below a tile; whether there is anything.
-    private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    /// Draws the children of a tile; returns whether there are any.
+    private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         let level = layer.pyramid.levels[parent.level + 1]
         var isAnything = false
         for row in 2 * parent.row..<min(2 * parent.row + 2, level.rows) {
@@ -94,9 +80,9 @@ struct TileSynthesizer {
         return isAnything
     }
 
-    private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         while true {
-            guard core.read({ $0.wants(ticket) }) else { throw .result(.cancelled) }
+            guard core.read({ $0.wants(ticket) }) else { throw .cancelled }
             switch core.find(child, of: ticket.key.layer) {
             case .absent:
                 clear(child, halvings: halvings)
@@ -110,7 +96,8 @@ struct TileSynthesizer {
                 try halve(child, at: try scratchAddress(), halvings: halvings)
                 return true
             case .inFlight(let load, let landing):
-                // A source that never answers must not keep this worker for longer than somebody wants the tile.
+                // Bounded, so that a source that never answers does not block a worker whose tile is not wanted any
+                // more.
                 if core.executor.wait(landing, 50_000_000) == .timedOut {
                     core.perform { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
                 }
@@ -120,8 +107,8 @@ struct TileSynthesizer {
         }
     }
 
-    /// Draws a tile that is not there: of its children, or loaded.
-    private mutating func make(_ child: TileCoordinate, halvings: Int) throws(Stop) -> Bool {
+    /// Draws a tile that is not resident: from its children, or loaded.
+    private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         if child.level < synthesis.levels { return try drawChildren(of: child, halvings: halvings + 1) }
         let address = try scratchAddress()
         switch load(child, at: address) {
@@ -130,16 +117,16 @@ struct TileSynthesizer {
             return true
         case .absent: break
         case .failed(isPermanent: true, _):
-            // One tile that is lost must not take the overview of all others along.
+            // One failed tile must not fail the overview of all others.
             core.perform { $0.synthesis.counts.holes += 1 }
-        case let other: throw .result(other)
+        case let other: throw other
         }
         clear(child, halvings: halvings)
         return false
     }
 
-    /// Loads a tile of the source. With hundreds of them in one tile, one that fails for a moment is asked again at once:
-    /// else a source that fails rarely would hardly ever let a coarse tile through.
+    /// Loads a tile of the source. Retries transient failures at once: with hundreds of tiles per coarse tile, rare
+    /// failures would let hardly any through.
     private func load(_ child: TileCoordinate, at address: UInt) -> LoadResult {
         var result = LoadResult.cancelled
         for _ in 0..<3 {
@@ -157,12 +144,12 @@ struct TileSynthesizer {
         return result
     }
 
-    /// Decompresses a tile into the scratch memory; `false` where that cannot be done now.
-    private mutating func decompress(_ child: TileCoordinate) throws(Stop) -> Bool {
+    /// Decompresses a tile into the scratch memory; `false` if that is impossible now.
+    private mutating func decompress(_ child: TileCoordinate) throws(LoadResult) -> Bool {
         let address = try scratchAddress()
         let key = TileKey(layer: ticket.key.layer, child)
         let begun = core.perform { state -> CodecWork? in
-            let number = state.pool.find(key)
+            let number = state.pool.table.find(key)
             guard number != .none, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
             var work = state.codecWork(for: ticket)
             work.address = address
@@ -174,8 +161,8 @@ struct TileSynthesizer {
 
     // MARK: - Pixels
 
-    /// Scratch memory, taken when it is first needed.
-    private mutating func scratchAddress() throws(Stop) -> UInt {
+    /// Scratch memory, taken on first use.
+    private mutating func scratchAddress() throws(LoadResult) -> UInt {
         if let scratch { return scratch.address }
         let layer = ticket.key.layer
         let load = ticket.load
@@ -185,32 +172,26 @@ struct TileSynthesizer {
         } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
             scratch = Scratch(slot: taken.slot, address: taken.address)
         }
-        guard let scratch else { throw .result(.refused) }
+        guard let scratch else { throw .refused }
         return scratch.address
     }
 
-    /// Halves a descendant's pixels so many times; the last time into its place in the tile.
-    private mutating func halve(_ child: TileCoordinate, at address: UInt, halvings: Int) throws(Stop) {
+    /// Halves a descendant's pixels repeatedly; the last time into its place in the tile.
+    private mutating func halve(_ child: TileCoordinate, at address: UInt, halvings: Int) throws(LoadResult) {
         var (width, height) = drawnSize(of: child)
         var pixels = address
         for step in 1...halvings {
             let into = step == halvings ? place(of: child, halvings: halvings) : try scratchAddress()
             guard let from = UnsafeRawPointer(bitPattern: pixels), let to = UnsafeMutableRawPointer(bitPattern: into)
             else { return }
-            synthesis.halver.halve(
-                from,
-                stride: bytesPerRow,
-                width: width,
-                height: height,
-                into: to,
-                stride: bytesPerRow
-            )
+            let (stride, scale) = (bytesPerRow, synthesis.halver)
+            scale.halve(from, stride: stride, width: width, height: height, into: to, stride: stride)
             (width, height) = ((width + 1) / 2, (height + 1) / 2)
             pixels = into
         }
     }
 
-    /// Leaves a hole where a descendant would be.
+    /// Clears the area of a missing descendant.
     private func clear(_ child: TileCoordinate, halvings: Int) {
         let full = layer.sizes[tile.level]
         let bytes = (full.width >> halvings) * synthesis.halver.bytesPerPixel
@@ -221,7 +202,7 @@ struct TileSynthesizer {
         }
     }
 
-    /// Where a descendant begins in the tile's slot.
+    /// Address of a descendant's area in the tile's slot.
     private func place(of child: TileCoordinate, halvings: Int) -> UInt {
         let full = layer.sizes[tile.level]
         let x = (child.column - tile.column << halvings) * (full.width >> halvings)
@@ -229,7 +210,7 @@ struct TileSynthesizer {
         return UInt(bitPattern: target + y * bytesPerRow + x * synthesis.halver.bytesPerPixel)
     }
 
-    /// The pixels of a tile that lie in the world.
+    /// Size of the part of a tile within the world, in pixels.
     private func drawnSize(of tile: TileCoordinate) -> (width: Int, height: Int) {
         let level = layer.pyramid.levels[tile.level]
         return (
@@ -240,7 +221,7 @@ struct TileSynthesizer {
 }
 
 extension CacheCore {
-    /// Where a descendant is.
+    /// Residency of a descendant.
     fileprivate enum Finding: Sendable {
         case decoded(LeaseToken, UInt)
         case compressed
@@ -249,13 +230,13 @@ extension CacheCore {
         case none
     }
 
-    /// Looks for a tile that a coarser one is made of, and holds it where it is decoded.
+    /// Looks up a descendant; leases it if it is decoded.
     fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
         perform { state in
-            let number = state.pool.find(TileKey(layer: layer, tile))
+            let number = state.pool.table.find(TileKey(layer: layer, tile))
             guard number != .none else { return .none }
             let entry = state.pool.table[number]
-            // A load that an invalidation has overtaken is not waited for; a tile is loaded once for all who want it.
+            // Outdated loads are not waited for; other loads are shared.
             if let load = state.pool.loads[entry.load], !load.isOutdated {
                 let landing = DispatchSemaphore(value: 0)
                 state.synthesis.waiters[entry.load, default: []].append(landing)
@@ -272,7 +253,7 @@ extension CacheCore {
 }
 
 extension CoreState {
-    /// Whether a load that takes long should go on.
+    /// Whether a long load should continue.
     func wants(_ ticket: LoadTicket) -> Bool {
         guard !isShutDown, let load = pool.loads[ticket.load], !load.isOutdated else { return false }
         return !pool.isUnwanted(load: ticket.load)

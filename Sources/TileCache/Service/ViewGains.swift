@@ -1,18 +1,17 @@
-/// Whether a tile that has just become drawable changes what a view draws.
+/// Decides whether a tile that has become ready changes what a view draws.
 extension ViewRecord {
     /// - Parameter pool: with the tile in it.
     func draws(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         for layer in model.layers where layer.layer == key.layer {
-            if layer.needs.tiles.contains(key) || layer.standsIn(key, pool: pool) { return true }
+            if layer.needs.tiles.contains(key) || layer.isFallback(key, pool: pool) { return true }
         }
         return false
     }
 }
 
 extension ViewLayer {
-    /// Whether a tile that the layer does not need stands in for one that cannot be drawn: as the nearest ancestor, or
-    /// as a finer tile where there is no ancestor at all.
-    func standsIn(_ key: TileKey, pool: borrowing PoolState) -> Bool {
+    /// Whether a tile is the fallback of a missing one. Its nearest ancestor, or a finer tile without any ancestor.
+    func isFallback(_ key: TileKey, pool: borrowing PoolState) -> Bool {
         let own = key.coordinate
         guard pool.residency(of: key).isDecoded else { return false }
         let rectangle = pyramid.worldRectangle(of: own)
@@ -22,17 +21,17 @@ extension ViewLayer {
             let missing = tile.coordinate
             let depth = own.level - missing.level
             guard depth != 0, depth <= FrameComposer.descendantDepth else { continue }
-            let standsIn =
+            let isFallback =
                 depth > 0
                 ? !pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty
                 : pyramid.ancestor(of: missing, at: own.level) == own
-            guard standsIn else { continue }
+            guard isFallback else { continue }
             if !hasAncestor(of: missing, finerThan: depth < 0 ? own.level : -1, pool: pool) { return true }
         }
         return false
     }
 
-    /// Whether an ancestor of a tile can be drawn that is finer than a level.
+    /// Whether a tile has a drawable ancestor finer than a level.
     private func hasAncestor(of tile: TileCoordinate, finerThan coarsest: Int, pool: borrowing PoolState) -> Bool {
         for level in stride(from: tile.level - 1, to: coarsest, by: -1) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level) else { return false }

@@ -1,31 +1,30 @@
-/// A cache's workers by what they do.
+/// Workers by state.
 ///
-/// A worker whose source does not return is replaced by a spare one. When it comes back there is one worker too many, and
-/// the next to look for work becomes a spare one.
+/// A worker whose source hangs is replaced by a spare one. After its return one worker is surplus: the next one to look
+/// for work becomes a spare.
 struct WorkerRoster: Sendable {
     /// A source's decoder at work.
     struct Decode: Sendable {
         var layer: Int
-        /// It has taken so long that another has its worker's place.
+        /// Whether its worker was replaced.
         var isReplaced = false
     }
 
-    /// Workers with nothing to do.
     private(set) var idle: [Int]
-    /// Workers that replace others.
+    /// Workers that may replace others.
     private(set) var spare: [Int]
-    /// Workers that are too many.
+    /// Number of workers that have to become spares.
     private(set) var surplus = 0
-    /// When each worker began to run a source's code, in nanoseconds.
+    /// Start of each worker's call of a source, in nanoseconds.
     private var callStarts: [Int64?]
     /// Decoders at work, by worker.
     private(set) var decodes: [Int: Decode] = [:]
-    /// Workers that wait for an asynchronous load, by the load's number.
+    /// Workers that wait for an asynchronous load.
     private var waiting: [LoadID: Int] = [:]
 
     /// - Parameters:
-    ///   - count: workers at a time.
-    ///   - spares: workers that may replace them.
+    ///   - count: Number of concurrent workers.
+    ///   - spares: Number of workers that may replace them.
     init(count: Int, spares: Int) {
         idle = (0..<count).reversed()
         spare = (count..<count + spares).reversed()
@@ -40,7 +39,7 @@ struct WorkerRoster: Sendable {
 
     mutating func rest(_ worker: Int) { idle.append(worker) }
 
-    /// Whether a worker that looks for work is one too many; it is a spare one then.
+    /// Whether a worker that looks for work is surplus; if so, it becomes a spare.
     mutating func retires(_ worker: Int) -> Bool {
         guard surplus > 0 else { return false }
         surplus -= 1
@@ -48,10 +47,10 @@ struct WorkerRoster: Sendable {
         return true
     }
 
-    /// Notes workers that came back after others had taken their places.
+    /// Counts replaced workers that have returned.
     mutating func noteLate(_ count: Int) { surplus += count }
 
-    /// Puts spare workers into the places of so many that do not come back.
+    /// Makes spare workers idle, in place of hanging ones.
     mutating func replace(_ count: Int) {
         for _ in 0..<count { idle.append(spare.removeLast()) }
     }
@@ -62,13 +61,13 @@ struct WorkerRoster: Sendable {
 
     mutating func endCall(_ worker: Int) { callStarts[worker] = nil }
 
-    /// Workers within code of a source that they began to run before a time.
+    /// Number of workers whose call of a source began before a time.
     func blocked(before time: Int64) -> Int { callStarts.count { $0.map { $0 < time } ?? false } }
 
-    /// Notes that a worker waits for the answer to a load.
+    /// Assigns a worker to an asynchronous load.
     mutating func wait(_ worker: Int, for load: LoadID) { waiting[load] = worker }
 
-    /// The worker that waits for a load that has ended.
+    /// Takes the worker of an asynchronous load that has ended.
     mutating func takeWaiting(for load: LoadID) -> Int? { waiting.removeValue(forKey: load) }
 
     mutating func beginDecode(_ worker: Int, layer: Int, at time: Int64) {
@@ -76,14 +75,14 @@ struct WorkerRoster: Sendable {
         decodes[worker] = Decode(layer: layer)
     }
 
-    /// Notes the end of a worker's decoder; the layer of one whose worker was replaced.
+    /// Ends a worker's decoder; returns its layer if the worker was replaced.
     mutating func endDecode(_ worker: Int) -> Int? {
         guard let decode = decodes.removeValue(forKey: worker), decode.isReplaced else { return nil }
         surplus += 1
         return decode.layer
     }
 
-    /// Marks decoders that began before a time as replaced; their layers.
+    /// Marks decoders that began before a time as replaced; returns their layers.
     mutating func replaceDecodes(startedBefore time: Int64, atMost limit: Int) -> [Int] {
         var layers: [Int] = []
         for (worker, decode) in decodes where layers.count < limit && !decode.isReplaced {
@@ -94,6 +93,6 @@ struct WorkerRoster: Sendable {
         return layers
     }
 
-    /// When the oldest decoder began whose worker was not replaced; `nil` if there is none.
+    /// Start of the oldest decoder whose worker was not replaced.
     var oldestDecode: Int64? { decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key] }.min() }
 }

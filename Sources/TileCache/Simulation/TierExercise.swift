@@ -1,21 +1,20 @@
 import Synchronization
 
-/// Moves of single tiles between the tiers on the caller's thread, through all that the workers go through: for
-/// benchmarks and stress, which want to choose the moment.
+/// Moves of single tiles between the tiers on the caller's thread, as workers do them, for benchmarks and stress.
 extension TileCache {
-    /// Bytes of pixels ready to draw and of compressed blocks before rounding to pages.
+    /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
     package var payloadBytes: Int { core.read { $0.pool.payloadBytes } }
 
-    /// Compresses a decoded tile that nobody holds or needs; whether it was moved.
+    /// Compresses a decoded tile that is neither leased nor needed; returns whether it did.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let isDone = core.perform { state -> Bool in
-            let number = state.pool.find(TileKey(layer: layer.index, tile))
-            return number != .none && !state.pool.table[number].isPinned && state.pool.demoteToEncoded(number)
+            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
+            return number != .none && !state.pool.table[number].isInUse && state.pool.demoteToEncoded(number)
         }
         if isDone { return true }
         let begun = core.perform { state -> CodecWork? in
-            let number = state.pool.find(TileKey(layer: layer.index, tile))
-            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isPinned
+            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
+            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isInUse
             else {
                 return nil
             }
@@ -26,10 +25,10 @@ extension TileCache {
         return true
     }
 
-    /// Decompresses a compressed tile; whether it was moved.
+    /// Decompresses a compressed tile; returns whether it did.
     package func promote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let begun = core.perform { state -> CodecWork? in
-            let number = state.pool.find(TileKey(layer: layer.index, tile))
+            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
             return number != .none ? state.beginPromotion(number, now: 0) : nil
         }
         guard let begun else { return false }

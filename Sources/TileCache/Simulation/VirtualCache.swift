@@ -1,34 +1,34 @@
-/// The whole of the cache's decisions under a virtual clock: no threads, no pixels, repeatable to the bit.
+/// The cache's decisions under a virtual clock: no threads, no pixels, reproducible to the bit.
 ///
-/// Frames and the ends of loads are the only events. Decompression, compression and filtering cost nothing unless
-/// `codecCost` says so; then they take a worker's time, but for what a frame decompresses itself.
+/// Frames and the ends of loads are the only events. Codec work takes no time unless `codecCost` is set; then it takes
+/// a worker's time, except for the tiles that a frame decompresses itself.
 package final class VirtualCache {
-    /// How a virtual cache differs from the defaults.
+    /// Settings of a virtual cache.
     package struct Options: Sendable {
-        /// Bytes of everything; tables are granted on top where the limit was given in tiles.
+        /// Limit of all bytes.
         package var byteLimit = 64 << 20
         package var grantsBookkeeping = false
         package var usesValues = false
         package var compressedTier = true
-        /// Of the compressed tier; `nil` adapts.
+        /// Fraction of the limit for the compressed tier; `nil` adapts it.
         package var compressedShare: Double?
-        /// How much smaller compressed tiles are, 1 or more.
+        /// Size of a decoded tile relative to its block, 1 or more.
         package var compressionRatio = 2.0
         package var workers = 4
         package var reservedWorkers = 0
         package var levelBias = 0.0
         package var hysteresis = 0.0
         package var effort = 0.5
-        /// Draws a coarser level where the needed tiles do not fit the limit.
+        /// Whether a level whose needed tiles exceed the limit is replaced by a coarser one.
         package var fitsBudget = false
-        /// What the codec takes; `nil` for nothing at all: then a compressed tile is as good as a decoded one.
+        /// Cost of the codec; `nil` for none: compressed tiles can be drawn like decoded ones.
         package var codecCost: CodecCost?
-        /// Decoded bytes a second that all loads together get, once their latency is over; `nil` for any number.
+        /// Decoded bytes a second of all loads together, after their latency; `nil` for no limit.
         package var bandwidth: Double?
 
         package init() {}
 
-        /// The settings of a service, as far as they decide anything without threads and pixels.
+        /// The settings of a service that matter without threads and pixels.
         package init(_ configuration: TileCache.Configuration) {
             byteLimit = configuration.byteLimit.bytes
             grantsBookkeeping = configuration.grantsBookkeeping
@@ -42,7 +42,7 @@ package final class VirtualCache {
         }
     }
 
-    /// A tile's load as the driver sees it.
+    /// A load, for the driver.
     package struct StartedLoad: Sendable {
         package var layer: Int
         package var tile: TileCoordinate
@@ -54,13 +54,13 @@ package final class VirtualCache {
     private var views: [ViewModel] = []
     private var planner = Planner()
     private var work: VirtualWork
-    /// By layer, where the cache makes levels.
+    /// Layers with synthesized levels.
     private var synthesis: [Int: VirtualSynthesis] = [:]
     private var changes = 0
-    /// Whether a further frame of the only view, where it stands, would change nothing.
+    /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
     private let options: Options
-    /// How long the load of a tile takes, in nanoseconds; asked once for each load that starts.
+    /// Duration of a load, in nanoseconds; called once for each load.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
     private var meanLatency: Int64
 
@@ -68,14 +68,14 @@ package final class VirtualCache {
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
-    /// Demands so far whose tile could be drawn in the frame that demanded it; the first frame is left out.
+    /// Demands, without those of first frames, that could be drawn in the same frame.
     package private(set) var drawableHits = 0
 
-    /// Whether frames that can change nothing are left out; only tests that compare both turn it off.
+    /// Whether frames that change nothing are skipped; off only in tests that compare both.
     package var skipsSettledFrames = true
-    /// Whether to look at the thread's processor time before and after each plan.
+    /// Whether to measure the thread's processor time of each plan.
     package var measuresPlans = false
-    /// What the last plan cost, learning from the frame and installing included.
+    /// Processor time of the last plan, with observing and installing.
     package private(set) var planMicroseconds = 0.0
     package private(set) var maximumNeededTiles = 0
 
@@ -99,14 +99,19 @@ package final class VirtualCache {
         meanLatency = expectedLatency
     }
 
-    package func addLayer(tileBytes: Int, share: LayerShare = .all) -> Int {
-        pool.addLayer(tileBytes: tileBytes, share: share)
-    }
-
-    /// Adds a layer whose coarsest levels the cache makes of the finer ones; 0 for none.
-    package func addLayer(tileBytes: Int, pyramid: TilePyramid, synthesizedLevels: Int) -> Int {
-        let layer = addLayer(tileBytes: tileBytes)
-        synthesis[layer] = VirtualSynthesis(pyramid, levels: synthesizedLevels)
+    /// Adds a layer.
+    ///
+    /// - Parameters:
+    ///   - pyramid: Required if levels are synthesized. Default: nil.
+    ///   - synthesizedLevels: Number of coarse levels that the cache makes of the finer ones. Default: 0.
+    package func addLayer(
+        tileBytes: Int,
+        share: LayerShare = .all,
+        pyramid: TilePyramid? = nil,
+        synthesizedLevels: Int = 0
+    ) -> Int {
+        let layer = pool.addLayer(tileBytes: tileBytes, share: share)
+        synthesis[layer] = pyramid.flatMap { VirtualSynthesis($0, levels: synthesizedLevels) }
         if synthesis[layer] != nil { pool.note(pool.configuration.paged(tileBytes), in: .layers) }
         return layer
     }
@@ -125,7 +130,7 @@ package final class VirtualCache {
         return views.count - 1
     }
 
-    /// One frame of one view, at a time that no earlier call has passed.
+    /// Draws one frame of a view; times must not decrease.
     package func frame(view: Int, _ viewport: TileViewport, at now: Int64, destination: ViewportDestination? = nil) {
         if isSettled, destination == nil, viewport == views[view].viewport {
             views[view].rest(at: now)
@@ -147,11 +152,7 @@ package final class VirtualCache {
         hasMoved = views[view].hasMoved
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
-        let composer = FrameComposer(
-            emitsPlacements: false,
-            drawsCompressed: options.codecCost == nil,
-            now: now
-        )
+        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: options.codecCost == nil, now: now)
         var isMissing = false
         for index in views[view].layers.indices {
             let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
@@ -169,17 +170,17 @@ package final class VirtualCache {
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
-    /// Whether a view has stood still for so long, with all it needs and nothing under way, that no plan is made for it. The
-    /// service rests sooner, and whatever is under way.
+    /// Whether a view has stood still for so long, with nothing missing or under way, that no plan is made. The service
+    /// rests sooner, and with work under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
     }
 
-    /// Lets time pass without a frame.
+    /// Advances the time without a frame.
     package func advance(to now: Int64) { finishWork(until: now) }
 
-    /// Makes a plan; whether another one for the same would be the same.
+    /// Makes a plan; returns whether another one would equal it.
     private func makePlan(now: Int64) -> Bool {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
         let context = PlanContext(
@@ -188,9 +189,9 @@ package final class VirtualCache {
             loadLatency: meanLatency,
             capacityTiles: options.byteLimit / slotBytes,
             effort: options.effort,
-            // These live no longer than the plan is being made; unowned references cost more than the look-ups.
+            // The closures live only during the plan; unowned references would cost more than the look-ups.
             residency: { [self] key in pool.residency(of: key) },
-            manyStandings: { [self] keys in keys.map { pool.standing(of: $0) } },
+            lookUpMany: { [self] keys in keys.map { pool.knownResidency(of: $0) } },
             residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },
@@ -212,11 +213,9 @@ package final class VirtualCache {
         while work.count < options.workers, let job = pool.nextJob(now: now) {
             changes += 1
             switch job {
+            case .load(let ticket) where synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true:
+                make(ticket, now: now)
             case .load(let ticket):
-                if synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true {
-                    make(ticket, now: now)
-                    break
-                }
                 let started = StartedLoad(
                     layer: ticket.key.layer,
                     tile: ticket.key.coordinate,
@@ -224,25 +223,21 @@ package final class VirtualCache {
                     bytes: pool.layers[ticket.key.layer].tileBytes
                 )
                 work.begin(ticket, at: now, latency: latency(started, now), bytes: started.bytes)
-            case .demote(let ticket):
+            case .demote(let ticket), .promote(let ticket):
                 guard let cost = options.codecCost else {
-                    finishDemotion(ticket, now: now)
+                    finish(job, now: now)
                     break
                 }
-                work.begin(job, at: now, takes: cost.compression(ofBytes: pool.layers[ticket.key.layer].tileBytes))
-            case .promote(let ticket):
-                guard let cost = options.codecCost else {
-                    pool.finishPromotion(ticket)
-                    break
-                }
-                work.begin(job, at: now, takes: cost.decompression(ofBytes: pool.layers[ticket.key.layer].tileBytes))
+                let bytes = pool.layers[ticket.key.layer].tileBytes
+                let (down, up) = (cost.compression(ofBytes: bytes), cost.decompression(ofBytes: bytes))
+                work.begin(job, at: now, takes: job == .demote(ticket) ? down : up)
             }
             confirmDecommits()
         }
         confirmDecommits()
     }
 
-    /// Begins to make a tile, which takes as long as all that it is made of.
+    /// Begins to synthesize a tile, which takes as long as all its loads.
     private func make(_ ticket: LoadTicket, now: Int64) {
         let layer = ticket.key.layer
         let bytes = pool.layers[layer].tileBytes
@@ -276,7 +271,7 @@ package final class VirtualCache {
         }
     }
 
-    /// Cancels the making of tiles that no view and no plan wants any more; plain loads always end.
+    /// Cancels the synthesis of unwanted tiles; other loads always end.
     private func cancelUnwanted(now: Int64) {
         guard !synthesis.isEmpty else { return }
         let cancelled = work.removeLoads { ticket in
@@ -292,6 +287,15 @@ package final class VirtualCache {
         pool.finishLoad(ticket.load, result, now: now)
     }
 
+    /// Ends a job.
+    private func finish(_ job: Job, now: Int64) {
+        switch job {
+        case .load(let ticket): finish(ticket, .pixels, now: now)
+        case .demote(let ticket): finishDemotion(ticket, now: now)
+        case .promote(let ticket): pool.finishPromotion(ticket)
+        }
+    }
+
     private func finishDemotion(_ ticket: CodecTicket, now: Int64) {
         let raw = Double(pool.layers[ticket.key.layer].tileBytes)
         let bytes = Int((raw / options.compressionRatio).rounded(.up))
@@ -303,27 +307,23 @@ package final class VirtualCache {
         if !ranges.isEmpty { pool.finishDecommits(ranges) }
     }
 
-    /// Ends all work that is done by `now`, in the order of the ends; a worker that is free again takes what is next in
-    /// the plan at that moment.
+    /// Ends all work that is done by `now`, in order. Free workers take the next job at that moment.
     private func finishWork(until now: Int64) {
         while let done = work.next(until: now) {
             changes += 1
-            switch done.job {
-            case .load(let ticket):
-                finish(ticket, .pixels, now: done.finish)
-                // An exponential mean over about eight loads, like the service's.
+            finish(done.job, now: done.finish)
+            if case .load = done.job {
+                // An exponential mean over about eight loads, as in the service.
                 meanLatency += (done.finish - done.start - meanLatency) / 8
-            case .demote(let ticket): finishDemotion(ticket, now: done.finish)
-            case .promote(let ticket): pool.finishPromotion(ticket)
             }
-            // What ends at the same moment ends before any worker looks for more.
+            // Work with the same end finishes before a worker takes the next job.
             if done.finish < now, !work.hasEnd(at: done.finish) { startJobs(now: done.finish) }
         }
         confirmDecommits()
     }
 
-    /// Decompresses needed tiles on the thread that draws, within the budget that a view has unless told otherwise;
-    /// where a slot could only be had by compressing another tile first, a worker does it.
+    /// Decompresses needed tiles on the drawing thread, within the default budget of a view. If a slot requires
+    /// compressing another tile first, it is left to a worker.
     private func promoteNeeded(byView view: Int, cost: CodecCost, now: Int64) {
         let budget = PromotionBudget()
         var done = 0
@@ -362,7 +362,7 @@ package final class VirtualCache {
         views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.zoom }
     }
     package var counters: PoolCounters { pool.counters }
-    /// Plans so far.
+    /// Number of plans.
     var planCount: Int { Int(pool.queue.epoch) }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
@@ -373,9 +373,9 @@ package final class VirtualCache {
     package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
 
     /// Resident tiles that were never drawn.
-    package var unseen: (all: Int, prefetched: Int) { pool.unseen }
+    package var unseen: (all: Int, prefetched: Int) { (pool.tiles.unseen, pool.tiles.unseenPrefetched) }
 
-    /// Where the bytes are now.
+    /// Present bytes by use.
     package var tierBytes: TierBytes {
         let decoded = pool.slotUsedBytes - pool.ledger.inFlightBytes
         let bookkeeping = pool.bookkeepingBytes
@@ -389,16 +389,16 @@ package final class VirtualCache {
         )
     }
 
-    /// The bytes that a view's last frame would have needed, if the limit is too small for them; else 0.
-    /// Bytes of the slot of a tile: whole pages of 4 KiB, on any system, so that figures are the same everywhere.
+    /// Bytes of a tile's slot: whole pages of 4 KiB on any system, so that figures are reproducible.
     package static func slotBytes(ofTile bytes: Int) -> Int { PoolConfiguration(byteLimit: 0).paged(bytes) }
 
+    /// Bytes of a view's needed tiles if they exceed the limit; otherwise 0.
     package func shortfallBytes(view: Int) -> Int { views[view].shortfallBytes }
 
-    /// Tiles that a view's last frame needed.
+    /// Number of tiles needed by a view's last frame.
     package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
 
-    /// The needed tiles of a view's layers, whether each can be drawn, and whether it is being loaded.
+    /// Calls `body` with the needed tiles of a view, whether each is drawable, and whether it is being loaded.
     package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
@@ -413,17 +413,17 @@ package final class VirtualCache {
     }
 }
 
-/// Bytes by what they are for.
+/// Bytes by use.
 package struct TierBytes: Hashable, Sendable {
-    /// Pixels ready to draw.
+    /// Decoded tiles.
     package var decoded: Int
-    /// Compressed blocks in their pages.
+    /// Pages of compressed blocks.
     package var compressed: Int
     /// Slots that loads write into.
     package var inFlight: Int
     /// Tables and scratch memory.
     package var bookkeeping: Int
-    /// Kept for the next tile.
+    /// Committed but unused.
     package var unused: Int
 
     package init(decoded: Int = 0, compressed: Int = 0, inFlight: Int = 0, bookkeeping: Int = 0, unused: Int = 0) {
@@ -434,6 +434,6 @@ package struct TierBytes: Hashable, Sendable {
         self.unused = unused
     }
 
-    /// All of them.
+    /// Sum of all.
     package var total: Int { decoded + compressed + inFlight + bookkeeping + unused }
 }

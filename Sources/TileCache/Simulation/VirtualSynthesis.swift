@@ -1,10 +1,9 @@
-/// Levels that the cache makes itself, under the virtual clock: a tile takes as long as all loads that it is made of, one
-/// after the other on one worker.
+/// Synthesized levels under the virtual clock. A tile takes as long as all its loads, one after the other.
 struct VirtualSynthesis {
     let pyramid: TilePyramid
-    /// Levels 0 ..< `levels` are made.
+    /// Levels 0 ..< `levels` are synthesized.
     let levels: Int
-    /// Scratch slots by load; none is the spare one, which the layer always has.
+    /// Scratch slots by load; none is the layer's spare one.
     private var scratch: [LoadID: SlotID] = [:]
 
     init?(_ pyramid: TilePyramid, levels: Int) {
@@ -15,8 +14,7 @@ struct VirtualSynthesis {
 
     func makes(_ tile: TileCoordinate) -> Bool { tile.level < levels }
 
-    /// Calls a body for each tile of the source that has to be loaded for a tile: those below it, but for what is resident
-    /// on the way down.
+    /// Calls `body` with each tile to load for a tile: its descendants in the source, without resident ones.
     func forEachLoad(
         below tile: TileCoordinate,
         isResident: (TileCoordinate) -> Bool,
@@ -32,13 +30,13 @@ struct VirtualSynthesis {
         }
     }
 
-    /// Takes scratch memory for a load; whether there is any.
+    /// Takes scratch memory for a load; returns whether there is any.
     mutating func takeScratch(_ load: LoadID, from take: () -> SlotID?) -> Bool {
         scratch[load] = scratch.values.contains(.none) ? take() : SlotID.none
         return scratch[load] != nil
     }
 
-    /// The slot to return at the end of a load; `nil` for the spare one.
+    /// Slot to return at the end of a load; `nil` for the spare one.
     mutating func returnScratch(_ load: LoadID) -> SlotID? {
         scratch.removeValue(forKey: load).flatMap { $0 == .none ? nil : $0 }
     }

@@ -1,4 +1,4 @@
-/// What workers are busy with under the virtual clock, and when each piece of work ends.
+/// Work under way under the virtual clock, and its ends.
 struct VirtualWork {
     /// Work that has ended.
     struct Done {
@@ -10,13 +10,13 @@ struct VirtualWork {
     private struct Item {
         var job: Job
         var start: Int64
-        /// When it ends; for a load that shares a link, when its bytes begin to come.
+        /// End of the work, or of the latency of a load that shares a link.
         var time: Int64
-        /// Orders what ends at the same moment.
+        /// Order of work with the same end.
         var order: Int
-        /// Bytes that have to come over the link yet.
+        /// Bytes to transfer over the link.
         var bytes = 0
-        /// The mark on the link at which all bytes have come, once they come.
+        /// Mark of the link at the end of the transfer, once it has begun.
         var mark: Double?
     }
 
@@ -24,28 +24,28 @@ struct VirtualWork {
     private var order = 0
     private var link: SharedLink?
 
-    /// - Parameter bandwidth: bytes a second that all loads share; `nil` for any number.
+    /// - Parameter bandwidth: Bytes a second shared by all loads; `nil` for no limit.
     init(bandwidth: Double?) { link = bandwidth.map { SharedLink(bytesPerSecond: $0) } }
 
-    /// Workers that are busy.
+    /// Number of busy workers.
     var count: Int { items.count }
 
     /// Begins a load.
     ///
-    /// - Parameter latency: nanoseconds until it ends, or until its bytes begin to come where they share a link.
+    /// - Parameter latency: Nanoseconds until it ends, or until its transfer begins if there is a link.
     mutating func begin(_ ticket: LoadTicket, at now: Int64, latency: Int64, bytes: Int) {
         begin(.load(ticket), at: now, takes: latency)
         if link != nil { items[items.count - 1].bytes = bytes }
     }
 
-    /// Begins work that takes a known time.
+    /// Begins work of known duration.
     mutating func begin(_ job: Job, at now: Int64, takes span: Int64) {
         let (end, overflow) = now.addingReportingOverflow(max(span, 0))
         items.append(Item(job: job, start: now, time: overflow ? .max : end, order: order))
         order += 1
     }
 
-    /// Takes out the first work that ends by a moment: the earliest, of several the one that began first.
+    /// Removes the first work that ends by a time: the earliest end, then the earliest start.
     mutating func next(until now: Int64) -> Done? {
         guard let (index, finish) = firstEnd(until: now) else { return nil }
         let item = items.remove(at: index)
@@ -53,7 +53,7 @@ struct VirtualWork {
         return Done(job: item.job, start: item.start, finish: finish)
     }
 
-    /// Takes out loads before their end, but for those whose bytes have begun to come over a link.
+    /// Removes loads whose transfer has not begun.
     mutating func removeLoads(where isGone: (LoadTicket) -> Bool) -> [LoadTicket] {
         var gone: [LoadTicket] = []
         items.removeAll { item in
@@ -64,10 +64,10 @@ struct VirtualWork {
         return gone
     }
 
-    /// Whether anything else ends at the very moment at which something has just ended.
+    /// Whether other work ends by a time.
     mutating func hasEnd(at now: Int64) -> Bool { firstEnd(until: now) != nil }
 
-    /// The loads with the ends that they would have if no other load began.
+    /// Loads and their ends if no other load begins.
     func flights() -> [(key: TileKey, finish: Int64)] {
         items.compactMap { item in
             guard case .load(let ticket) = item.job else { return nil }
@@ -93,27 +93,25 @@ struct VirtualWork {
                 if let best = first, (best.finish, items[best.index].order) < (finish, item.order) { continue }
                 first = (index, finish)
             }
-            // Bytes that begin to come before the first end slow down what is coming already.
+            // A transfer that begins before the first end delays the present ones.
             guard let begin, items[begin].time < first?.finish ?? .max else { return first }
             items[begin].mark = link?.begin(bytes: items[begin].bytes, at: items[begin].time)
         }
     }
 }
 
-/// A link whose bandwidth all transfers share equally.
-///
-/// Only sums, products and quotients: the same on every platform.
+/// A link whose bandwidth all transfers share equally. Uses only portable arithmetic.
 struct SharedLink {
     private let bytesPerSecond: Double
-    /// Bytes that a transfer has got that has been there all along.
+    /// Bytes transferred by a transfer that never ends.
     private var served = 0.0
     private var transfers = 0
     private var last: Int64 = 0
 
-    /// - Parameter bytesPerSecond: larger than 0.
+    /// - Parameter bytesPerSecond: Above 0.
     init(bytesPerSecond: Double) { self.bytesPerSecond = bytesPerSecond }
 
-    /// Begins a transfer; the mark at which it will have ended.
+    /// Begins a transfer; returns the mark of its end.
     mutating func begin(bytes: Int, at now: Int64) -> Double {
         advance(to: now)
         transfers += 1
@@ -123,19 +121,19 @@ struct SharedLink {
     /// Ends the transfer of a mark.
     mutating func end(mark: Double, at now: Int64) {
         advance(to: now)
-        // What rounding to nanoseconds took off or put on.
+        // Corrects rounding to nanoseconds.
         served = max(served, mark)
         transfers -= 1
     }
 
-    /// When a mark is reached if no transfer begins or ends.
+    /// Time of a mark if no transfer begins or ends.
     func time(of mark: Double) -> Int64 {
         let wait = ((mark - served) * Double(transfers) / bytesPerSecond * 1e9).rounded(.up)
         guard wait > 0 else { return last }
         return wait < 0x1p62 ? last.addingReportingOverflow(Int64(wait)).partialValue : .max
     }
 
-    /// How long so many bytes would take beside the transfers under way.
+    /// Duration of a transfer beside those under way.
     func span(ofBytes bytes: Int) -> Int64 {
         let span = (Double(bytes) * Double(transfers + 1) / bytesPerSecond * 1e9).rounded(.up)
         return span < 0x1p62 ? Int64(span) : .max
@@ -147,26 +145,26 @@ struct SharedLink {
     }
 }
 
-/// What compressing and decompressing tiles takes under the virtual clock.
+/// Cost of compressing and decompressing tiles under the virtual clock.
 package struct CodecCost: Hashable, Sendable {
-    /// Decoded bytes a second that one core compresses; larger than 0.
+    /// Decoded bytes a second that one core compresses; above 0.
     package var compressBytesPerSecond: Double
-    /// Decoded bytes a second that one core decompresses; larger than 0.
+    /// Decoded bytes a second that one core decompresses; above 0.
     package var decompressBytesPerSecond: Double
-    /// Compressions and decompressions by workers at the same time; 2 unless given.
+    /// Maximum concurrent compressions and decompressions by workers. Default: 2.
     package var cores: Int
 
-    /// Names what was measured.
+    /// Creates a cost from measured rates.
     package init(compressBytesPerSecond: Double, decompressBytesPerSecond: Double, cores: Int = 2) {
         self.compressBytesPerSecond = compressBytesPerSecond
         self.decompressBytesPerSecond = decompressBytesPerSecond
         self.cores = max(cores, 1)
     }
 
-    /// Nanoseconds to compress so many decoded bytes.
+    /// Nanoseconds to compress this many decoded bytes.
     func compression(ofBytes bytes: Int) -> Int64 { span(bytes, compressBytesPerSecond) }
 
-    /// Nanoseconds to decompress into so many decoded bytes.
+    /// Nanoseconds to decompress this many decoded bytes.
     func decompression(ofBytes bytes: Int) -> Int64 { span(bytes, decompressBytesPerSecond) }
 
     private func span(_ bytes: Int, _ rate: Double) -> Int64 {

@@ -103,7 +103,6 @@ struct FrameComposer {
         // The screen area of tiles that the renderer lists itself is unknown.
         let shown = layer.hasOwnList ? nil : viewport
         let clip = ViewportClip(shown)
-        let scale2 = clip.screenPixels
         var look = LevelLook(layer.pyramid, level: max(layer.needs.level, 0))
         for visible in layer.visible {
             let index = Int(visible.index)
@@ -111,7 +110,7 @@ struct FrameComposer {
             let key = layer.needs.tiles[index]
             if key.level != look.level { look = LevelLook(layer.pyramid, level: key.level) }
             let rectangle = look.worldRectangle(of: key).offsetBy(x: visible.offset, y: 0)
-            let area = isMissing ? clip.area(of: rectangle) * scale2 : 0
+            let area = isMissing ? clip.screenArea(of: rectangle) : 0
             if number != .none, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
@@ -121,7 +120,7 @@ struct FrameComposer {
             }
             let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
-            let stoodIn = standIn(
+            let covered = emitFallback(
                 for: key,
                 layer: layer,
                 covering: rectangle,
@@ -129,20 +128,19 @@ struct FrameComposer {
                 pool: pool,
                 clip: clip,
                 area: area,
-                scale2: scale2,
                 emit: emit
             )
             // An absent tile's ancestor is the final result; without one, the area is blank at the source too.
             if isAbsent {
                 coverage.sharp += area
             } else {
-                coverage.fallback += stoodIn
-                coverage.blank += max(area - stoodIn, 0)
+                coverage.fallback += covered
+                coverage.blank += max(area - covered, 0)
             }
         }
     }
 
-    /// Touches tiles drawn exactly, row by row from the top left; returns whether a needed tile is missing.
+    /// Touches tiles drawn exactly, row by row from the top left. Returns whether a needed tile is missing.
     ///
     /// If the frame equals the previous one and nothing was used in between, every list would stay as it is: it only
     /// reads.
@@ -176,7 +174,7 @@ struct FrameComposer {
     }
 
     /// Emits the nearest resident ancestor, else resident descendants; returns the covered area in screen pixels.
-    private func standIn(
+    private func emitFallback(
         for key: TileKey,
         layer: ViewLayer,
         covering rectangle: PixelRect,
@@ -184,7 +182,6 @@ struct FrameComposer {
         pool: borrowing PoolState,
         clip: ViewportClip,
         area: Double,
-        scale2: Double,
         emit: (ComposedTile) -> Void
     ) -> Double {
         let tile = key.coordinate
@@ -193,7 +190,7 @@ struct FrameComposer {
         while level >= 0 {
             defer { level -= 1 }
             guard let ancestor = layer.pyramid.ancestor(of: tile, at: level) else { break }
-            let number = pool.find(TileKey(layer: layer.layer, ancestor))
+            let number = pool.table.find(TileKey(layer: layer.layer, ancestor))
             guard number != .none, isDrawable(pool.table[number].residency) else { continue }
             let part = own.intersection(layer.pyramid.worldRectangle(of: ancestor))
             guard !part.isEmpty else { continue }
@@ -202,7 +199,7 @@ struct FrameComposer {
                 let look = LevelLook(layer.pyramid, level: level)
                 emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
             }
-            return part == own ? area : clip.area(of: placed) * scale2
+            return part == own ? area : clip.screenArea(of: placed)
         }
         return descendants(
             of: tile,
@@ -212,7 +209,6 @@ struct FrameComposer {
             offset: offset,
             pool: pool,
             clip: clip,
-            scale2: scale2,
             emit: emit
         )
     }
@@ -225,7 +221,6 @@ struct FrameComposer {
         offset: Double,
         pool: borrowing PoolState,
         clip: ViewportClip,
-        scale2: Double,
         emit: (ComposedTile) -> Void
     ) -> Double {
         guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
@@ -233,9 +228,9 @@ struct FrameComposer {
         for child in children {
             let part = own.intersection(layer.pyramid.worldRectangle(of: child))
             let placed = part.offsetBy(x: offset, y: 0)
-            let visible = clip.area(of: placed) * scale2
+            let visible = clip.screenArea(of: placed)
             guard visible > 0 else { continue }
-            let number = pool.find(TileKey(layer: layer.layer, child))
+            let number = pool.table.find(TileKey(layer: layer.layer, child))
             if number != .none, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
@@ -251,7 +246,6 @@ struct FrameComposer {
                     offset: offset,
                     pool: pool,
                     clip: clip,
-                    scale2: scale2,
                     emit: emit
                 )
             }
@@ -293,7 +287,7 @@ struct ViewportClip {
     private let isRotated: Bool
     private let isEverything: Bool
     /// Screen pixels in a square of one world pixel.
-    let screenPixels: Double
+    private let screenPixels: Double
 
     /// - Parameter shown: The viewport; `nil` shows everything.
     init(_ shown: TileViewport?) {
@@ -313,6 +307,9 @@ struct ViewportClip {
         halfWidth = viewport.width / viewport.scale / 2
         halfHeight = viewport.height / viewport.scale / 2
     }
+
+    /// Area in screen pixels.
+    func screenArea(of rectangle: PixelRect) -> Double { area(of: rectangle) * screenPixels }
 
     /// Area in world pixels.
     func area(of rectangle: PixelRect) -> Double {

@@ -203,7 +203,7 @@ import Testing
             var options = Self.options()
             let compare = Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
             let all = try compare.run(paths: paths).totals
-            options.without = [.pan, .parents, .children, .returns, .cover]
+            options.without = [.pan, .parents, .children, .returns, .fallback]
             let few = try Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
                 .run(paths: paths).totals
             let (before, after) = (try #require(all[0].hitRate), try #require(few[0].hitRate))

@@ -31,7 +31,7 @@ import TileCache
         Case(kind: .drift),
         Case(kind: .flings, width: 390, height: 844, milliseconds: 150),
         Case(kind: .pinches, width: 1920, height: 1080, tileSize: 512, frameRate: 30),
-        // With loads this short there is always a free worker, and the odds are learnt for less than what it tries.
+        // With loads this short there is always a free worker, and the probabilities are learned for less than what it tries.
         Case(kind: .slide, width: 390, height: 844, milliseconds: 10, mostWaste: 0.75),
         Case(kind: .circles, width: 390, height: 844, milliseconds: 150),
         Case(kind: .camera, width: 390, height: 844, milliseconds: 150),

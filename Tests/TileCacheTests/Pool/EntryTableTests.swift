@@ -147,7 +147,7 @@ import Testing
     @Test func anEntryForgetsWhoHadItsNumberBefore() {
         var table = EntryTable(maximumCount: 10)
         let number = table.insert(key(1))
-        table[number].flags = [.absent, .floor]
+        table[number].flags = [.absent, .pinned]
         table[number].needCount = 3
         table[number].planEpoch = 7
         table.remove(number)
@@ -157,8 +157,8 @@ import Testing
         #expect(entry.flags.isEmpty && entry.needCount == 0 && entry.planEpoch == 0 && entry.isForgettable)
     }
 
-    /// A walk over the table's life with memory that comes and goes: bytes are those of pages with memory, numbers are not
-    /// handed out while their page is on its way, and an empty table is as small as a new one.
+    /// A walk over the table's life with memory that comes and goes: bytes are those of pages with memory, numbers are
+    /// not handed out while their page is on its way, and an empty table is as small as a new one.
     @Test(arguments: [UInt64(4), 5, 6, 7])
     func memoryComesAndGoesWithTheEntries(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -103,7 +103,7 @@ import Testing
             }
             small.compressed = .block(4096)
             func demote(_ column: Int) {
-                small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
+                small.demote(small.pool.beginDemotion(small.pool.table.find(key(column))))
                 small.pool.finishDecommits(small.pool.takePendingDecommits())
             }
             small.load(0)
@@ -231,7 +231,7 @@ import Testing
         small.load(0, 1, 2)
         #expect(small.pool.payloadBytes == 3 * 4096)
         for column in [2, 0, 1] {
-            small.demote(small.pool.beginDemotion(small.pool.find(key(column))))
+            small.demote(small.pool.beginDemotion(small.pool.table.find(key(column))))
             small.pool.finishDecommits(small.pool.takePendingDecommits())
         }
         #expect(small.resident == [0, 1, 2] && small.decoded.isEmpty)
@@ -290,7 +290,7 @@ import Testing
     @Test func leasedPixelsOutliveTheNewerOnesThatReplaceThem() throws {
         let small = TilePool(tiles: 3)
         small.load(0)
-        let number = small.pool.find(key(0))
+        let number = small.pool.table.find(key(0))
         let slot = small.pool.table[number].slot
         small.pool.lease(number)
         small.pool.invalidate(layer: 0, dropsAtOnce: false) { _ in true }

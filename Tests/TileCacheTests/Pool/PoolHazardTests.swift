@@ -8,11 +8,11 @@ import Testing
     @Test func anOvertakenCompressionNeverNamesTheNextOne() throws {
         let small = TilePool(tiles: 4) { $0.compressedTier = true }
         small.load(0)
-        let old = small.pool.beginDemotion(small.pool.find(key(0)))
+        let old = small.pool.beginDemotion(small.pool.table.find(key(0)))
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
         #expect(small.entry(0) == nil)
         small.load(0)
-        let new = small.pool.beginDemotion(small.pool.find(key(0)))
+        let new = small.pool.beginDemotion(small.pool.table.find(key(0)))
         _ = small.pool.finishDemotion(old, .solid(1), now: 0)
         #expect(small.residency(of: key(0)) == .demoting)
         _ = small.pool.finishDemotion(new, .solid(2), now: 0)
@@ -28,7 +28,7 @@ import Testing
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         var needs = ViewNeeds()
         small.load(0)
-        let demotion = small.pool.beginDemotion(small.pool.find(key(0)))
+        let demotion = small.pool.beginDemotion(small.pool.table.find(key(0)))
         let stored = small.pool.finishDemotion(demotion, .block(3000), now: 0)
         var ticket = try #require(stored)
         if isPromoting {
@@ -60,20 +60,20 @@ import Testing
         small.install([small.demand(key(0))])
         small.end(try #require(small.beginLoad()), .failed(isPermanent: false, retryAfter: nil))
         small.load(1, 2)
-        for column in [1, 2] { small.pool.lease(small.pool.find(key(column))) }
+        for column in [1, 2] { small.pool.lease(small.pool.table.find(key(column))) }
         small.now += 1_000_000_000_000
         small.install([small.demand(key(0))])
         small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
         #expect(small.beginLoad() == nil)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
-        #expect(small.pool.find(key(0)) != .none)
+        #expect(small.pool.table.find(key(0)) != .none)
     }
 
     /// Above a lowered limit nothing is taken, and each wish that wants to is counted.
     @Test func aboveTheLimitWishesAreRefused() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5)
-        for column in 0..<6 { small.pool.lease(small.pool.find(key(column))) }
+        for column in 0..<6 { small.pool.lease(small.pool.table.find(key(column))) }
         small.pool.setByteLimit(4 * TilePool.tileBytes, now: small.now)
         for count in 1...3 {
             small.install([small.demand(key(9))])
@@ -163,7 +163,7 @@ import Testing
         #expect(small.resident.count == 3 && small.committedBytes == 3 * TilePool.tileBytes)
     }
 
-    /// Whoever trims keeps what is pinned; a lower limit comes before floors.
+    /// Whoever trims keeps what is pinned; a lower limit comes before pins.
     @Test func floorsOutlastATrimButNotTheLimit() {
         let small = TilePool(tiles: 4)
         _ = small.pool.pin(key(1))
@@ -226,7 +226,7 @@ import Testing
         small.end(ticket)
     }
 
-    /// A load is wanted by a view, by a floor or by the newest plan.
+    /// A load is wanted by a view, by a pin or by the newest plan.
     @Test func aLoadIsUnwantedIfNobodyWantsIt() throws {
         for wants in 0..<8 {
             let small = TilePool(tiles: 8)
@@ -264,8 +264,8 @@ import Testing
         #expect(small.usedSlots == 4 && small.usedPages == 1)
     }
 
-    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or for a
-    /// coarser one, as an invalidation comes.
+    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or
+    /// for a coarser one, as an invalidation comes.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -276,7 +276,7 @@ import Testing
         _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
         small.end(ticket)
         small.pool.layers[0].meanBlockBytes = 4096
-        let number = small.pool.find(key(0))
+        let number = small.pool.table.find(key(0))
         let isDemoted = small.pool.demoteToEncoded(number)
         #expect(isDemoted)
         var begun: CodecTicket?

@@ -122,9 +122,9 @@ extension PoolModel {
         for number in numbers {
             let entry = pool.table[number]
             let name = "\(entry.key.layer):\(entry.key.coordinate) (\(entry.residency))"
-            try require(pool.find(entry.key) == number, "\(name) is not found")
+            try require(pool.table.find(entry.key) == number, "\(name) is not found")
             try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
-            try require(entry.flags.contains(.floor) == floors.contains(entry.key), "\(name): floor")
+            try require(entry.flags.contains(.pinned) == pinnedKeys.contains(entry.key), "\(name): pin")
             try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
             try require(!entry.flags.contains(.absent) || absent.contains(entry.key), "\(name) is not absent")
             try require(
@@ -141,7 +141,7 @@ extension PoolModel {
         }
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
-            try require(view.entries == view.tiles.map { pool.find($0) }, "a view's entries are not its tiles'")
+            try require(view.entries == view.tiles.map { pool.table.find($0) }, "a view's entries are not its tiles'")
             try require(view.isIncomplete == view.entries.contains(.none), "a view misjudges what it lacks")
         }
     }
@@ -224,13 +224,13 @@ extension PoolModel {
         let isLoading = flights.values.contains { $0.key == key }
         let isGivenUp = entry.flags.contains(.failed) && entry.retryAt == .max
         guard let stamp = content[key] else {
-            if floors.contains(key) {
+            if pinnedKeys.contains(key) {
                 return isLoading || isGivenUp || entry.flags.contains(.absent) ? .idle : .missingPin
             }
             return isNeeded || isLoading || entry.flags.isDisjoint(with: .remembered) ? .idle : .remembered
         }
         if currentWork[key] != nil { return .held }
-        if floors.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
+        if pinnedKeys.contains(key) { return stale.contains(key) && !isLoading && !isGivenUp ? .stalePin : .pinned }
         if isNeeded { return .needed }
         if leases.contains(where: { $0.key == key && $0.stamp == stamp }) { return .held }
         return entry.slot != .none ? .decoded : entry.form.isSolid ? .solid : .compressed

@@ -67,8 +67,8 @@ extension PoolModel {
 
     private func installPlan() throws {
         var plan = Plan()
-        for tile in floors.sorted(by: order) where random.oneIn(2) {
-            plan.entries.append(PlanEntry(key: tile, reason: .floor))
+        for tile in pinnedKeys.sorted(by: order) where random.oneIn(2) {
+            plan.entries.append(PlanEntry(key: tile, reason: .pin))
         }
         for view in views {
             for tile in view.tiles {
@@ -112,11 +112,11 @@ extension PoolModel {
         try require(flights[ticket.load] == nil, "two loads of one number")
         try require(content[key] == nil || stale.contains(key), "a resident tile is loaded")
         try require(
-            !absent.contains(key) || !pool.table[pool.find(key)].flags.contains(.absent),
+            !absent.contains(key) || !pool.table[pool.table.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
         )
         let visits = pool.queue.plan.entries.filter { $0.key == key }.map(\.visits).min() ?? 0
-        try require(pool.table[pool.find(key)].visits >= visits, "a load's entry has none of its history")
+        try require(pool.table[pool.table.find(key)].visits >= visits, "a load's entry has none of its history")
         let flight = Flight(key: key, stamp: newStamp(), ticket: ticket, started: now)
         if ticket.slot == .none {
             try require(pool.layers[key.layer].reservesLate && ticket.isDemand, "a load without a slot")
@@ -155,8 +155,8 @@ extension PoolModel {
         }
     }
 
-    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the next
-    /// one, whatever could be given up meanwhile.
+    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the
+    /// next one, whatever could be given up meanwhile.
     private func checkIdle() throws {
         let entries = pool.queue.plan.entries
         var cursor = pool.queue.cursor
@@ -193,7 +193,7 @@ extension PoolModel {
             let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
             try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
-            let number = pool.find(flight.key)
+            let number = pool.table.find(flight.key)
             if result == .refused, !flight.isOutdated, number != .none {
                 let pages = Int(pool.table[number].refusedPages)
                 try require(pages == flight.refusedPages, "\(pages) refused pages, not \(flight.refusedPages)")
@@ -347,7 +347,7 @@ extension PoolModel {
             let stamp = content[key]
         else { return }
         try perform("looking at \(key.layer):\(key.coordinate)") {
-            guard let ticket = pool.beginPeek(pool.find(key)) else { return try require(false, "no look") }
+            guard let ticket = pool.beginPeek(pool.table.find(key)) else { return try require(false, "no look") }
             works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
             currentWork[key] = lastStamp
         }
@@ -377,10 +377,12 @@ extension PoolModel {
         }
         var drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
         // What is pinned is held as well now and then.
-        if drawable.contains(where: floors.contains), random.oneIn(2) { drawable = drawable.filter(floors.contains) }
+        if drawable.contains(where: pinnedKeys.contains), random.oneIn(2) {
+            drawable = drawable.filter(pinnedKeys.contains)
+        }
         guard leases.count < 12, let key = drawable.randomElement(&random), let stamp = content[key] else { return }
         try perform("leasing \(key.layer):\(key.coordinate)") {
-            let number = pool.find(key)
+            let number = pool.table.find(key)
             pool.lease(number)
             let range = slot(key.layer, pool.table[number].slot)
             leases.append(Lease(key: key, entry: number, slot: range, stamp: stamp))
@@ -418,7 +420,7 @@ extension PoolModel {
             let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 != .none }.map(\.0))
             let missing = flights.values.filter {
                 !$0.ticket.isDemand && content[$0.key] == nil
-                    && !pool.table[pool.find($0.key)].flags.contains(.absent)
+                    && !pool.table[pool.table.find($0.key)].flags.contains(.absent)
             }
             pool.update(&views[index], tiles: tiles, level: level, pan: &pan, zoom: &zoom, now: now)
             let new = Set(views[index].tiles).subtracting(known)
@@ -481,7 +483,7 @@ extension PoolModel {
             pool.settleLimit(now: now)
             guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
-                let number = pool.find($0)
+                let number = pool.table.find($0)
                 guard number != .none else { return false }
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
@@ -491,18 +493,18 @@ extension PoolModel {
     }
 
     private func changeFloor() throws {
-        let tile = floors.count > 4 ? floors.sorted(by: order)[0] : someKey()
-        let isFloor = !floors.contains(tile)
-        try perform("\(isFloor ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
-            if isFloor { _ = pool.pin(tile) } else { pool.unpin(tile) }
-            if !isFloor { floors.remove(tile) } else if pool.find(tile) != .none { floors.insert(tile) }
+        let tile = pinnedKeys.count > 4 ? pinnedKeys.sorted(by: order)[0] : someKey()
+        let isPin = !pinnedKeys.contains(tile)
+        try perform("\(isPin ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
+            if isPin { _ = pool.pin(tile) } else { pool.unpin(tile) }
+            if !isPin { pinnedKeys.remove(tile) } else if pool.table.find(tile) != .none { pinnedKeys.insert(tile) }
         }
     }
 
     private func touch() throws {
         guard let key = content.keys.sorted(by: order).randomElement(&random) else { return }
         try perform("drawing \(key.layer):\(key.coordinate)") {
-            let number = pool.find(key)
+            let number = pool.table.find(key)
             pool.touch(number, now: now)
             try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
             for group in pool.lists.groups where pool.table[number].list.isEvictable {
@@ -519,10 +521,10 @@ extension PoolModel {
         while !works.isEmpty { try endCodecWork() }
         while !leases.isEmpty { try release() }
         for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
-        for tile in floors {
+        for tile in pinnedKeys {
             try perform("unpinning") {
                 pool.unpin(tile)
-                floors.remove(tile)
+                pinnedKeys.remove(tile)
             }
         }
         while try trim(to: 0, steps: 1 + random.below(6)) {}

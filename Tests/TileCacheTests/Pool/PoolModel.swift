@@ -67,7 +67,7 @@ final class PoolModel {
     var content: [TileKey: Int] = [:]
     var stale: Set<TileKey> = []
     var absent: Set<TileKey> = []
-    var floors: Set<TileKey> = []
+    var pinnedKeys: Set<TileKey> = []
     var flights: [LoadID: Flight] = [:]
     var works: [CodecWork] = []
     /// Whose compression or decompression still counts for a tile.
@@ -164,7 +164,7 @@ final class PoolModel {
     enum Removals {
         /// Those that nobody needs or holds.
         case evictable
-        /// Those that nobody holds and no floor pins: the last resort of a trim.
+        /// Those that nobody holds and not pinned: the last resort of a trim.
         case trimmed
         /// Those that nobody holds: the last resort of a lowered limit.
         case unheld
@@ -194,7 +194,7 @@ final class PoolModel {
             switch removing {
             case .trimmed:
                 try require(!isHeld, "\(key.coordinate) went though it is held")
-                try require(wasOver || !floors.contains(key), "\(key.coordinate) was trimmed though it is pinned")
+                try require(wasOver || !pinnedKeys.contains(key), "\(key.coordinate) was trimmed though it is pinned")
             case .unheld: try require(!isHeld, "\(key.coordinate) went though it is held")
             case .also(key): break
             case .evictable, .also:
@@ -213,7 +213,7 @@ final class PoolModel {
     }
 
     var needed: Set<TileKey> {
-        var needed = floors
+        var needed = pinnedKeys
         for view in views { needed.formUnion(view.tiles) }
         return needed
     }

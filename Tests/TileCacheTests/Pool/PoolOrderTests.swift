@@ -138,10 +138,10 @@ import Testing
         #expect(second.isIncomplete)
         small.pool.clear(&first)
         small.pool.enterMissing(of: &second)
-        let entries = wanted.map { small.pool.find($0) }
+        let entries = wanted.map { small.pool.table.find($0) }
         #expect(second.entries == entries && !entries.contains(.none) && !second.isIncomplete)
-        #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].needCount == 1 })
-        #expect(wanted.allSatisfy { small.pool.table[small.pool.find($0)].visits == 1 })
+        #expect(wanted.allSatisfy { small.pool.table[small.pool.table.find($0)].needCount == 1 })
+        #expect(wanted.allSatisfy { small.pool.table[small.pool.table.find($0)].visits == 1 })
         small.pool.clear(&second)
         #expect(small.entryCount == 0)
     }

@@ -36,8 +36,8 @@ import Testing
         pool.finishLoad(third.load, .pixels, now: 4)
     }
 
-    /// Plans of any size, each after any other: charged for at least what their lists hold, and not for what a far larger
-    /// one held.
+    /// Plans of any size, each after any other: charged for at least what their lists hold, and not for what a far
+    /// larger one held.
     @Test func aPlanIsChargedForItsLists() {
         let small = TilePool(tiles: 8)
         var random = SplitMix64(seed: 7)
@@ -89,7 +89,7 @@ import Testing
             let ofAPlan = small.pool.pinsToLoad.count
             #expect(ofAPlan == PoolState.pinsOfAPlan)
             repeat {
-                small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .floor, wantsDecoded: true) })
+                small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .pin, wantsDecoded: true) })
                 small.runPlan()
                 plans += 1
             } while small.pool.hasMorePins

@@ -207,7 +207,7 @@ import Testing
         small.load(0, 1, 2)
         small.install([small.demand(key(5, layer: late))])
         let ticket = try #require(small.beginLoad())
-        let demotion = small.pool.beginDemotion(small.pool.find(key(2)))
+        let demotion = small.pool.beginDemotion(small.pool.table.find(key(2)))
         guard case .granted = small.pool.reserve(ticket.load, now: small.now) else {
             Issue.record("a tile was refused while the codec was busy")
             return

@@ -110,7 +110,7 @@ import Testing
             }
             small.pool.returnScratch(slot, layer: 1, now: small.now)
             small.end(load)
-            let number = small.pool.find(key(round, layer: 1))
+            let number = small.pool.table.find(key(round, layer: 1))
             small.demote(small.pool.beginDemotion(number))
             let begun = small.pool.beginPeek(number)
             let peek = try #require(begun)

@@ -7,7 +7,7 @@ import Testing
     /// Low slots go last: the tables of the high ones shrink in steps.
     @Test func tablesShrinkInSteps() {
         var slots = SlotAllocator(slotBytes: 4096, capacity: 1000)
-        for _ in 0..<1000 { slots.giveBack(slots.takeFresh()) }
+        for _ in 0..<1000 { slots.release(slots.takeFresh()) }
         let most = slots.bookkeepingBytes
         var leaving: [Int32] = []
         while case let slot = slots.beginDecommit(), slot >= 0 { leaving.append(slot) }
@@ -45,7 +45,7 @@ import Testing
                 }
             case 2:
                 if let slot = used.min() {
-                    slots.giveBack(slot)
+                    slots.release(slot)
                     used.remove(slot)
                     unused.insert(slot)
                 }
@@ -73,8 +73,8 @@ import Testing
         var slots = SlotAllocator(slotBytes: 4096, capacity: 3)
         let taken = (0..<3).map { _ in slots.takeFresh() }
         #expect(slots.takeFresh() == -1)
-        slots.giveBack(taken[2])
-        slots.giveBack(taken[0])
+        slots.release(taken[2])
+        slots.release(taken[0])
         #expect(slots.takeCommitted() == taken[0])
         #expect(slots.takeCommitted() == taken[2])
         #expect(slots.takeCommitted() == -1)

@@ -70,7 +70,7 @@ final class TilePool {
 
     func touch(_ column: Int) {
         now += 1_000_000
-        pool.touch(pool.find(key(column)), now: now)
+        pool.touch(pool.table.find(key(column)), now: now)
     }
 
     /// Lets a view need tiles.
@@ -92,10 +92,10 @@ final class TilePool {
 
     func residency(of key: TileKey) -> Residency { pool.residency(of: key) }
 
-    func isStale(_ key: TileKey) -> Bool { pool.table[pool.find(key)].flags.contains(.stale) }
+    func isStale(_ key: TileKey) -> Bool { pool.table[pool.table.find(key)].flags.contains(.stale) }
 
     func entry(_ column: Int) -> Entry? {
-        let number = pool.find(key(column))
+        let number = pool.table.find(key(column))
         return number == .none ? nil : pool.table[number]
     }
 
@@ -110,5 +110,13 @@ final class TilePool {
             if entry.key.layer == 0, isIncluded(entry.residency) { columns.insert(entry.key.coordinate.column) }
         }
         return columns
+    }
+}
+
+extension PoolState {
+    /// Marks the tiles of a layer that `affects` as outdated, in one step.
+    mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
+        beginInvalidation(layer: layer, where: affects)
+        invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
     }
 }

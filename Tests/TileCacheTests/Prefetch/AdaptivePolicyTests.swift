@@ -150,7 +150,7 @@ import Testing
         let wishes = session.show(Self.view(32_768, 32_768))
         #expect(wishes.first.count == 1)
         let cover = try #require(wishes.first.first)
-        #expect(cover.reason == .cover)
+        #expect(cover.reason == .fallback)
         // Around the world's middle only level 0 has one tile over all of it.
         #expect(cover.key.level == 0)
         session.resident.insert(cover.key)
@@ -192,7 +192,7 @@ import Testing
             let wishes = session.show(
                 Self.view(20_000 + 60 * Double(step) / scale, 30_000, scale: scale, width: 3840, height: 2160)
             )
-            #expect(session.policy.candidates.list.count <= ForesightCandidates.maximumCount)
+            #expect(session.policy.candidates.list.count <= Candidates.maximumCount)
             #expect(wishes.entries.count <= 2 * AdaptivePolicy.maximumWishes + 16)
             #expect(Set(wishes.entries.map(\.key)).count == wishes.entries.count)
         }
@@ -205,7 +205,7 @@ import Testing
             let scale = PortableMath.exp2(-6 * random.nextUnit())
             _ = session.show(Self.view(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
             #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
-            #expect(session.policy.trials.count <= session.policy.trials.capacity)
+            #expect(session.policy.samples.count <= session.policy.samples.capacity)
         }
         #expect(session.policy.seen.records.count == session.policy.seen.capacity)
     }

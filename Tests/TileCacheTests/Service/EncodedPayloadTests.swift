@@ -97,7 +97,7 @@ import Testing
         let tiles = scene.visitAndDemote()
         let damaged = try #require(tiles.first)
         scene.cache.core.lock.withLock { state in
-            let entry = state.pool.table[state.pool.find(TileKey(layer: 0, damaged))]
+            let entry = state.pool.table[state.pool.table.find(TileKey(layer: 0, damaged))]
             guard let block = entry.form.block else { return }
             state.pool.pages.forEachPart(of: block) { offset, count in
                 (state.pageRegion.base + offset).storeBytes(of: 99, toByteOffset: count / 2, as: UInt8.self)

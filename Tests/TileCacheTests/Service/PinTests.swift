@@ -18,7 +18,7 @@ import Testing
             var tiles: Set<TileCoordinate> = []
             state.pool.table.forEach { number in
                 let entry = state.pool.table[number]
-                if entry.flags.contains(.floor) { tiles.insert(entry.key.coordinate) }
+                if entry.flags.contains(.pinned) { tiles.insert(entry.key.coordinate) }
             }
             return tiles
         }

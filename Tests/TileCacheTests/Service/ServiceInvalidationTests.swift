@@ -80,7 +80,7 @@ import Testing
             let overlaps = !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
             let isStale = cache.core.lock.withLock { state in
                 (0..<2).map { layer -> Bool in
-                    let number = state.pool.find(TileKey(layer: layer, tile))
+                    let number = state.pool.table.find(TileKey(layer: layer, tile))
                     return number != .none && state.pool.table[number].flags.contains(.stale)
                 }
             }

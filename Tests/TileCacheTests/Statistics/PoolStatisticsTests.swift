@@ -37,7 +37,7 @@ import Testing
     @Test func figuresOfTheMomentAreExact() throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         small.load(0, 1, 2)
-        small.demote(small.pool.beginDemotion(small.pool.find(key(0))))
+        small.demote(small.pool.beginDemotion(small.pool.table.find(key(0))))
         small.install([small.wish(5, 1)])
         let ticket = try #require(small.beginLoad())
         let figures = TileCacheStatistics(of: small.pool)

@@ -314,10 +314,10 @@ final class ExploredRun: @unchecked Sendable {
         }
         let isPinned = cache?.core.read { state in
             var isPinned = !state.pins.isEmpty
-            state.pool.table.forEach { isPinned = isPinned || state.pool.table[$0].flags.contains(.floor) }
+            state.pool.table.forEach { isPinned = isPinned || state.pool.table[$0].flags.contains(.pinned) }
             return isPinned
         }
-        if !isOver, isPinned == true { problems.append("tiles are pinned without a floor") }
+        if !isOver, isPinned == true { problems.append("tiles are pinned without a pin") }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
         // What there is no room for is asked for again and again.
         if !isAtRest, !isTight { return problems.append("it does not come to rest") }
@@ -366,7 +366,7 @@ final class ExploredRun: @unchecked Sendable {
             cache.core.lock.withLock { state in
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
                 return Set(needs).union(state.pool.pinsToLoad).filter {
-                    let number = state.pool.find($0)
+                    let number = state.pool.table.find($0)
                     guard number != .none else { return true }
                     let entry = state.pool.table[number]
                     return !entry.residency.isDecoded && !entry.flags.contains(.absent)

@@ -1,58 +1,58 @@
-/// The odds of each bin: how likely a tile of it is demanded before long, and how likely so soon that waiting would be
-/// too late. They begin with a weak prior and learn from the session.
-struct ForesightOdds: Sendable {
-    /// The weight of the prior, in events. At 10 `trackpad_wheel` loses .03 of its hits and `balabit_drag` wastes .05
-    /// more, at 100 `balabit_drag` loses .004; without learning `immens_map` wastes .03 more and `starcraft_view` loses
-    /// .014 of its hits at 12 screens, but gains .02 at 4.
+/// Probabilities of the bins: of a demand within the horizon, and of one too soon to wait.
+///
+/// Starts with a weak prior and learns from samples.
+struct ProbabilityTable: Sendable {
+    /// Weight of the prior, in events. At 10, `trackpad_wheel` loses .03 of its hits and `balabit_drag` wastes .05
+    /// more; at 100, `balabit_drag` loses .004. Without learning, `immens_map` wastes .03 more and `starcraft_view`
+    /// loses .014 of its hits at 12 screens, but gains .02 at 4.
     static let strength = 30.0
-    /// What is left of old evidence after each change of the needed tiles; 0.98 and 1 are within .005 on all sources.
+    /// Decay of evidence per change of the needed tiles. 0.98 and 1 are within .005 on all sources.
     static let memory = 0.995
-    /// The worth of a tile that comes back, where its time is not known.
+    /// Worth of a return at an unknown time.
     static let returnWorth = 0.3
-    /// The worth, beyond what is needed at once, of keeping a tile that is likely to be needed at all: 0.3 instead of
-    /// 0.1 takes a tenth off the waste of `touch`.
+    /// Worth of keeping a tile that is likely to be needed later. 0.3 instead of 0.1 takes a tenth off the waste of
+    /// `touch`.
     static let keepShare = 0.3
-    /// The price of a load for nothing at the effort of 0.5, in loads that come in time: 0.01 more takes .006 off the
-    /// waste of `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
+    /// Price of a needless load at an effort of 0.5, in loads in time. 0.01 more takes .006 off the waste of
+    /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
-    /// The share of demands missed above which the price of waste falls in proportion: where much is missed, it is worth
-    /// trying more.
+    /// Share of missed demands above which the price falls in proportion.
     static let missesAtFullPrice = 0.05
-    /// How fast the share of misses follows, per demand.
+    /// Rate of the share of misses, per demand.
     static let missRate = 0.01
 
     private var events: [Double]
     private var needed: [Double]
     private var soon: [Double]
-    private let prior: ForesightPrior
+    private let prior: PriorTable
     private var missed = 0.03
     private var basePrice = lossAtHalf
     private(set) var price = lossAtHalf {
         didSet { if price != oldValue { valuation += 1 } }
     }
 
-    /// What loading a tile and giving it up mean.
+    /// Worth of a tile.
     struct Worth: Sendable {
-        /// What starting the load now gains over waiting; nothing is started for 0 or less.
+        /// Gain of starting the load now instead of waiting; nothing starts for 0 or less.
         var gain: Double
-        /// What giving the tile up costs.
+        /// Loss of evicting the tile.
         var loss: Double
     }
 
-    /// The worth of each bin, as far as it has been worked out since the odds changed last: a plan asks hundreds of times.
+    /// Cached worths of the bins: a plan reads hundreds.
     private var worths: [(valuation: Int, worth: Worth)]
-    /// Counts the changes of the odds.
+    /// Number of changes of the probabilities.
     private var valuation = 1
 
     init() {
-        events = [Double](repeating: 0, count: ForesightBin.count)
-        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: ForesightBin.count)
+        events = [Double](repeating: 0, count: CandidateBin.count)
+        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: CandidateBin.count)
         needed = events
         soon = events
         prior = .standard
     }
 
-    /// - Parameter effort: larger than 0, to 1: from nothing that may be wasted to everything.
+    /// - Parameter effort: Above 0, to 1: from no waste to any.
     mutating func setEffort(_ effort: Double) {
         basePrice = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
         setPrice()
@@ -62,14 +62,14 @@ struct ForesightOdds: Sendable {
         price = missed > Self.missesAtFullPrice ? basePrice * Self.missesAtFullPrice / missed : basePrice
     }
 
-    /// Takes in demands and how many of them were not resident.
+    /// Counts demands, and those that were not resident.
     mutating func count(demands: Int, missed misses: Int) {
         for _ in 0..<min(max(demands - misses, 0), 4096) { missed -= missed * Self.missRate }
         for _ in 0..<min(misses, 4096) { missed += (1 - missed) * Self.missRate }
         setPrice()
     }
 
-    /// Takes in how a trial ended.
+    /// Counts a sample.
     mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {
         valuation += 1
         events[bin] += weight
@@ -86,7 +86,7 @@ struct ForesightOdds: Sendable {
         }
     }
 
-    /// Forgets all that the session has taught.
+    /// Forgets all samples.
     mutating func unlearn() {
         valuation += 1
         for bin in events.indices {
@@ -98,30 +98,30 @@ struct ForesightOdds: Sendable {
         missed = 0
     }
 
-    /// The probability that a tile of a bin is demanded before the horizon.
+    /// Probability that a tile of a bin is demanded within the horizon.
     func probability(_ bin: Int) -> Double {
         (prior.needed[bin] * Self.strength + needed[bin]) / (Self.strength + events[bin])
     }
 
-    /// The probability that it is demanded so soon that a load begun at the last moment would be late.
+    /// Probability that it is demanded so soon that a load begun at the last moment is late.
     func urgency(_ bin: Int) -> Double {
         (prior.soon[bin] * Self.strength + soon[bin]) / (Self.strength + events[bin])
     }
 
-    /// What starting the load now gains over waiting.
+    /// Gain of starting the load now instead of waiting.
     func gain(_ bin: Int) -> Double {
         let probability = probability(bin)
-        let worth = bin >= ForesightBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
+        let worth = bin >= CandidateBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
         return worth - price * (1 - probability)
     }
 
-    /// What giving the tile up costs.
+    /// Loss of evicting the tile.
     func loss(_ bin: Int) -> Double {
-        bin >= ForesightBin.firstReturn
+        bin >= CandidateBin.firstReturn
             ? Self.returnWorth * probability(bin) : urgency(bin) + Self.keepShare * probability(bin)
     }
 
-    /// Both at once.
+    /// Gain and loss, cached.
     mutating func worth(_ bin: Int) -> Worth {
         if worths[bin].valuation != valuation {
             worths[bin] = (valuation, Worth(gain: gain(bin), loss: loss(bin)))
@@ -129,28 +129,27 @@ struct ForesightOdds: Sendable {
         return worths[bin].worth
     }
 
-    /// What keeping tiles is worth that are no candidates, by age and visits.
+    /// Worth of keeping tiles that are not candidates, by age and visits.
     var recency: RecencyWorth {
-        RecencyWorth(worths: (ForesightBin.firstReturn..<ForesightBin.count).map { Float(loss($0)) })
+        RecencyWorth(worths: (CandidateBin.firstReturn..<CandidateBin.count).map { Float(loss($0)) })
     }
 }
 
-/// What is believed of each bin before the session says more: round numbers that fall with distance, ahead before aside
-/// before behind.
-struct ForesightPrior: Sendable {
-    static let standard = ForesightPrior()
+/// Prior probabilities: round numbers that fall with distance, and from ahead over aside to behind.
+struct PriorTable: Sendable {
+    static let standard = PriorTable()
 
     private(set) var needed: [Double]
     private(set) var soon: [Double]
 
     private init() {
-        needed = [Double](repeating: 0, count: ForesightBin.count)
+        needed = [Double](repeating: 0, count: CandidateBin.count)
         soon = needed
         setPan()
         setZoom()
         for age in 0..<VisitClass.ages {
             for visits in 0..<VisitClass.count {
-                let bin = ForesightBin.visited(age: age, visitClass: visits)
+                let bin = CandidateBin.visited(age: age, visitClass: visits)
                 needed[bin] = 0.3 / (1 + 0.5 * Double(age)) * (1 + 0.4 * Double(visits))
                 soon[bin] = needed[bin] * 0.3
             }
@@ -166,7 +165,7 @@ struct ForesightPrior: Sendable {
         for isMoving in [false, true] {
             for direction in 0..<4 {
                 for reach in 0..<4 {
-                    for distance in 0..<ForesightBin.distances {
+                    for distance in 0..<CandidateBin.distances {
                         let isAhead = isMoving && direction == 0
                         let fall = falls[distance]
                         var likely = byDirection[direction] * fall
@@ -176,9 +175,9 @@ struct ForesightPrior: Sendable {
                             share = max(share, reachedSoon[reach])
                         }
                         for isSeen in [false, true] {
-                            let bin = ForesightBin.pan(
+                            let bin = CandidateBin.pan(
                                 isMoving: isMoving,
-                                ForesightBin.Direction(rawValue: direction)!,
+                                CandidateBin.Direction(rawValue: direction)!,
                                 reach: reach,
                                 distance: distance,
                                 isSeen: isSeen
@@ -194,8 +193,8 @@ struct ForesightPrior: Sendable {
 
     /// By step (-3, -2, -1, +1, +2) and context (never zoomed, in, out, in and panned since, out and panned since).
     ///
-    /// Nothing speaks for a zoom before the first one, unless the view is an overview (`Outlook`). With 0.35 for the next
-    /// finer level the four tiles below each one in view are loaded at every place: sessions of pans wasted .7 of their loads.
+    /// Low before the first zoom, unless the view is an overview (`Outlook`). With 0.35 for the next finer level, its
+    /// tiles are loaded everywhere: sessions without zooms waste .7 of their loads.
     private mutating func setZoom() {
         let falls = [1, 0.5, 0.35, 0.25, 0.2, 0.12, 0.07, 0.03, 0.01]
         let likelihoods = [
@@ -203,11 +202,11 @@ struct ForesightPrior: Sendable {
             [0.1, 0.75, 0.35, 0.6, 0.6], [0.03, 0.4, 0.15, 0.3, 0.25],
         ]
         for step in likelihoods.indices {
-            let isNext = ForesightBin.levelSteps[step] == 1 || ForesightBin.levelSteps[step] == -1
+            let isNext = abs(CandidateBin.levelSteps[step]) == 1
             for context in likelihoods[step].indices {
-                for distance in 0..<ForesightBin.distances {
+                for distance in 0..<CandidateBin.distances {
                     for isSeen in [false, true] {
-                        let bin = ForesightBin.zoom(
+                        let bin = CandidateBin.zoom(
                             step: step,
                             MotionEstimate.ZoomContext(rawValue: context)!,
                             distance: distance,

@@ -1,23 +1,21 @@
-/// What kind of tile a candidate is, seen from the view: tiles of one bin are taken to be equally likely to be needed.
-///
-/// A plain number, so that everything known of a bin lies in arrays.
-enum ForesightBin {
-    /// Distances from the view in screen pixels: overlapping it, up to each bound, and beyond.
+/// Bins of candidates: tiles of one bin are taken to be equally likely to be needed. A bin is an array index.
+enum CandidateBin {
+    /// Upper bounds of the distances from the view, in screen pixels. The first class overlaps it.
     static let distanceBounds = [0.0, 64, 128, 192, 256, 384, 512, 768]
     static let distances = distanceBounds.count + 1
 
-    /// Where a tile of the view's own level lies.
+    /// Direction of a tile of the view's level.
     enum Direction: Int {
         case ahead, aside, behind, unknown
     }
 
-    /// Levels relative to the view's that are looked at.
+    /// Levels of candidates, relative to the view's.
     static let levelSteps = [-3, -2, -1, 1, 2]
     static let zoomContexts = 5
 
     private static let panCount = 2 * 4 * 4 * distances * 2
     private static let zoomCount = levelSteps.count * zoomContexts * distances * 2
-    /// The first bin of tiles that were in view before.
+    /// First bin of visited tiles.
     static let firstReturn = panCount + zoomCount
     static let count = firstReturn + VisitClass.ages * VisitClass.count
 
@@ -25,8 +23,8 @@ enum ForesightBin {
         distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
     }
 
-    /// - Parameter reach: for tiles ahead, when the motion gets there: 0 within half of its way, 1 within the whole, 2
-    ///   within twice, 3 beyond.
+    /// - Parameter reach: For tiles ahead, when the motion reaches them: 0 within half of its travel, 1 within the
+    ///   whole, 2 within twice, 3 beyond.
     static func pan(isMoving: Bool, _ direction: Direction, reach: Int, distance: Int, isSeen: Bool) -> Int {
         let first = ((isMoving ? 1 : 0) * 4 + direction.rawValue) * 4 + reach
         return (first * distances + distance) * 2 + (isSeen ? 1 : 0)

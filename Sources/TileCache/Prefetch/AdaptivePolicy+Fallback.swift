@@ -1,50 +1,49 @@
-/// Coarse tiles where there would be nothing to draw, and needed tiles that are not worth a load any more.
+/// Fallbacks, the order of needed tiles, and needed tiles not worth a load.
 extension AdaptivePolicy {
-    /// Levels between the view's and the one that stands in where nothing is resident: one tile covers 1024, so that a few
-    /// of them cover all that a session sees. Of 2, 3, 4 and 5 the blank of `starcraft_view` at 4 screens falls from 3842
-    /// over 3010 and 1988 to 180 million pixel-milliseconds; no other figure depends on it.
-    static let coverDelta = 5
-    /// What a stand-in is worth, over all that is only likely.
-    static let coverWorth: Float = 1
-    /// Loads of needed tiles that will leave the view sooner than this many seconds after they land are not started,
-    /// while loads cannot keep up. At 0, 0.1 and 0.2 `trackpad_wheel` hits .128, .277 and .319; no other source has views
-    /// so fast.
+    /// Number of levels from the view to its fallbacks. One tile covers 1024, so that a few cover a session. With 2, 3,
+    /// 4 and 5, the blank area of `starcraft_view` at 4 screens is 3842, 3010, 1988 and 180 million pixel-milliseconds;
+    /// no other figure depends on it.
+    static let fallbackDelta = 5
+    /// Worth of a fallback, above that of all probable tiles.
+    static let fallbackWorth: Float = 1
+    /// While loads cannot keep up, loads of needed tiles that leave the view within this many seconds after landing are
+    /// not started. At 0, 0.1 and 0.2, `trackpad_wheel` hits .128, .277 and .319; no other source moves so fast.
     static let leastStay = 0.2
 
-    /// A stand-in for what is missing now goes before the needed tiles, those for where the view is going after them.
+    /// Adds a fallback for missing tiles before the needed ones, and fallbacks along the motion after them.
     ///
-    /// One load each time: levels are passed until one tile covers the whole gap. Four tiles of the finer level kept the
-    /// sharp ones waiting: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less stand-in time.
-    mutating func appendCover(
+    /// One load each: the level is made coarser until one tile covers the whole gap. With four finer tiles, which delay
+    /// the sharp ones, `trackpad_wheel` has .02 fewer hits and `balabit_drag` 15 % more time with fallbacks.
+    mutating func appendFallbacks(
         to wishes: inout Wishes,
         outlook: Outlook,
-        standings: [TileStanding],
+        residencies: [TileResidency],
         context: PlanContext
     ) {
         let target = outlook.target
-        let level = max(target.level - Self.coverDelta, 0)
+        let level = max(target.level - Self.fallbackDelta, 0)
         guard level < target.level else { return }
         var known: [TileKey] = []
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let absent = zip(target.needed, standings).filter { $1.residency == .none }.map(\.0.coordinate)
+        let absent = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0.coordinate)
         var ancestors = ResidentAncestors(of: absent, target: target, context: context)
         var gap: [TileCoordinate] = []
         var missing = 0
-        for (key, standing) in zip(target.needed, standings) where standing.residency == .none {
+        for (key, found) in zip(target.needed, residencies) where found.residency == .none {
             missing += 1
             guard let ancestor = ancestors.nearest(of: key.coordinate) else {
                 gap.append(key.coordinate)
                 continue
             }
-            // What stands in now stays until what it stands in for has come.
+            // The present fallback stays until the tile has landed.
             if !known.contains(ancestor) { known.append(ancestor) }
         }
-        // What all workers together bring in one turn is there as soon as its stand-in would be.
-        if missing > context.workers, let cover = commonAncestor(of: gap, from: level, target) {
-            wishes.first.append(PlanEntry(key: cover, value: .infinity, reason: .cover))
-            if !known.contains(cover) { known.append(cover) }
+        // All workers together load a few tiles as soon as a fallback.
+        if missing > context.workers, let fallback = commonAncestor(of: gap, from: level, target) {
+            wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
+            if !known.contains(fallback) { known.append(fallback) }
         }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
@@ -57,20 +56,20 @@ extension AdaptivePolicy {
                     guard context.residency(key) == .none, ancestors.nearest(of: key.coordinate) == nil else {
                         continue
                     }
-                    wishes.entries.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+                    wishes.entries.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
                 }
             }
         }
         for key in known {
-            wishes.keepValues.append(PlanEntry(key: key, value: Self.coverWorth, reason: .prefetch))
+            wishes.keepValues.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
         }
     }
 
-    /// The finest tile from a level on that covers all of some tiles; of several at level 0, the first one's.
+    /// Finest tile, from a level on, that covers all tiles. At level 0 that of the first one.
     private func commonAncestor(of tiles: [TileCoordinate], from level: Int, _ target: PlanTarget) -> TileKey? {
         guard var first = tiles.first else { return nil }
         var last = first
-        // An ancestor's column depends on the column alone and its row on the row, so two corners speak for all.
+        // Column and row of an ancestor are independent, so two corners suffice.
         for tile in tiles {
             first.column = min(first.column, tile.column)
             first.row = min(first.row, tile.row)
@@ -86,7 +85,7 @@ extension AdaptivePolicy {
         return nil
     }
 
-    /// The one tile that covers a rectangle at the finest level from the given one on; a few at level 0.
+    /// The tile that covers a rectangle at the finest level from the given one on. Up to four at level 0.
     private func fewTiles(under rectangle: PixelRect, from level: Int, _ outlook: Outlook) -> [TileKey] {
         var tiles: [TileKey] = []
         for level in stride(from: level, through: 0, by: -1) {
@@ -97,10 +96,8 @@ extension AdaptivePolicy {
         return tiles
     }
 
-    /// Of the missing tiles the one that shows the most comes first: a corner of a tile can wait.
-    ///
-    /// What it shows now and what it will show when it lands count alike.
-    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, standings: [TileStanding]) {
+    /// Orders missing tiles by the area they show, now and when they land.
+    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, residencies: [TileResidency]) {
         var landing = outlook.view
         if outlook.travel.isMoving {
             let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
@@ -111,19 +108,19 @@ extension AdaptivePolicy {
         }
         var missing: [(area: Double, number: Int)] = []
         for (number, key) in outlook.target.needed.enumerated() {
-            guard standings[number].residency == .none else {
+            guard residencies[number].residency == .none else {
                 wishes.needed.append(key)
                 continue
             }
             let tile = outlook.rectangle(of: key)
             missing.append((tile.intersection(outlook.view).area + tile.intersection(landing).area, number))
         }
-        // Stable: tiles that show as much keep the order of the screen.
+        // Stable: tiles with equal areas keep the order of the screen.
         missing.sort { ($1.area, $0.number) < ($0.area, $1.number) }
         for (_, number) in missing { wishes.needed.append(outlook.target.needed[number]) }
     }
 
-    /// Needed tiles that will have left before a load could land.
+    /// Needed tiles that will be out of view before their load lands.
     func appendHopeless(to wishes: inout Wishes, outlook: Outlook) {
         guard outlook.travel.isMoving else { return }
         let target = outlook.target
@@ -135,18 +132,18 @@ extension AdaptivePolicy {
     }
 }
 
-/// The nearest resident ancestors of many tiles: neighbours share theirs, so each parent is looked up once.
+/// Nearest resident ancestors of many tiles; each parent is looked up once.
 private struct ResidentAncestors {
     let target: PlanTarget
     let context: PlanContext
     private var parents = TileIndex()
     private var answers: [TileKey?] = []
 
-    /// Which ancestors have been asked about, and what the answers were.
+    /// Ancestors looked up in advance, and their residency.
     private var asked = TileIndex()
-    private var standings: [TileStanding] = []
+    private var residencies: [TileResidency] = []
 
-    /// - Parameter tiles: whose ancestors are asked about at once; others are asked about one by one.
+    /// - Parameter tiles: Tiles whose ancestors are looked up in one step; others are looked up one by one.
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
         self.target = target
         self.context = context
@@ -160,11 +157,11 @@ private struct ResidentAncestors {
                 child = parent
             }
         }
-        standings = context.standings(keys)
+        residencies = context.residencies(of: keys)
     }
 
     private func isResident(_ key: TileKey) -> Bool {
-        (asked.find(key).map { standings[$0].residency } ?? context.residency(key)).isResident
+        (asked.find(key).map { residencies[$0].residency } ?? context.residency(key)).isResident
     }
 
     mutating func nearest(of tile: TileCoordinate) -> TileKey? {

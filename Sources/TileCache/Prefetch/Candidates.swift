@@ -1,23 +1,22 @@
-/// The tiles that one plan thinks about, each once, in the order in which they were thought of.
-struct ForesightCandidates: Sendable {
-    /// The most tiles of one plan: what a 4K view may look at in well under half a millisecond.
+/// Candidates of one plan, each tile once, in order.
+struct Candidates: Sendable {
+    /// Maximum candidates of a plan: a 4K view takes well under half a millisecond.
     static let maximumCount = 800
 
     struct Candidate: Sendable {
         var key: TileKey
-        /// The bin, or -1 where nothing is to be learned of it.
+        /// Bin, or -1 if nothing is learned from it.
         var bin: Int32
-        /// The record of a tile that has been in view, or -1.
+        /// Record of a visited tile, or -1.
         var slot: Int32
-        var worth: ForesightOdds.Worth
-        /// The trial under way, or -1.
-        var trial: Int
+        var worth: ProbabilityTable.Worth
+        /// Open sample, or -1.
+        var sample: Int
     }
 
     private(set) var list: [Candidate] = []
     private var index = TileIndex()
-    /// The one after the last that was taken over. Two plans in a row walk nearly the same tiles in the same order, so
-    /// that it is nearly always the next one asked for.
+    /// Index after the last match: consecutive plans walk nearly the same tiles in the same order.
     private var next = 0
 
     var byteCount: Int { list.count * MemoryLayout<Candidate>.stride + index.byteCount }
@@ -26,22 +25,22 @@ struct ForesightCandidates: Sendable {
 
     func find(_ key: TileKey) -> Int? { index.find(key) }
 
-    /// Whether a tile is not in it yet; then it has to be appended next.
+    /// Whether a tile is new; if so, it has to be appended next.
     mutating func claim(_ key: TileKey) -> Bool { !isFull && index.insert(key, list.count) }
 
-    /// Appends the tile that was claimed.
+    /// Appends the claimed tile.
     mutating func append(_ candidate: Candidate) { list.append(candidate) }
 
-    /// Takes over the trial that a tile has in a bin; -1 where there is none.
-    mutating func takeTrial(of key: TileKey, bin: Int) -> Int {
+    /// Takes the open sample of a tile in a bin; -1 if there is none.
+    mutating func takeSample(of key: TileKey, bin: Int) -> Int {
         if next >= list.count || list[next].key != key {
             guard let number = index.find(key) else { return -1 }
             next = number
         }
         defer { next += 1 }
         guard list[next].bin == bin else { return -1 }
-        defer { list[next].trial = -1 }
-        return list[next].trial
+        defer { list[next].sample = -1 }
+        return list[next].sample
     }
 
     mutating func removeAll() {

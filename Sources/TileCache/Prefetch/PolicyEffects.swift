@@ -1,0 +1,47 @@
+/// Effects of the default policy. Each can be left out alone, to measure its worth:
+/// `AdaptivePolicy(effects: PolicyEffects.all.subtracting(.returns))`.
+package struct PolicyEffects: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Tiles of the view's level around it.
+    package static let pan = PolicyEffects(rawValue: 1 << 0)
+    /// Velocity, its decay and the zoom rate; without it every view counts as at rest.
+    package static let motion = PolicyEffects(rawValue: 1 << 1)
+    /// Direction from which a view came to rest.
+    package static let heading = PolicyEffects(rawValue: 1 << 2)
+    /// Coarser levels, for zooming out.
+    package static let parents = PolicyEffects(rawValue: 1 << 3)
+    /// Finer levels, for zooming in.
+    package static let children = PolicyEffects(rawValue: 1 << 4)
+    /// Loading visited tiles again.
+    package static let returns = PolicyEffects(rawValue: 1 << 5)
+    /// Fallbacks: coarse tiles if there is nothing to draw.
+    package static let fallback = PolicyEffects(rawValue: 1 << 6)
+    /// Skipping needed tiles that leave the view before they land.
+    package static let abandonment = PolicyEffects(rawValue: 1 << 7)
+    /// Learning from the session; without it the prior probabilities stay.
+    package static let learning = PolicyEffects(rawValue: 1 << 8)
+    /// Worth of keeping tiles; without it eviction is by recency, and any prefetch may evict.
+    package static let worth = PolicyEffects(rawValue: 1 << 9)
+    /// Declared destinations. The planner's own entries for them stay.
+    package static let destination = PolicyEffects(rawValue: 1 << 10)
+    /// Loading the missing tiles that show the most first.
+    package static let order = PolicyEffects(rawValue: 1 << 11)
+
+    /// Every effect by its name on the command line.
+    package static let named: [(name: String, effect: PolicyEffects)] = [
+        ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
+        ("returns", .returns), ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning),
+        ("worth", .worth), ("destination", .destination), ("order", .order),
+    ]
+
+    /// All effects: the default.
+    package static let all = PolicyEffects(named.map(\.effect))
+
+    /// The effect of a name; `nil` if there is none.
+    package init?(name: String) {
+        guard let effect = Self.named.first(where: { $0.name == name })?.effect else { return nil }
+        self = effect
+    }
+}
