@@ -6,7 +6,6 @@ package struct Compare: Sendable {
     package enum LoadTarget: Hashable, Sendable {
         /// The policy with the fewest loads, of those that prefetch.
         case smallest
-        /// A named policy.
         case policy(PrefetchKind)
     }
 
@@ -21,7 +20,6 @@ package struct Compare: Sendable {
     /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
-    /// Creates a comparison.
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
         self.options = options
         self.policies = policies
@@ -31,12 +29,10 @@ package struct Compare: Sendable {
     /// Replays everything, on all cores. With a codec charge in the options, once without and once with it.
     ///
     /// - Parameters:
-    ///   - paths: The traces.
     ///   - shouldStop: Called at each frame, on any thread. A stopped comparison reports the rows that are done, and
     ///     totals over the sources whose traces are all done.
     ///   - progress: Called after each replay of a trace, with the numbers done and known so far, on any thread. The
     ///     latter grows once the efforts to try are known.
-    /// - Throws: Errors of a replay; ``ReplayError`` if options contradict each other.
     package func run(
         paths: [String],
         shouldStop: @escaping @Sendable () -> Bool = { false },
@@ -68,7 +64,6 @@ package struct Compare: Sendable {
         return report
     }
 
-    /// Options common to all rows, and the lists of the others.
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }

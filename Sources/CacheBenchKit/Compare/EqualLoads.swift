@@ -1,13 +1,11 @@
 /// Finds the effort at which each policy loads as much as another, source by source and budget by budget.
 struct EqualLoads {
-    /// Key of a search.
     struct Group: Hashable {
         var budget: MemoryLimit
         var policy: PrefetchKind
         var source: String
     }
 
-    /// Result of a search.
     struct Match {
         var effort: Double
         /// Loads to reach, and loads reached.

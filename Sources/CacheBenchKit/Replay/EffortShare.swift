@@ -4,7 +4,6 @@ package import TileCache
 package struct EffortShare: PrefetchPolicy {
     private var base: any PrefetchPolicy
 
-    /// Wraps a policy.
     package init(_ base: any PrefetchPolicy) { self.base = base }
 
     package var changesAtRest: Bool { base.changesAtRest }

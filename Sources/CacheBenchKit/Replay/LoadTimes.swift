@@ -3,7 +3,6 @@ import TileCache
 
 /// Model of load times, beside `ReplayOptions.loadLatency`.
 package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
-    /// Each load takes the latency.
     case constant
     /// Log-normal with the latency as its median: a time for each tile, from the seed and the tile alone. `sigma` is
     /// the standard deviation of the natural logarithm, larger than 0 to 3.
@@ -35,7 +34,6 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The model in the form used on a command line.
     package var description: String {
         switch self {
         case .constant: "constant"
@@ -55,7 +53,6 @@ struct LoadClock: Sendable {
     /// Nanoseconds by tile; `nil` if all are equal.
     let timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
 
-    /// - Throws: ``ReplayError`` if the file of times cannot be read or is invalid.
     init(_ options: ReplayOptions) throws(ReplayError) {
         let latency = options.loadLatency ?? 0
         self.latency = latency
@@ -106,7 +103,6 @@ enum RecordedLoadTimes {
     /// An hour: a longer time probably has the wrong unit.
     static let longestMilliseconds = 3_600_000.0
 
-    /// Reads the times in nanoseconds.
     static func read(_ path: String) throws(ReplayError) -> [TileCoordinate: Int64] {
         do {
             return try read(LineReader(path: path))

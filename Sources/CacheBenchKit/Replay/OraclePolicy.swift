@@ -12,16 +12,13 @@ package import TileCache
 ///
 /// Evictions are greedy, so that it is no proof of an optimum if room and workers are both short.
 package struct OraclePolicy: PrefetchPolicy {
-    /// Properties of the cache known to the oracle.
     package struct Knowledge: Sendable {
-        /// Number of workers that may prefetch.
         package var workers: Int
         /// Number of tiles that fit the cache, including compressed ones.
         package var capacityTiles: Int
         /// Duration of a tile's load, in nanoseconds; `nil` if all are equal.
         package var loadTime: (@Sendable (TileCoordinate) -> Int64)?
 
-        /// Creates the knowledge.
         package init(workers: Int, capacityTiles: Int, loadTime: (@Sendable (TileCoordinate) -> Int64)? = nil) {
             self.workers = max(workers, 1)
             self.capacityTiles = max(capacityTiles, 1)
@@ -47,12 +44,7 @@ package struct OraclePolicy: PrefetchPolicy {
     private var wanted: [Int]
     private var number = 0
 
-    /// Creates an oracle.
-    ///
-    /// - Parameters:
-    ///   - future: Future of the trace to replay.
-    ///   - knowledge: Properties of the cache that replays it.
-    ///   - base: Prefetch policy; `nil` for the oracle's own. With another, only eviction uses the future (Belady).
+    /// - Parameter base: Prefetch policy; `nil` for the oracle's own. With another, only eviction uses the future.
     package init(future: FutureNeeds, knowledge: Knowledge, base: (any PrefetchPolicy)? = nil) {
         self.future = future
         self.knowledge = knowledge

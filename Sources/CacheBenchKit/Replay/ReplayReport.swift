@@ -1,19 +1,15 @@
 /// An optional figure: `null` in JSON, never left out.
 @propertyWrapper
 package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
-    /// The figure; `nil` if the denominator is 0.
     package var wrappedValue: Value?
 
-    /// Wraps a figure.
     package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-    /// Decodes a value or `null`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
     }
 
-    /// Encodes the value or `null`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
@@ -32,9 +28,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var source: String
         /// FNV-1a, 64 bits, of the samples, in hexadecimal; empty for a total.
         package var hash: String
-        /// Frames replayed.
         package var frames: Int
-        /// Seconds of trace replayed.
         package var seconds: Double
         /// Path as given; empty for others. Not part of the JSON report, which does not depend on it.
         package var path = ""
@@ -42,17 +36,13 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
     }
 
-    /// Demands of one kind.
     package struct DemandShare: Codable, Sendable, Hashable {
-        /// Demands.
         package var total: Int
-        /// Demands that were resident.
         package var hits: Int
         /// Hits over demands.
         @Nullable package var hitRate: Double?
     }
 
-    /// Demands by their outcome.
     package struct Demands: Codable, Sendable, Hashable {
         /// Tiles that a frame needed and the previous frame did not; the first frame is left out.
         package var total: Int
@@ -88,7 +78,6 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var blankPixelMilliseconds: Double
         /// The same for fallback.
         package var fallbackPixelMilliseconds: Double
-        /// Number of these frames.
         package var frames: Int
         /// Area in screen pixels, summed over these frames.
         package var pixels: Double
@@ -96,15 +85,11 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// Milliseconds from the frame of a demand that was no hit to the frame that could draw it.
     package struct Percentiles: Codable, Sendable, Hashable {
-        /// Median.
         @Nullable package var p50: Double?
-        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99th percentile.
         @Nullable package var p99: Double?
     }
 
-    /// Loads from the source.
     package struct Loads: Codable, Sendable, Hashable {
         package var started = 0
         /// Loads that finished with pixels.
@@ -129,7 +114,6 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var useful = 0
         /// Prefetches that were demanded while in flight.
         package var late = 0
-        /// Prefetches that were never drawn.
         package var wasted = 0
         /// Prefetches cancelled while in flight.
         package var cancelled = 0
@@ -139,9 +123,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     package struct Memory: Codable, Sendable, Hashable {
         /// The limit, with tables if they were added to it.
         package var byteLimit = 0
-        /// All memory.
         package var peakBytes = 0
-        /// Decoded tiles.
         package var peakDecodedBytes = 0
         /// Pages of compressed blocks.
         package var peakCompressedBytes = 0
@@ -159,7 +141,6 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var shortfallBytes = 0
     }
 
-    /// The compressed tier.
     package struct Compression: Codable, Sendable, Hashable {
         /// Decoded bytes over block bytes of the tiles that were compressed.
         @Nullable package var ratio: Double?
@@ -169,15 +150,10 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 
     /// A summary of durations in milliseconds.
     package struct Durations: Codable, Sendable, Hashable {
-        /// Number of durations.
         package var count: Int
-        /// Median.
         @Nullable package var p50: Double?
-        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99th percentile.
         @Nullable package var p99: Double?
-        /// The longest.
         package var maximum: Double
     }
 
@@ -191,25 +167,19 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var frameCost: Durations
     }
 
-    /// Version of these fields.
     package var schema = 2
     package var trace: Trace
     /// All options as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
     package var demands: Demands
-    /// Drawn area.
     package var coverage: CoverageShares
     /// Fraction of the counted frames in which a needed tile was missing.
     @Nullable package var framesWithGap: Double?
-    /// Times to sharp.
     package var timeToSharp: Percentiles
     package var loads: Loads
-    /// Prefetches.
     package var prefetch: Prefetch
     package var memory: Memory
-    /// The compressed tier.
     package var compression: Compression
-    /// Tiles removed from the pool, by cause.
     package var evictions: [String: Int]
     /// Waits for workers and the cost of frames; `null` under the virtual clock.
     @Nullable package var service: Service? = nil
@@ -218,19 +188,14 @@ package struct ReplayReport: Codable, Sendable, Hashable {
 }
 
 package enum ConfigurationValue: Codable, Sendable, Hashable {
-    /// An integer.
     case integer(Int)
     /// An integer larger than the largest `Int`, as seeds may be.
     case unsigned(UInt64)
     case number(Double)
-    /// A text.
     case text(String)
-    /// A Boolean.
     case flag(Bool)
-    /// Not set.
     case none
 
-    /// Decodes a value of any of the kinds.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -248,7 +213,6 @@ package enum ConfigurationValue: Codable, Sendable, Hashable {
         }
     }
 
-    /// Encodes the bare value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -5,13 +5,11 @@ package final class ResidentMemory {
     private let atStart: Int?
     private var largest: Int?
 
-    /// Starts at the present size.
     package init() {
         atStart = Self.current()
         largest = atStart
     }
 
-    /// Samples the present size.
     package func sample() {
         if let now = Self.current() { largest = max(largest ?? 0, now) }
     }

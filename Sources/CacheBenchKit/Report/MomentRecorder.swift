@@ -6,7 +6,6 @@ struct MomentRecorder {
     /// Maximum length, so that one long moment does not hide all others.
     private static let longest: Int64 = 2_000_000_000
 
-    /// Result of a frame.
     struct Frame {
         var time: Int64
         var viewport: TileViewport
@@ -38,7 +37,6 @@ struct MomentRecorder {
     private let frameMilliseconds: Double
     private var last: (time: Int64, viewport: TileViewport)?
     private var open: Open?
-    /// Moments, the worst first.
     private(set) var worst: [ReplaySeries.Moment] = []
 
     init(capacityTiles: Int, pyramid: TilePyramid, frameRate: Double) {
@@ -48,7 +46,6 @@ struct MomentRecorder {
         frameMilliseconds = 1000 / frameRate
     }
 
-    /// Adds the next frame.
     mutating func note(_ frame: Frame) {
         let before = last
         last = (frame.time, frame.viewport)

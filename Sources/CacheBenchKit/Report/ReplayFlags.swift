@@ -92,7 +92,7 @@ extension ConfigurationValue {
         switch self {
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
-        case .number(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
+        case .number(let value): Figures.plain(value)
         case .text(let value): value.contains(" ") ? "'\(value.printable)'" : value.printable
         case .flag(let value): String(value)
         case .none: nil

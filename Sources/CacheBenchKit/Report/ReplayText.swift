@@ -1,13 +1,9 @@
 /// The figures of a replay as text: a card for one trace, a table for several.
 package struct ReplayText: Sendable {
-    /// Maximum width of lines.
     static let width = 80
 
     let style: TextStyle
 
-    /// Creates a writer.
-    ///
-    /// - Parameter style: Style of headings and warnings.
     package init(style: TextStyle = .plain) {
         self.style = style
     }

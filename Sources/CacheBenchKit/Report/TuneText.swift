@@ -2,12 +2,8 @@
 package struct TuneText: Sendable {
     let style: TextStyle
 
-    /// Creates a writer.
-    ///
-    /// - Parameter style: Style of headings and of the answer.
     package init(style: TextStyle = .plain) { self.style = style }
 
-    /// The reason for this limit, in a sentence.
     static func reason(_ report: TuneReport) -> String {
         guard let suggested = report.suggested else {
             return report.rows.isEmpty

@@ -16,13 +16,10 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case refuse
     /// Leases a tile, and verifies one that has been leased for a while.
     case hold
-    /// Releases a leased tile.
     case release
-    /// Invalidates a layer.
     case invalidateLayer
     /// Invalidates a part of a layer.
     case invalidateRegion
-    /// Sets the byte limit.
     case limit
     case trim
     /// Reports memory pressure, or its end.
@@ -32,7 +29,6 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     /// Unpins a layer's tiles.
     case unfloor
     case makeView
-    /// Releases a view.
     case endView
     /// Adds a layer, up to a number.
     case addLayer
@@ -40,13 +36,11 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case removeLayer
     /// Shows other layers in a view of all threads.
     case setLayers
-    /// Prefetches tiles.
     case prefetch
     /// Reads a tile without a view.
     case borrow
     /// Reads statistics and residency.
     case ask
-    /// Pauses.
     case rest
 
     /// Frequency in a thousand.

@@ -20,7 +20,6 @@ extension StressChoice {
 
 /// Deliberate faults of stress sources.
 package enum StressFault: String, StressChoice {
-    /// Fails temporarily.
     case fail
     /// Fails permanently, always for the same tiles.
     case permanent
@@ -34,7 +33,6 @@ package enum StressFault: String, StressChoice {
     case twice
     /// Completes after the tile is no longer wanted.
     case late
-    /// Completes on another thread.
     case thread
     /// Never returns, or never completes: a bounded number of times for the whole run. A decoder is among them.
     case block

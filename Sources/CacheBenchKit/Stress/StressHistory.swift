@@ -44,12 +44,6 @@ final class StressHistory: Sendable {
     }
 
     /// Explains why a tile of some version must not be drawn; `nil` if it may.
-    ///
-    /// - Parameters:
-    ///   - version: Version of the pixels.
-    ///   - rectangle: World rectangle that the tile covers, in world pixels.
-    ///   - isStale: Whether the cache reports the pixels as stale.
-    ///   - completed: Completed change when the frame was requested.
     func objection(
         to version: UInt32,
         covering rectangle: PixelRect,

@@ -20,7 +20,6 @@ struct StressHolds {
         held.append((tile, tile.withUnsafeBytes(StressTile.digest)))
     }
 
-    /// Checks that a tile is unchanged.
     func check(_ number: Int) {
         guard !held.isEmpty else { return }
         let (tile, digest) = held[number % held.count]

@@ -9,11 +9,9 @@ struct StressShared: Sendable {
     let findings: StressFindings
     let faultCounts = StressCounts<StressFault>()
     let blocker: StressBlocker
-    /// Unusual features of the layers.
     var features: Set<StressFeature> = []
     /// At the end sources make no more faults.
     let calm = StressFlag()
-    /// Queues of asynchronous sources.
     let queues = (0..<3).map { DispatchQueue(label: "stress.answers.\($0)") }
 }
 
@@ -27,7 +25,6 @@ final class StressFlag: Sendable {
 
 /// A layer of a stress run: its sources' behaviour, and the tiles that may be drawn.
 final class StressLayer: Sendable {
-    /// Kinds of sources.
     enum Kind: Int, CaseIterable, Sendable {
         case blocking
         case asynchronous

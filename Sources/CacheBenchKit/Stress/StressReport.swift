@@ -2,10 +2,8 @@ import TileCache
 
 /// Results of a stress run. Fields are added, never renamed.
 package struct StressReport: Encodable, Sendable {
-    /// A violation.
     package struct Violation: Encodable, Sendable {
         package let rule: String
-        /// Description of the violation.
         package let explanation: String
     }
 
@@ -15,9 +13,7 @@ package struct StressReport: Encodable, Sendable {
     /// of its heap.
     package struct Resident: Encodable, Sendable {
         package struct Sample: Encodable, Sendable {
-            /// Time since the start.
             package let seconds: Double
-            /// Resident bytes at that time.
             package let bytes: Int
         }
 
@@ -25,13 +21,10 @@ package struct StressReport: Encodable, Sendable {
         package let medians: [Int]?
         /// Whether the median of the last third is at most that of the middle one plus `tolerance`.
         package let isFlat: Bool?
-        /// Tolerance in bytes.
         package let tolerance: Int
-        /// Some samples, evenly spread.
         package let samples: [Sample]
     }
 
-    /// Statistics of the cache at the end.
     package struct Cache: Encodable, Sendable {
         let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
         let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
@@ -39,7 +32,6 @@ package struct StressReport: Encodable, Sendable {
         let refusedViewports, slowCallbacks: Int
     }
 
-    /// Options of the run.
     package struct Configuration: Encodable, Sendable {
         let threads, workers: Int
         let seed: UInt64
@@ -48,47 +40,34 @@ package struct StressReport: Encodable, Sendable {
         let durationSeconds: Double
     }
 
-    /// Version of these fields.
     package let schema = 1
     package let program = BenchVersion.program
-    /// `PASS` or `FAIL`.
     package let verdict: String
-    /// Options of the run.
     package let configuration: Configuration
     /// Time during which the threads worked.
     package let seconds: Double
-    /// Whether it was stopped early.
     package let interrupted: Bool
-    /// Operations of all threads.
     package let operations: Int
-    /// Operations by kind.
     package let operationsByKind: [String: Int]
     /// Tiles verified byte for byte.
     package let tilesChecked: Int
-    /// Calls of `onTilesReady`.
     package let callbacks: Int
-    /// Injected faults, by kind.
     package let faults: [String: Int]
-    /// Number of violations.
     package let violationCount: Int
-    /// The first violations.
     package let violations: [Violation]
     /// Highest limit that was set.
     package let byteLimit: Int
     /// Peak of the memory in use.
     package let peakBytes: Int
-    /// Samples of the ledger.
     package let ledgerSamples: Int
     /// Samples above a limit that had just been lowered, which is valid while tiles are leased.
     package let ledgerSamplesAboveLoweredLimit: Int
     /// Median resident memory of the last third minus that of the middle one, in bytes.
     package let residentGrowth: Int?
-    /// Resident memory.
     package let resident: Resident
     package let longestUpdateNanoseconds: Int64
     /// Duration of `shutdown`, whose timeout is two seconds.
     package let shutdownNanoseconds: Int64
-    /// Statistics of the cache.
     package let cache: Cache
     /// Digest of each thread's decisions: equal for equal seeds and equally many decisions.
     let digests: [UInt64]
@@ -100,7 +79,6 @@ package struct StressReport: Encodable, Sendable {
         case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
     }
 
-    /// Whether there were no violations.
     package var passed: Bool { violationCount == 0 }
 
     init(

@@ -73,7 +73,6 @@ struct StressPayload {
     var layer: Int
     var tile: TileCoordinate
     var version: UInt32
-    /// Whether its decoder hangs.
     var hangs = false
 
     private static let words = 5

@@ -29,7 +29,6 @@ package struct CodecBenchmark {
         }
     }
 
-    /// Figures of one class of tiles.
     package struct Row: Codable, Sendable {
         package var `class`: String
         package var ratio: Double
@@ -55,14 +54,12 @@ package struct CodecBenchmark {
         package var twoThreads: Scaling?
     }
 
-    /// Two threads relative to one.
     package struct Scaling: Codable, Sendable {
         package var compress: Double
         package var decompress: Double
         package var spin: Double
     }
 
-    /// All figures.
     package struct Report: Codable, Sendable {
         package var codec: [Row]
         package var codecTotal: Total
@@ -87,13 +84,11 @@ package struct CodecBenchmark {
 
     private let classes: [(name: String, tiles: [Tile])]
 
-    /// Measures tiles made by `draw`.
     package init(drawing draw: () throws -> [Tile]) rethrows {
         let tiles = try draw()
         classes = Dictionary(grouping: tiles, by: \.className).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// Measures the files of a directory.
     package init(directory: String) throws {
         try self.init { try Self.tiles(inDirectory: directory) }
     }
@@ -121,9 +116,7 @@ package struct CodecBenchmark {
         return tiles
     }
 
-    /// Runs all measurements. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
-    ///
-    /// - Parameter shouldStop: Called before each round but the first; medians are then of the rounds so far.
+    /// Runs all measurements; `shouldStop` is called before each round but the first.
     package func run(
         rounds: Int = 25,
         scalingRounds: Int = 9,

@@ -23,7 +23,6 @@ struct CodecRun {
         case raw
     }
 
-    /// By round, then by tile.
     private var times: [[Times]] = []
     /// Bytes of all blocks; a tile of one colour counts as eight bytes.
     let storedBytes: Int

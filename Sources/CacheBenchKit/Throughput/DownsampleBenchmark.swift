@@ -5,7 +5,6 @@ import TileCache
 package struct DownsampleReport: Codable, Sendable, Hashable {
     /// Millions of source pixels a second, rgba8 averaged as stored.
     package var megapixelsPerSecond: Double
-    /// Speed relative to `memcpy`.
     package var toMemcpy: Double
     /// The same without the processor's vector instructions.
     package var portableToMemcpy: Double

@@ -6,9 +6,7 @@ import TileCache
 package struct HeldTilesBenchmark: Sendable {
     /// Figures of one number of tiles, in milliseconds.
     package struct Row: Codable, Sendable, Hashable {
-        /// Number of tiles.
         package var tiles: Int
-        /// Duration of each call.
         package var calls: [String: Double] = [:]
         /// p99.9 of another thread's look-ups during each call.
         package var waits: [String: Double] = [:]
@@ -18,7 +16,6 @@ package struct HeldTilesBenchmark: Sendable {
         package var longestWaits: [String: Double] = [:]
         /// Median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
         package var frame = 0.0
-        /// The longest of these.
         package var longestFrame = 0.0
     }
 
@@ -81,7 +78,6 @@ package struct HeldTilesBenchmark: Sendable {
 
     private static let side = 4096
 
-    /// Fills a cache with this many tiles and measures.
     package static func run(tiles: Int) throws -> Row {
         var row = Row(tiles: tiles)
         // A slot is a page of the system, and the table has an entry for each.

@@ -13,7 +13,6 @@ package struct LookupReport: Codable, Sendable, Hashable {
 
 /// Cost of a frame for the renderer's thread.
 package struct FrameReport: Codable, Sendable, Hashable {
-    /// Visible resident tiles.
     package var tiles: Int
     /// Microseconds for `frame()` with leases, and their release.
     package var microseconds: Double
@@ -21,7 +20,6 @@ package struct FrameReport: Codable, Sendable, Hashable {
     package var updateMicroseconds: Double
 }
 
-/// Measures look-ups and frames on the real cache.
 package struct LookupBenchmark: Sendable {
     private struct EmptySource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -52,7 +50,6 @@ package struct LookupBenchmark: Sendable {
         } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
     }
 
-    /// Measures look-ups; medians of some rounds.
     package func lookup(rounds: Int = 7) -> LookupReport {
         let tiles = view.frame().map(\.tile.identity.tile)
         let keys = tiles.indices.map { NSNumber(value: $0) }
@@ -82,7 +79,6 @@ package struct LookupBenchmark: Sendable {
         )
     }
 
-    /// Measures frames; medians of some rounds.
     package func frame(rounds: Int = 7) -> FrameReport {
         var frames: [Double] = []
         var updates: [Double] = []
@@ -126,7 +122,6 @@ package struct LookupBenchmark: Sendable {
         return (value, min(before, scaling(looksUp: false, count: 4000)))
     }
 
-    /// Work that needs no memory.
     private static func spin(_ seed: UInt64, steps: Int) -> UInt64 {
         var x = seed
         for _ in 0..<steps {

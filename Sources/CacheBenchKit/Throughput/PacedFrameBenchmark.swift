@@ -8,7 +8,6 @@ import TileCache
 package struct PacedFrameBenchmark: Sendable {
     /// Figures of one run, in milliseconds.
     package struct Figures: Codable, Sendable, Hashable {
-        /// Frames drawn.
         package var frames: Int
         /// Wall time of both calls and of releasing the last frame's leases: the renderer's delay.
         package var wall: Spread
@@ -16,15 +15,10 @@ package struct PacedFrameBenchmark: Sendable {
         package var processor: Spread
     }
 
-    /// A distribution.
     package struct Spread: Codable, Sendable, Hashable {
-        /// The median.
         package var p50: Double
-        /// 99th percentile.
         package var p99: Double
-        /// 99.9th percentile.
         package var p999: Double
-        /// The largest.
         package var maximum: Double
 
         init(_ nanoseconds: [Int64]) {
@@ -50,15 +44,10 @@ package struct PacedFrameBenchmark: Sendable {
     private static let hertz = 120.0
     private let frames: Int
 
-    /// Creates a benchmark.
-    ///
-    /// - Parameter frames: Number of frames at 120 Hz, 0 or more. Default: 1200.
+    /// - Parameter frames: Number of frames at 120 Hz, 0 or more.
     package init(frames: Int = 1200) { self.frames = max(frames, 0) }
 
-    /// Runs the benchmark.
-    ///
-    /// - Returns: `nil` if it was stopped before the first frame.
-    /// - Throws: `TileCacheError` if there is no memory for the cache.
+    /// Runs the benchmark; `nil` if it was stopped before the first frame.
     package func run(shouldStop: () -> Bool = { false }) throws -> Figures? {
         let cache = try TileCache(byteLimit: .mebibytes(192), workers: 4)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20)

@@ -2,21 +2,16 @@ package import TileCache
 
 /// Cost of the default policy's plans for a view that pans, turns back and zooms, at each frame.
 package struct PlanBenchmark: Sendable {
-    /// Figures of one run.
     package struct Figures: Codable, Sendable, Hashable {
-        /// Number of plans.
         package var plans: Int
         /// Mean cost of a plan, learning from the frame included, in microseconds.
         package var meanMicroseconds: Double
-        /// 99th percentile of the cost, in microseconds.
         package var p99Microseconds: Double
-        /// Maximum cost, in microseconds.
         package var maximumMicroseconds: Double
         /// Maximum number of tiles that one frame needed.
         package var maximumNeededTiles: Int
     }
 
-    /// View size in screen pixels.
     package var viewport: PanTraceHeader.Size
     /// Number of frames at 120 Hz.
     package var frames: Int
@@ -34,9 +29,6 @@ package struct PlanBenchmark: Sendable {
         self.tileSize = tileSize
     }
 
-    /// Runs the benchmark.
-    ///
-    /// - Throws: `TileCacheError` if no pyramid has such tiles.
     package func run() throws -> Figures {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: tileSize)
         var options = VirtualCache.Options()

@@ -4,11 +4,8 @@ import TileCache
 
 /// Speed of the parts, each relative to its basis, in one run. Parts that an interrupted run did not reach are `null`.
 package struct ThroughputReport: Codable, Sendable {
-    /// Version of these fields.
     package var schema = 1
-    /// Figures by class of tiles.
     package var codec: [CodecBenchmark.Row] = []
-    /// Figures of all picture classes.
     package var codecTotal = CodecBenchmark.Total()
     /// The compressed tier relative to the codec alone; `null` without pictures.
     @Nullable package var pool: PoolReport? = nil
@@ -83,7 +80,6 @@ public struct Throughput: Sendable {
         return report
     }
 
-    /// Tiles of the measurements.
     func tiles() throws -> [CodecBenchmark.Tile] {
         try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
     }

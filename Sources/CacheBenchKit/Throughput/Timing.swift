@@ -1,6 +1,5 @@
 import TileCache
 
-/// Wall-clock seconds of `body`.
 func seconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
     let start = MonotonicTime.now.nanoseconds
     try body()

@@ -4,7 +4,6 @@ import TileCache
 
 /// Finds the smallest memory limit that meets a target, replaying traces across budgets on all cores.
 package struct Tune: Sendable {
-    /// Default sweep, in screens.
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
     private let options: TuneOptions
@@ -12,12 +11,8 @@ package struct Tune: Sendable {
     private let hooks: ReplayHooks
     private let report: @Sendable (_ done: Int, _ of: Int) -> Void
 
-    /// Creates a search.
-    ///
     /// - Parameters:
-    ///   - options: Options to try.
     ///   - inputs: Open a trace each; called repeatedly, on any thread.
-    ///   - hooks: Checked for stopping.
     ///   - progress: Called after each replay with the numbers done and known so far, on any thread.
     package init(
         _ options: TuneOptions,
@@ -43,9 +38,6 @@ package struct Tune: Sendable {
         var sweep: [Int]
     }
 
-    /// Runs the search.
-    ///
-    /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
     package func run() throws -> TuneReport {
         // Once for all: reading a file of load times is slow, and variants share it.
         let loads = try LoadClock(options.replay)
@@ -208,12 +200,7 @@ package struct Tune: Sendable {
         for (number, job) in jobs.enumerated() {
             // A budget counts once all of its traces have been replayed.
             guard let own = finished[number], own.count == open.count else { continue }
-            var pooled = ReplayTally()
-            for index in open.indices { if let tally = own[index] { pooled.add(tally) } }
-            reports[job] = pooled.report(
-                trace: .init(name: "total", source: "", hash: "", frames: pooled.frames, seconds: pooled.seconds),
-                configuration: [:]
-            )
+            reports[job] = ReplayTally(pooling: open.indices.compactMap { own[$0] }).pooledReport(name: "total")
         }
         done += reports.count
         return reports
@@ -350,8 +337,6 @@ package struct Tune: Sendable {
 
 extension Tune {
     /// Replays the suggested limit by itself, for pictures of the most interesting trace.
-    ///
-    /// - Throws: As ``run()``; `nil` if there is no trace.
     package static func shown(
         _ suggested: TuneReport.Suggestion,
         options: TuneOptions,

@@ -8,9 +8,6 @@ package struct Zoomout: Sendable {
     private let pyramid: TilePyramid
     private let byteLimit: Int
 
-    /// Prepares a run.
-    ///
-    /// - Throws: ``ReplayError`` if options contradict each other, `TileCacheError` if the world is invalid.
     package init(_ options: ZoomoutOptions) throws {
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
@@ -19,11 +16,7 @@ package struct Zoomout: Sendable {
         self.options = options
         scene = try options.scene()
         byteLimit = try options.byteLimit(in: scene)
-        let whole = try TilePyramid.powerOfTwo(
-            worldWidth: scene.worldWidth,
-            worldHeight: scene.worldHeight,
-            tileSize: scene.tileSize
-        )
+        let whole = try scene.pyramid()
         let made = options.synthesizedLevels
         guard made <= min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount) else {
             throw ReplayError(
@@ -34,11 +27,7 @@ package struct Zoomout: Sendable {
         pyramid = options.isFullResolutionOnly ? whole.keepingFinestLevels(made + 1) : whole
     }
 
-    /// Runs all factors.
-    ///
-    /// - Parameters:
-    ///   - shouldStop: Called at each frame; a stopped run reports the finished factors.
-    ///   - progress: Called before each factor with its number from 1 and the number of factors.
+    /// Runs all factors; a stopped run reports the finished ones.
     package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
@@ -113,7 +102,7 @@ package struct Zoomout: Sendable {
             guard seconds <= path.duration else { break }
             if shouldStop() { return nil }
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
-            let drawn = stage.draw(viewport, at: time)
+            let drawn = stage.draw(viewport, time)
             var needs = Needs(tiles: drawn.neededTiles, unfittedBytes: drawn.unfittedBytes)
             if needs.unfittedBytes > 0 { needs.missingBytes = needs.unfittedBytes + drawn.tableBytes - byteLimit }
             most.include(needs)
@@ -125,7 +114,7 @@ package struct Zoomout: Sendable {
                 tally.add(
                     drawn.coverage,
                     hasMoved: drawn.hasMoved,
-                    viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
+                    viewportPixels: ReplayCourse.worldPixels(of: viewport, pyramid),
                     frameMilliseconds: 1000 / 60
                 )
             }
@@ -137,8 +126,8 @@ package struct Zoomout: Sendable {
             fullResolutionBytes: try fullResolutionBytes(factor),
             neededTiles: needed,
             neededBytes: needed * (try tileBytes()),
-            peakBytes: stage.peakBytes,
-            hitRate: stage.hitRate,
+            peakBytes: stage.peakBytes(),
+            hitRate: stage.hitRate(),
             sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
             blank: pixels > 0 ? tally.blankPixels / pixels : nil
         )
@@ -146,11 +135,11 @@ package struct Zoomout: Sendable {
     }
 
     /// A fresh cache with a view.
-    private func stage() throws -> any ZoomoutStage {
+    private func stage() throws -> ZoomoutStage {
         switch options.clock {
         case .virtual:
-            VirtualZoomout(options, tileBytes: try tileBytes(), byteLimit: byteLimit, pyramid: pyramid)
-        case .real: try RealZoomout(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
+            .virtual(options, tileBytes: try tileBytes(), byteLimit: byteLimit, pyramid: pyramid)
+        case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
         }
     }
 
@@ -187,7 +176,7 @@ package struct Zoomout: Sendable {
     private var configuration: [String: ConfigurationValue] {
         [
             "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
-            "viewport": .text("\(Figures.count(scene.viewport))"), "pixelFormat": .text(options.pixelFormat.name),
+            "viewport": .text(Figures.size(scene.viewport)), "pixelFormat": .text(options.pixelFormat.name),
             "factors": .text(options.factors.map { Figures.plain($0) }.joined(separator: ",")),
             "memoryLimit": .text(options.memoryLimit.description), "byteLimit": .integer(byteLimit),
             "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
@@ -199,12 +188,5 @@ package struct Zoomout: Sendable {
             "downsampling": .text("\(options.downsampling)"),
             "seed": .integer(Int(truncatingIfNeeded: options.seed)),
         ]
-    }
-}
-
-extension Figures {
-    /// `1920x1080`.
-    fileprivate static func count(_ size: PanTraceHeader.Size) -> String {
-        plain(size.width) + "x" + plain(size.height)
     }
 }

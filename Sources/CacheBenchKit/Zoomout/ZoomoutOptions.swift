@@ -1,11 +1,8 @@
 import PanTraces
 package import TileCache
 
-/// Options of a zoom-out.
 package struct ZoomoutOptions: Sendable, Hashable {
-    /// View size in screen pixels.
     package var viewport = BuiltInSession.viewport
-    /// Pixel format.
     package var pixelFormat = TilePixelFormat.rgba8
     /// Memory limit for everything, tables and scratch memory included, even if it is in tiles or screens.
     package var memoryLimit = MemoryLimit.screens(4)
@@ -15,11 +12,8 @@ package struct ZoomoutOptions: Sendable, Hashable {
     package var tileSize = 256
     /// World size in world pixels; `nil` chooses one in which the farthest view fits.
     package var world: PanTraceHeader.Size?
-    /// Concurrent loads.
     package var workers = 4
-    /// Whether cold tiles are kept compressed.
     package var compressedTier = true
-    /// Clock of the run. Default: virtual.
     package var clock = ReplayClock.virtual
     /// Load latency in nanoseconds. `nil` draws the tiles of the built-in world, which needs the real clock. Default:
     /// 40 ms.
@@ -30,10 +24,8 @@ package struct ZoomoutOptions: Sendable, Hashable {
     package var isFullResolutionOnly = false
     /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
     package var downsampling = TileDownsampling.linear
-    /// Seed of the built-in world.
     package var seed: UInt64 = 1
 
-    /// The defaults.
     package init() {}
 
     /// Powers of two up to a bound: 1, 2, 4 ...
@@ -105,7 +97,6 @@ extension ZoomoutOptions {
         return configuration
     }
 
-    /// Byte limit for everything.
     func byteLimit(in scene: PanTraceScene) throws(ReplayError) -> Int {
         var options = ReplayOptions()
         options.memoryLimit = memoryLimit

@@ -12,7 +12,6 @@ package struct ZoomoutReport: Codable, Sendable {
         package var fullResolutionBytes: Int
         /// Tiles of the ideal level under the farthest view.
         package var neededTiles: Int
-        /// Bytes of those.
         package var neededBytes: Int
         /// Peak of the cache, tables and scratch memory included.
         package var peakBytes: Int
@@ -30,14 +29,11 @@ package struct ZoomoutReport: Codable, Sendable {
         package var tileBound: Int
         /// Maximum number of tiles that any frame needed.
         package var mostNeededTiles: Int
-        /// Byte limit for everything.
         package var byteLimit: Int
-        /// Maximum peak of all rows.
         package var largestPeakBytes: Int
         /// The largest peak over the median of the rows' peaks. At most 1.1 with eight rows or more, since the first
         /// ones may end before the cache is full.
         @Nullable package var largestToMedianPeak: Double?
-        /// Whether all conditions held.
         package var passed: Bool
         /// Decoded bytes of the most tiles that any frame needed, without tables.
         ///
@@ -47,13 +43,9 @@ package struct ZoomoutReport: Codable, Sendable {
         package var shortfallBytes = 0
     }
 
-    /// Version of these fields.
     package var schema = 1
-    /// All options as resolved.
     package var configuration: [String: ConfigurationValue]
-    /// A row for each factor.
     package var rows: [Row]
-    /// Conditions checked at every step.
     package var checks: Checks
     /// Whether it was stopped early; then rows are missing.
     package var interrupted = false

@@ -1,4 +1,3 @@
-/// A line of a chart.
 struct ChartSeries {
     var name: String
     var points: [(x: Double, y: Double)]
@@ -9,14 +8,12 @@ struct ChartSeries {
     var isStepped = false
 }
 
-/// A named line across a chart.
 struct ChartRule {
     var value: Double
     var name: String
     var style: String
 }
 
-/// Lines over a common axis.
 struct LineChart {
     var x: (ChartSize) -> Axis
     var y: Axis
@@ -79,7 +76,6 @@ extension LineChart {
     }
 }
 
-/// Stacked areas over time.
 struct StackedChart {
     struct Layer {
         var name: String
@@ -91,7 +87,6 @@ struct StackedChart {
     var stride: Double
     var x: (ChartSize) -> Axis
     var y: Axis
-    /// The lowest layer first.
     var layers: [Layer]
     var horizontals: [ChartRule] = []
     /// Times of the moments in the adjacent list, numbered from 1; the id of a place is the link with the number
@@ -326,7 +321,6 @@ struct MapChart {
 }
 
 extension ReplaySeries.Use {
-    /// Text for display.
     fileprivate var text: String {
         switch self {
         case .drawn: "loaded when needed"

@@ -1,4 +1,3 @@
-/// The pictures of one replay, for any page.
 struct ReplayPictures {
     let report: ReplayReport
     let series: ReplaySeries
@@ -24,7 +23,6 @@ struct ReplayPictures {
 
     private var link: String { "\(id)-moment-" }
 
-    /// Adds the list of the worst moments.
     private func moments(_ page: inout Page) {
         guard !series.moments.isEmpty else {
             page.sentence("Nothing that a frame needed was ever missing.")
@@ -213,7 +211,6 @@ enum WaitPicture {
 }
 
 extension ReplaySeries.Cause {
-    /// Text for display.
     var text: String {
         switch self {
         case .start: "first frame: nothing is loaded yet"
