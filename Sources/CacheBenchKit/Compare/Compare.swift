@@ -44,7 +44,7 @@ package struct Compare: Sendable {
         guard equalLoads == nil || efforts.isEmpty else {
             throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
         }
-        if case .policy(let kind)? = equalLoads, kind == .none || kind == .oracle || !policies.contains(kind) {
+        if case .policy(let kind)? = equalLoads, !kind.takesEffort || !policies.contains(kind) {
             throw ReplayError("--equal-loads takes one of the policies compared, other than none and oracle")
         }
         var plain = options
@@ -82,37 +82,31 @@ package struct Compare: Sendable {
     }
 
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
-        var cells: [CompareCell] = []
-        for budget in budgets {
-            for kind in [PrefetchKind.none, .oracle] where !policies.contains(kind) || !efforts.isEmpty {
-                cells.append(CompareCell(budget: budget, policy: kind, effort: options.effort))
-            }
-            for kind in policies {
-                for effort in efforts.isEmpty ? [options.effort] : efforts {
-                    cells.append(CompareCell(budget: budget, policy: kind, effort: effort))
-                }
-            }
+        let tried = efforts.isEmpty ? [options.effort] : efforts
+        func cells(_ budget: MemoryLimit, _ policies: [PrefetchKind], _ efforts: [Double]) -> [CompareCell] {
+            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }
         }
-        try runner.run(cells.map { ($0, nil) })
+        try runner.run(
+            budgets.flatMap { budget in
+                let bounds = [PrefetchKind.none, .oracle].filter { !policies.contains($0) || !efforts.isEmpty }
+                return cells(budget, bounds, [options.effort]) + cells(budget, policies, tried)
+            }
+            .map { ($0, nil) }
+        )
         let chosen = equalLoads == nil ? [:] : try EqualLoads(compare: self, runner: runner).choose()
         var rows: [CompareRow] = []
         var totals: [CompareRow] = []
-        for budget in budgets {
-            for kind in policies {
-                for effort in efforts.isEmpty ? [options.effort] : efforts {
-                    for source in runner.sources {
-                        let match = chosen[EqualLoads.Group(budget: budget, policy: kind, source: source)]
-                        // The search was interrupted: a row with other loads would not be comparable.
-                        if runner.isStopped, equalLoads != nil, match == nil, kind != .none, kind != .oracle {
-                            continue
-                        }
-                        let cell = CompareCell(budget: budget, policy: kind, effort: match?.effort ?? effort)
-                        rows += runner.traces(of: source).compactMap {
-                            row(cell, trace: $0, source: source, runner, match)
-                        }
-                        if let total = row(cell, trace: nil, source: source, runner, match) { totals.append(total) }
-                    }
+        for asked in budgets.flatMap({ cells($0, policies, tried) }) {
+            for source in runner.sources {
+                let match = chosen[EqualLoads.Group(budget: asked.budget, policy: asked.policy, source: source)]
+                // The search was interrupted: a row with other loads would not be comparable.
+                if runner.isStopped, equalLoads != nil, match == nil, asked.policy.takesEffort { continue }
+                var cell = asked
+                if let match { cell.effort = match.effort }
+                rows += runner.traces(of: source).compactMap {
+                    row(cell, trace: $0, source: source, runner, match)
                 }
+                if let total = row(cell, trace: nil, source: source, runner, match) { totals.append(total) }
             }
         }
         return (rows, totals)

@@ -1,7 +1,7 @@
 /// One policy on one trace, or on all traces of a source, with one budget.
 ///
 /// Rates, areas and counts are those of ``ReplayReport``.
-package struct CompareRow: Codable, Sendable, Hashable {
+package struct CompareRow: Encodable, Sendable, Hashable {
     /// Folder of the trace.
     package var source: String
     /// Name of the trace; `null` if the traces of a source are pooled.
@@ -39,25 +39,19 @@ package struct CompareRow: Codable, Sendable, Hashable {
     package var shortfallBytes = 0
 }
 
-package struct CompareReport: Codable, Sendable, Hashable {
+package struct CompareReport: Encodable, Sendable, Hashable {
     package var schema = 1
     /// Trace by trace.
     package var rows: [CompareRow]
     /// Pooled by source, policy and budget.
     package var totals: [CompareRow]
     /// Codec charge of the rows below, as in the flag; `null` without a charge.
-    @Nullable package var cost: String?
+    @Nullable package var cost: String? = nil
     /// The same rows with the codec's time charged: a compressed tile can be drawn once it is decompressed.
-    @Nullable package var chargedRows: [CompareRow]?
-    @Nullable package var chargedTotals: [CompareRow]?
+    @Nullable package var chargedRows: [CompareRow]? = nil
+    @Nullable package var chargedTotals: [CompareRow]? = nil
     /// Whether it was stopped early; then rows are missing, but none is partial.
     package var interrupted = false
     /// All options common to the rows, as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
-
-    package init(rows: [CompareRow], totals: [CompareRow], configuration: [String: ConfigurationValue] = [:]) {
-        self.rows = rows
-        self.totals = totals
-        self.configuration = configuration
-    }
 }

@@ -11,7 +11,7 @@ struct CompareCell: Hashable, Sendable {
     init(budget: MemoryLimit, policy: PrefetchKind, effort: Double) {
         self.budget = budget
         self.policy = policy
-        self.effort = policy == .none || policy == .oracle ? 1 : effort
+        self.effort = policy.takesEffort ? effort : 1
     }
 }
 

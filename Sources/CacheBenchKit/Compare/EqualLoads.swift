@@ -35,7 +35,7 @@ struct EqualLoads {
     /// Finds the efforts of all policies that prefetch, without those whose search was interrupted.
     func choose() throws -> [Group: Match] {
         let usual = compare.options.effort
-        let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }
+        let kinds = compare.policies.filter(\.takesEffort)
         var searches: [Group: Search] = [:]
         for budget in compare.budgets {
             for source in runner.sources {

@@ -1,7 +1,7 @@
-package import TileCache
+import TileCache
 
 /// Times at which each tile of a trace is needed, known to a replay but not to a cache.
-package final class FutureNeeds: Sendable {
+final class FutureNeeds: Sendable {
     /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {
         var tile: Int
@@ -29,7 +29,7 @@ package final class FutureNeeds: Sendable {
     private let needsOfTile: [[Int]]
 
     /// Reads every frame of a trace.
-    package init(
+    init(
         pyramid: TilePyramid,
         selection: TileLevelSelection,
         next: () throws -> (time: Int64, viewport: TileViewport)?

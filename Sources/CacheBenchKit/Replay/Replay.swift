@@ -1,5 +1,4 @@
 import PanTraces
-import Synchronization
 
 /// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
@@ -122,23 +121,22 @@ package struct Replay: Sendable {
         progress: @escaping @Sendable (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
         let replay = try withMeasuredCost()
-        let finished = Mutex<[Int: Finished]>([:])
-        let run = { @Sendable (index: Int) throws in
-            guard !hooks.shouldStop() else { return }
+        let run = { @Sendable (index: Int) throws -> Finished? in
+            guard !hooks.shouldStop() else { return nil }
             do {
                 let one = try replay.finish(inputs[index](), hooks)
-                finished.withLock { $0[index] = one }
                 progress(one.report)
+                return one
             } catch {
                 throw TraceFailure(index: index, error: error)
             }
         }
-        switch options.clock {
-        case .virtual: try concurrently(inputs.count, run)
-        case .real: for index in inputs.indices { try run(index) }
-        }
-        let all = finished.withLock { $0 }
-        return replay.pooled(inputs.indices.compactMap { all[$0] }, of: inputs.count)
+        let finished =
+            switch options.clock {
+            case .virtual: try concurrently(inputs.count, run)
+            case .real: try inputs.indices.map(run)
+            }
+        return replay.pooled(finished.compactMap { $0 }, of: inputs.count)
     }
 
     /// Replays one trace.

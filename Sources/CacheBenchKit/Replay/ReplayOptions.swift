@@ -74,6 +74,9 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     /// Known future, in replays only.
     case oracle
 
+    /// Whether the policy prefetches more or less by the effort.
+    var takesEffort: Bool { self != .none && self != .oracle }
+
     /// Eviction order that a policy is meant to be replayed with.
     var usualEviction: EvictionKind {
         switch self {

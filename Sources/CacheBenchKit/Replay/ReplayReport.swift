@@ -1,14 +1,9 @@
 /// An optional figure: `null` in JSON, never left out.
 @propertyWrapper
-package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
+package struct Nullable<Value: Encodable & Sendable & Hashable>: Encodable, Sendable, Hashable {
     package var wrappedValue: Value?
 
     package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
-    }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -19,9 +14,9 @@ package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable
 /// Results of one replay, or of several pooled. Fields are added, never renamed.
 ///
 /// Rates are fractions from 0 to 1, sizes are whole bytes, times are milliseconds.
-package struct ReplayReport: Codable, Sendable, Hashable {
+package struct ReplayReport: Encodable, Sendable, Hashable {
     /// A trace, or the traces of a total.
-    package struct Trace: Codable, Sendable, Hashable {
+    package struct Trace: Encodable, Sendable, Hashable {
         /// Name of the file without its folder, or `built-in`, or `total`.
         package var name: String
         /// Folder of the file, by which the traces of a source are pooled.
@@ -36,14 +31,14 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
     }
 
-    package struct DemandShare: Codable, Sendable, Hashable {
+    package struct DemandShare: Encodable, Sendable, Hashable {
         package var total: Int
         package var hits: Int
         /// Hits over demands.
         @Nullable package var hitRate: Double?
     }
 
-    package struct Demands: Codable, Sendable, Hashable {
+    package struct Demands: Encodable, Sendable, Hashable {
         /// Tiles that a frame needed and the previous frame did not; the first frame is left out.
         package var total: Int
         /// Demands that were resident and decoded.
@@ -67,7 +62,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Drawn area over the frames in which the view moved or a tile was missing.
-    package struct CoverageShares: Codable, Sendable, Hashable {
+    package struct CoverageShares: Encodable, Sendable, Hashable {
         /// Fraction drawn with the exact tiles.
         @Nullable package var sharp: Double?
         /// Fraction drawn with coarser or finer tiles.
@@ -84,13 +79,13 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Milliseconds from the frame of a demand that was no hit to the frame that could draw it.
-    package struct Percentiles: Codable, Sendable, Hashable {
+    package struct Percentiles: Encodable, Sendable, Hashable {
         @Nullable package var p50: Double?
         @Nullable package var p95: Double?
         @Nullable package var p99: Double?
     }
 
-    package struct Loads: Codable, Sendable, Hashable {
+    package struct Loads: Encodable, Sendable, Hashable {
         package var started = 0
         /// Loads that finished with pixels.
         package var finished = 0
@@ -108,7 +103,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Loads that started before the tile was needed.
-    package struct Prefetch: Codable, Sendable, Hashable {
+    package struct Prefetch: Encodable, Sendable, Hashable {
         package var started = 0
         /// Prefetches that were drawn later.
         package var useful = 0
@@ -120,7 +115,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Peak sizes in bytes.
-    package struct Memory: Codable, Sendable, Hashable {
+    package struct Memory: Encodable, Sendable, Hashable {
         /// The limit, with tables if they were added to it.
         package var byteLimit = 0
         package var peakBytes = 0
@@ -141,7 +136,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var shortfallBytes = 0
     }
 
-    package struct Compression: Codable, Sendable, Hashable {
+    package struct Compression: Encodable, Sendable, Hashable {
         /// Decoded bytes over block bytes of the tiles that were compressed.
         @Nullable package var ratio: Double?
         /// Incompressible tiles.
@@ -149,7 +144,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// A summary of durations in milliseconds.
-    package struct Durations: Codable, Sendable, Hashable {
+    package struct Durations: Encodable, Sendable, Hashable {
         package var count: Int
         @Nullable package var p50: Double?
         @Nullable package var p95: Double?
@@ -158,7 +153,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Durations measured in the real service only.
-    package struct Service: Codable, Sendable, Hashable {
+    package struct Service: Encodable, Sendable, Hashable {
         /// Time from the first need of a tile to the start of its load, in trace time.
         package var demandWait: Durations
         /// Time from the first of the consecutive plans that contain a tile to the start of its load, in trace time.
@@ -187,7 +182,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     @Nullable package var tileSource: ReplaySourceCounts? = nil
 }
 
-package enum ConfigurationValue: Codable, Sendable, Hashable {
+package enum ConfigurationValue: Encodable, Sendable, Hashable {
     case integer(Int)
     /// An integer larger than the largest `Int`, as seeds may be.
     case unsigned(UInt64)
@@ -195,23 +190,6 @@ package enum ConfigurationValue: Codable, Sendable, Hashable {
     case text(String)
     case flag(Bool)
     case none
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .none
-        } else if let value = try? container.decode(Bool.self) {
-            self = .flag(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else {
-            self = .text(try container.decode(String.self))
-        }
-    }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -108,7 +108,7 @@ struct FittedSamples: PanSampleStream {
 }
 
 /// Source of a replay's tiles, and the outcomes of its loads.
-package struct ReplaySourceCounts: Codable, Hashable, Sendable {
+package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     package var address = ""
     package var loads = 0
     /// Requested tiles that do not exist.

@@ -56,21 +56,7 @@ struct MomentRecorder {
         var now =
             open
             ?? Open(
-                moment: .init(
-                    seconds: Double(frame.time) / 1e9,
-                    duration: 0,
-                    x: 0,
-                    y: 0,
-                    scale: 1,
-                    speed: 0,
-                    zoomSpeed: 0,
-                    blank: -1,
-                    coarse: -1,
-                    blankPixelMilliseconds: 0,
-                    coarsePixelMilliseconds: 0,
-                    missingTiles: 0,
-                    cause: .pan
-                ),
+                moment: .init(seconds: Double(frame.time) / 1e9),
                 start: frame.time,
                 isFirst: before == nil,
                 worst: frame

@@ -1,7 +1,7 @@
 /// Data of the pictures of one replay, in bounded memory however long the trace is.
-package struct ReplaySeries: Codable, Sendable, Hashable {
+package struct ReplaySeries: Encodable, Sendable, Hashable {
     /// An interval of time, with counts as in ``ReplayReport/Demands``.
-    package struct Bucket: Codable, Sendable, Hashable {
+    package struct Bucket: Encodable, Sendable, Hashable {
         package var decodedHits = 0
         package var compressedHits = 0
         package var late = 0
@@ -30,7 +30,7 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
     }
 
     /// Use of a tile over the whole replay.
-    package enum Use: String, Codable, Sendable, Hashable, CaseIterable {
+    package enum Use: String, Encodable, Sendable, Hashable, CaseIterable {
         /// Loaded when it was needed, and drawn.
         case drawn
         /// Prefetched, and drawn.
@@ -39,26 +39,26 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         case wasted
     }
 
-    package struct Tile: Codable, Sendable, Hashable {
+    package struct Tile: Encodable, Sendable, Hashable {
         package var level: Int
         package var column: Int
         package var row: Int
         package var use: Use
     }
 
-    package struct Wait: Codable, Sendable, Hashable {
+    package struct Wait: Encodable, Sendable, Hashable {
         package var milliseconds: Double
         package var count: Int
     }
 
     /// Position of the middle of the screen, in world pixels.
-    package struct Point: Codable, Sendable, Hashable {
+    package struct Point: Encodable, Sendable, Hashable {
         package var x: Double
         package var y: Double
     }
 
     /// Reason why a needed tile was missing.
-    package enum Cause: String, Codable, Sendable, Hashable {
+    package enum Cause: String, Encodable, Sendable, Hashable {
         /// The first frame: nothing is loaded yet.
         case start
         /// The needed tiles exceed the limit.
@@ -76,31 +76,31 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
     }
 
     /// An interval in which a needed tile was missing, two seconds at most.
-    package struct Moment: Codable, Sendable, Hashable {
+    package struct Moment: Encodable, Sendable, Hashable {
         package var seconds: Double
         /// Time until nothing was missing.
-        package var duration: Double
+        package var duration = 0.0
         /// Middle of the screen at its worst frame, in world pixels, from the left.
-        package var x: Double
+        package var x = 0.0
         /// The same from the top.
-        package var y: Double
+        package var y = 0.0
         /// Screen pixels per world pixel at its worst frame.
-        package var scale: Double
+        package var scale = 1.0
         /// Maximum speed without jumps, in screen pixels a second.
-        package var speed: Double
+        package var speed = 0.0
         /// Maximum change of scale, in octaves a second; negative for zooming out.
-        package var zoomSpeed: Double
+        package var zoomSpeed = 0.0
         /// Blank fraction of its worst frame.
-        package var blank: Double
+        package var blank = -1.0
         /// Fraction of that frame covered by fallbacks.
-        package var coarse: Double
+        package var coarse = -1.0
         /// Blank screen pixels times milliseconds, over all of its frames.
-        package var blankPixelMilliseconds: Double
+        package var blankPixelMilliseconds = 0.0
         /// The same for fallbacks.
-        package var coarsePixelMilliseconds: Double
+        package var coarsePixelMilliseconds = 0.0
         /// Needed tiles missing in its worst frame.
-        package var missingTiles: Int
-        package var cause: Cause
+        package var missingTiles = 0
+        package var cause = Cause.pan
 
         /// Whether it was worse than another: blank area precedes coarse area.
         func isWorse(than other: Moment) -> Bool {

@@ -2,6 +2,9 @@
 package protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
 
 extension StressChoice {
+    /// All names, for help and messages.
+    package static func names(separator: String) -> String { allCases.map(\.rawValue).joined(separator: separator) }
+
     /// Parses `all`, `none` or names separated by commas; `nil` for other text.
     package static func list(_ text: String) -> Set<Self>? {
         switch text {

@@ -40,8 +40,6 @@ final class StressFindings: Sendable {
 
     private let state = Lock(State())
 
-    init() {}
-
     func note(_ kind: Kind, _ text: @autoclosure () -> String) {
         let number = state.withLock { state -> Int in
             state.count += 1

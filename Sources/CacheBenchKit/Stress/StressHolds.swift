@@ -38,10 +38,6 @@ struct StressHolds {
         held.remove(at: number % held.count)
     }
 
-    mutating func releaseAll() {
-        while !held.isEmpty { release(held.count - 1) }
-    }
-
     func checkAll() {
         for number in held.indices { check(number) }
     }

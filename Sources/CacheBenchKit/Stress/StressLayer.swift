@@ -18,7 +18,6 @@ struct StressShared: Sendable {
 /// A flag that is set once.
 final class StressFlag: Sendable {
     private let flag = Atomic(false)
-    init() {}
     var isUp: Bool { flag.load(ordering: .acquiring) }
     func raise() { flag.store(true, ordering: .releasing) }
 }

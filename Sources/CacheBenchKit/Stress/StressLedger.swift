@@ -37,8 +37,6 @@ struct StressLedger: Sendable {
     private(set) var samples = 0
     private(set) var samplesAbove = 0
 
-    init() {}
-
     /// Adds a sample; returns the violation in words, if any.
     ///
     /// - Parameters:

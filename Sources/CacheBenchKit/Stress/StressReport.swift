@@ -12,24 +12,12 @@ package struct StressReport: Encodable, Sendable {
     /// Sampled twice a second, after the allocator has released free memory of its arenas; under a sanitizer the bytes
     /// of its heap.
     package struct Resident: Encodable, Sendable {
-        package struct Sample: Encodable, Sendable {
-            package let seconds: Double
-            package let bytes: Int
-        }
-
         /// Medians of the three thirds of the run; `nil` if it was too short.
         package let medians: [Int]?
         /// Whether the median of the last third is at most that of the middle one plus `tolerance`.
         package let isFlat: Bool?
         package let tolerance: Int
-        package let samples: [Sample]
-    }
-
-    package struct Cache: Encodable, Sendable {
-        let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
-        let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
-        let encodedPayloads, undecodablePayloads, synthesizedTiles: Int
-        let refusedViewports, slowCallbacks: Int
+        let samples: [StressMemory.Sample]
     }
 
     package struct Configuration: Encodable, Sendable {
@@ -68,7 +56,8 @@ package struct StressReport: Encodable, Sendable {
     package let longestUpdateNanoseconds: Int64
     /// Duration of `shutdown`, whose timeout is two seconds.
     package let shutdownNanoseconds: Int64
-    package let cache: Cache
+    /// Statistics of the cache at the end, by name.
+    package let cache: [String: Int]
     /// Digest of each thread's decisions: equal for equal seeds and equally many decisions.
     let digests: [UInt64]
 
@@ -124,28 +113,20 @@ package struct StressReport: Encodable, Sendable {
             medians: memory.medians,
             isFlat: isFlat,
             tolerance: tolerance,
-            samples: memory.spread(40).map { Resident.Sample(seconds: $0.seconds, bytes: $0.bytes) }
+            samples: memory.spread(40)
         )
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
-        cache = Cache(
-            loadsStarted: statistics.loads.started,
-            loadsFinished: statistics.loads.finished,
-            loadsAbsent: statistics.loads.absent,
-            loadsFailed: statistics.loads.failed,
-            loadsCancelled: statistics.loads.cancelled,
-            loadsOutdated: statistics.loads.outdated,
-            secondAnswers: statistics.loads.secondAnswers,
-            promotions: statistics.tiers.promotions,
-            demotions: statistics.tiers.demotions,
-            incompressible: statistics.tiers.incompressible,
-            damagedBlocks: statistics.tiers.damagedBlocks,
-            encodedPayloads: statistics.tiers.encodedPayloads,
-            undecodablePayloads: statistics.tiers.undecodablePayloads,
-            synthesizedTiles: statistics.synthesis.tiles,
-            refusedViewports: statistics.refusedViewports,
-            slowCallbacks: statistics.slowCallbacks
-        )
+        let (loads, tiers) = (statistics.loads, statistics.tiers)
+        cache = [
+            "loadsStarted": loads.started, "loadsFinished": loads.finished, "loadsAbsent": loads.absent,
+            "loadsFailed": loads.failed, "loadsCancelled": loads.cancelled, "loadsOutdated": loads.outdated,
+            "secondAnswers": loads.secondAnswers, "promotions": tiers.promotions, "demotions": tiers.demotions,
+            "incompressible": tiers.incompressible, "damagedBlocks": tiers.damagedBlocks,
+            "encodedPayloads": tiers.encodedPayloads, "undecodablePayloads": tiers.undecodablePayloads,
+            "synthesizedTiles": statistics.synthesis.tiles, "refusedViewports": statistics.refusedViewports,
+            "slowCallbacks": statistics.slowCallbacks,
+        ]
         if peakBytes > options.byteLimit {
             run.findings.note(
                 .ledger,

@@ -10,12 +10,6 @@ struct StressTile: Hashable, Sendable {
     /// Number of changes of the layer when the source read it, from 1.
     var version: UInt32
 
-    init(layer: Int, tile: TileCoordinate, version: UInt32) {
-        self.layer = layer
-        self.tile = tile
-        self.version = version
-    }
-
     enum Style: Sendable {
         case solid
         case plain

@@ -33,7 +33,7 @@ final class CodecScaling: @unchecked Sendable {
     /// unless all are.
     func measure(rounds: Int, shouldStop: () -> Bool) -> CodecBenchmark.Scaling {
         func compress(_ lane: Lane) {
-            for tile in tiles { _ = CodecRun.compress(tile, with: lane.codec) }
+            for tile in tiles { tile.compress(with: lane.codec) { _ in } }
         }
         func decompress(_ lane: Lane) {
             for index in tiles.indices {

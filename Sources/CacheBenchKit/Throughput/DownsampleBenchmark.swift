@@ -2,7 +2,7 @@ import Foundation
 import TileCache
 
 /// Speed of halving tiles against copying them, by source bytes.
-package struct DownsampleReport: Codable, Sendable, Hashable {
+package struct DownsampleReport: Encodable, Sendable, Hashable {
     /// Millions of source pixels a second, rgba8 averaged as stored.
     package var megapixelsPerSecond: Double
     package var toMemcpy: Double

@@ -2,7 +2,7 @@ import Foundation
 import TileCache
 
 /// Cost of finding and leasing resident tiles.
-package struct LookupReport: Codable, Sendable, Hashable {
+package struct LookupReport: Encodable, Sendable, Hashable {
     /// Nanoseconds for one look-up of a resident tile, leased for an empty call, in one thread.
     package var nanoseconds: Double
     /// The same from an `NSCache` with as many objects.
@@ -12,7 +12,7 @@ package struct LookupReport: Codable, Sendable, Hashable {
 }
 
 /// Cost of a frame for the renderer's thread.
-package struct FrameReport: Codable, Sendable, Hashable {
+package struct FrameReport: Encodable, Sendable, Hashable {
     package var tiles: Int
     /// Microseconds for `frame()` with leases, and their release.
     package var microseconds: Double
@@ -21,13 +21,6 @@ package struct FrameReport: Codable, Sendable, Hashable {
 }
 
 package struct LookupBenchmark: Sendable {
-    private struct EmptySource: BlockingTileSource {
-        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
-            return .pixels
-        }
-    }
-
     private let cache: TileCache
     private let layer: LayerID
     private let view: TileView
@@ -38,7 +31,7 @@ package struct LookupBenchmark: Sendable {
     package init() throws {
         cache = try TileCache(byteLimit: .mebibytes(64))
         layer = try cache.addLayer(
-            EmptySource(),
+            FirstByteSource(),
             pyramid: try .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536),
             options: LayerOptions(isCompressible: false)
         )

@@ -3,7 +3,7 @@ import Foundation
 import TileCache
 
 /// Speed of the parts, each relative to its basis, in one run. Parts that an interrupted run did not reach are `null`.
-package struct ThroughputReport: Codable, Sendable {
+package struct ThroughputReport: Encodable, Sendable {
     package var schema = 1
     package var codec: [CodecBenchmark.Row] = []
     package var codecTotal = CodecBenchmark.Total()
@@ -59,7 +59,7 @@ public struct Throughput: Sendable {
             try body()
         }
         try measure("codec") {
-            let codec = try CodecBenchmark { tiles }.run(rounds: rounds, shouldStop: shouldStop)
+            let codec = try CodecBenchmark(tiles).run(rounds: rounds, shouldStop: shouldStop)
             report.codec = codec.codec
             report.codecTotal = codec.codecTotal
         }

@@ -10,7 +10,7 @@ import TileCache
 ///
 /// On Linux an `NSCache` evicts the entry of least cost and, at equal cost, the newest one: once it is full it accepts
 /// no other tile, and hits only if a session returns to its start. Apple's implementation is better.
-package struct TraceHits: Codable, Sendable, Hashable {
+package struct TraceHits: Encodable, Sendable, Hashable {
     package var demands: Int
     /// Limit of each cache, in bytes: for the `NSCache` the sum of the tiles' bytes.
     package var byteLimit: Int

@@ -91,8 +91,7 @@ package struct Tune: Sendable {
     private func readTraces() throws -> (ReuseCurve, step: Int, [ReplayReport.Trace]) {
         guard !open.isEmpty else { throw ReplayError("a trace to tune for is expected, none was given") }
         let first = options.variants[0]
-        let slots = Mutex<[Int: (ReuseCurve, ReplayReport.Trace)]>([:])
-        try concurrently(open.count) { index in
+        let read = try concurrently(open.count) { index -> (ReuseCurve, ReplayReport.Trace) in
             let input = try Self.open(open[index], for: first)
             let hashing = HashingCursor(input.samples)
             var counted = input
@@ -105,18 +104,11 @@ package struct Tune: Sendable {
                 frames: curve.frames,
                 seconds: Double(curve.lastTime) / 1e9
             )
-            slots.withLock { $0[index] = (curve, trace) }
+            return (curve, trace)
         }
-        var curve = ReuseCurve()
-        var traces: [ReplayReport.Trace] = []
-        let read = slots.withLock { $0 }
-        for index in open.indices {
-            guard let (own, trace) = read[index] else { continue }
-            curve.add(own)
-            traces.append(trace)
-        }
+        let curve = read.reduce(into: ReuseCurve()) { $0.add($1.0) }
         let slot = try options.variants.map { try largestSlot($0) }.max() ?? 1
-        return (curve, max(1 << 20, slot), traces)
+        return (curve, max(1 << 20, slot), read.map(\.1))
     }
 
     /// Opens a trace with the tile size of a variant, which was not known when the scene was made.

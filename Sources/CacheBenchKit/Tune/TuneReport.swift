@@ -1,9 +1,9 @@
 /// Result of a search for a memory limit. Fields are added, never renamed.
 ///
 /// Rates are fractions from 0 to 1 as in ``ReplayReport``, sizes are whole bytes. All traces are pooled.
-package struct TuneReport: Codable, Sendable, Hashable {
+package struct TuneReport: Encodable, Sendable, Hashable {
     /// One budget with one set of options.
-    package struct Row: Codable, Sendable, Hashable {
+    package struct Row: Encodable, Sendable, Hashable {
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
         @Nullable package var blank: Double?
@@ -36,7 +36,7 @@ package struct TuneReport: Codable, Sendable, Hashable {
     }
 
     /// Plain LRU at one size.
-    package struct LRUPoint: Codable, Sendable, Hashable {
+    package struct LRUPoint: Encodable, Sendable, Hashable {
         package var tiles: Int
         /// Accesses that hit: needed tiles of all frames, as `replay --export-keys` writes them.
         package var hits: Int
@@ -47,12 +47,12 @@ package struct TuneReport: Codable, Sendable, Hashable {
     }
 
     /// Point from which more memory pays less than on average.
-    package struct Knee: Codable, Sendable, Hashable {
+    package struct Knee: Encodable, Sendable, Hashable {
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
     }
 
-    package struct Suggestion: Codable, Sendable, Hashable {
+    package struct Suggestion: Encodable, Sendable, Hashable {
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
         @Nullable package var blank: Double?
@@ -70,7 +70,7 @@ package struct TuneReport: Codable, Sendable, Hashable {
         var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
     }
 
-    package struct Target: Codable, Sendable, Hashable {
+    package struct Target: Encodable, Sendable, Hashable {
         /// `hitRate`, or `blank`.
         package var field: String
         /// Minimum hit rate, or maximum blank fraction.

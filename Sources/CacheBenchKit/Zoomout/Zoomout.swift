@@ -6,6 +6,7 @@ package struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene
     private let pyramid: TilePyramid
+    private let tileBytes: Int
     private let byteLimit: Int
 
     package init(_ options: ZoomoutOptions) throws {
@@ -15,7 +16,8 @@ package struct Zoomout: Sendable {
         try options.checkClock()
         self.options = options
         scene = try options.scene()
-        byteLimit = try options.byteLimit(in: scene)
+        tileBytes = try options.replay.tileBytes(in: scene)
+        byteLimit = try options.replay.byteLimit(in: scene, tileBytes: tileBytes).bytes
         let whole = try scene.pyramid()
         let made = options.synthesizedLevels
         guard made <= min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount) else {
@@ -125,7 +127,7 @@ package struct Zoomout: Sendable {
             bitmapBytes: try bitmapBytes(factor),
             fullResolutionBytes: try fullResolutionBytes(factor),
             neededTiles: needed,
-            neededBytes: needed * (try tileBytes()),
+            neededBytes: needed * tileBytes,
             peakBytes: stage.peakBytes(),
             hitRate: stage.hitRate(),
             sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
@@ -136,9 +138,9 @@ package struct Zoomout: Sendable {
 
     /// A fresh cache with a view.
     private func stage() throws -> ZoomoutStage {
-        switch options.clock {
+        switch options.replay.clock {
         case .virtual:
-            .virtual(options, tileBytes: try tileBytes(), byteLimit: byteLimit, pyramid: pyramid)
+            .virtual(options, tileBytes: tileBytes, byteLimit: byteLimit, pyramid: pyramid)
         case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
         }
     }
@@ -163,30 +165,25 @@ package struct Zoomout: Sendable {
         let finest = pyramid.levels[pyramid.maximumLevel]
         let columns = count(view.center.x, view.width / view.scale, finest.columns)
         let rows = count(view.center.y, view.height / view.scale, finest.rows)
-        return Int(min(Double(columns) * Double(rows) * Double(try tileBytes()), 0x1p62))
+        return Int(min(Double(columns) * Double(rows) * Double(tileBytes), 0x1p62))
     }
 
     private func bytesPerPixel() throws -> Int {
-        guard let bytes = options.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
+        guard let bytes = options.replay.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
         return bytes
     }
 
-    private func tileBytes() throws -> Int { try bytesPerPixel() * scene.tileSize * scene.tileSize }
-
     private var configuration: [String: ConfigurationValue] {
-        [
-            "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
-            "viewport": .text(Figures.size(scene.viewport)), "pixelFormat": .text(options.pixelFormat.name),
-            "factors": .text(options.factors.map { Figures.plain($0) }.joined(separator: ",")),
-            "memoryLimit": .text(options.memoryLimit.description), "byteLimit": .integer(byteLimit),
-            "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
-            "workers": .integer(options.workers), "compressedTier": .flag(options.compressedTier),
-            "loadLatencyMilliseconds": options.loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
-            "clock": .text(options.clock.rawValue),
-            "speed": .number(options.speed), "fullResolutionOnly": .flag(options.isFullResolutionOnly),
-            "synthesizedLevels": .integer(options.synthesizedLevels),
-            "downsampling": .text("\(options.downsampling)"),
-            "seed": .integer(Int(truncatingIfNeeded: options.seed)),
+        let shown: Set = [
+            "program", "definitions", "viewport", "pixelFormat", "memoryLimit", "byteLimit", "world", "tileSize",
+            "workers", "compressedTier", "loadLatencyMilliseconds", "clock", "speed", "seed",
         ]
+        var values = options.replay.resolvedConfiguration(scene: scene, byteLimit: byteLimit)
+            .filter { shown.contains($0.key) }
+        values["factors"] = .text(options.factors.map { Figures.plain($0) }.joined(separator: ","))
+        values["fullResolutionOnly"] = .flag(options.isFullResolutionOnly)
+        values["synthesizedLevels"] = .integer(options.synthesizedLevels)
+        values["downsampling"] = .text("\(options.downsampling)")
+        return values
     }
 }

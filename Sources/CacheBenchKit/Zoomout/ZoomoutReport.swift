@@ -1,9 +1,9 @@
 import TileCache
 
 /// Memory of a view that zooms out, drawn in three ways, with the cache's peak.
-package struct ZoomoutReport: Codable, Sendable {
+package struct ZoomoutReport: Encodable, Sendable {
     /// One zoom-out and back.
-    package struct Row: Codable, Sendable, Hashable {
+    package struct Row: Encodable, Sendable, Hashable {
         /// Maximum zoom-out factor from 1:1.
         package var factor: Double
         /// Bytes of one bitmap of the visible area, drawn smaller.
@@ -24,7 +24,7 @@ package struct ZoomoutReport: Codable, Sendable {
     }
 
     /// Conditions that hold on any machine.
-    package struct Checks: Codable, Sendable, Hashable {
+    package struct Checks: Encodable, Sendable, Hashable {
         /// Bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
         package var tileBound: Int
         /// Maximum number of tiles that any frame needed.

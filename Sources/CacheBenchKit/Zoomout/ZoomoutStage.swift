@@ -24,7 +24,7 @@ extension ZoomoutStage {
     /// The cache's decisions under the virtual clock, with the same settings.
     static func virtual(_ options: ZoomoutOptions, tileBytes: Int, byteLimit: Int, pyramid: TilePyramid) -> Self {
         let configuration = options.cacheConfiguration(byteLimit)
-        let latency = options.loadLatency ?? 0
+        let latency = options.replay.loadLatency ?? 0
         let cache = VirtualCache(
             options: VirtualCache.Options(configuration),
             expectedLatency: configuration.expectedLoadLatency.nanoseconds,
@@ -59,25 +59,25 @@ extension ZoomoutStage {
         byteLimit: Int,
         pyramid: TilePyramid
     ) throws -> Self {
-        let clock = ReplayClockTime(speed: options.speed)
+        let clock = ReplayClockTime(speed: options.replay.speed)
         var configuration = options.cacheConfiguration(byteLimit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
         var latency: (@Sendable (TileCoordinate) -> Int64)?
-        if let time = options.loadLatency { latency = { _ in time } }
+        if let time = options.replay.loadLatency { latency = { _ in time } }
         let layer = try cache.addLayer(
             try ReplayTileSource(
                 scene,
                 pyramid: pyramid,
-                format: options.pixelFormat,
-                drawnAs: options.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
-                seed: options.seed,
+                format: options.replay.pixelFormat,
+                drawnAs: options.replay.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
+                seed: options.replay.seed,
                 latency: latency,
                 clock: clock
             ),
             pyramid: pyramid,
             options: LayerOptions(
-                format: options.pixelFormat,
+                format: options.replay.pixelFormat,
                 synthesizedLevels: options.synthesizedLevels,
                 downsampling: options.downsampling
             )

@@ -1,3 +1,5 @@
+import TileCache
+
 /// Unit of an axis, which determines the spacing and format of its ticks.
 enum AxisUnit {
     /// Fractions, in per cent.
@@ -59,7 +61,7 @@ struct Axis {
         guard value.isFinite, high > low else { return 0 }
         let part: Double
         if isLogarithmic {
-            part = Self.log(max(value, low) / low) / Self.log(high / low)
+            part = PortableMath.log2(max(value, low) / low) / PortableMath.log2(high / low)
         } else {
             part = (value - low) / (high - low)
         }
@@ -125,21 +127,6 @@ struct Axis {
         while power > wanted { power /= radix }
         while power * radix <= wanted { power *= radix }
         return factors.map { $0 * power }.first { $0 >= wanted * 0.999 } ?? power * radix
-    }
-
-    /// Natural logarithm, accurate enough for pixels and equal on every machine.
-    private static func log(_ value: Double) -> Double {
-        guard value > 0, value.isFinite else { return 0 }
-        let mantissa = value.significand
-        let y = (mantissa - 1) / (mantissa + 1)
-        let square = y * y
-        var sum = 0.0
-        var power = y
-        for odd in stride(from: 1.0, to: 30, by: 2) {
-            sum += power / odd
-            power *= square
-        }
-        return 2 * sum + Double(value.exponent) * 0.693_147_180_559_945_3
     }
 }
 

@@ -140,8 +140,8 @@ package struct Baseline: Sendable {
         for (field, value) in pair.new.leaves {
             guard let old = before[field] else { continue }
             comparison.common += 1
-            let name = JSONTree.general(field).split(separator: ".").last.map(String.init) ?? field
-            let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
+            let name = JSONTree.lastName(field)
+            let place = pair.place(of: field)
             switch (old, value) {
             case _ where old == value: comparison.outcome.equal += 1
             case (.number(let from), .number(let to)) where Self.isSameButForLastBits(from, to):
@@ -156,7 +156,7 @@ package struct Baseline: Sendable {
                     "--baseline \(path): \(place) is \(old.shown) there and \(value.shown) here: "
                         + "these are different \(what)"
                 )
-            case (.number(let from), .number(let to)): judge(pair, field, name, from, to, &comparison)
+            case (.number(let from), .number(let to)): judge(pair, field, from, to, &comparison)
             case (.number(let from), .null)
             where Self.larger.contains(name) || isSmaller(field, name) && !Self.waits.contains(name):
                 let line = "worse   \(place): \(FieldUnit(of: field).shown(.number(from))) -> null"
@@ -185,11 +185,11 @@ package struct Baseline: Sendable {
     private func judge(
         _ pair: ReportPair,
         _ field: String,
-        _ name: String,
         _ from: Double,
         _ to: Double,
         _ comparison: inout Comparison
     ) {
+        let name = JSONTree.lastName(field)
         let isLarger = Self.larger.contains(name)
         guard isLarger || isSmaller(field, name) else {
             comparison.outcome.changed += 1
@@ -198,8 +198,7 @@ package struct Baseline: Sendable {
         let unit = FieldUnit(of: field)
         let share = from == 0 ? .infinity : abs(to / from - 1)
         let change = from == 0 ? "" : " (\(to > from ? "+" : "")\(Figures.decimal((to / from - 1) * 100)) %)"
-        let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
-        let text = "\(place): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
+        let text = "\(pair.place(of: field)): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
         if (to > from) == isLarger {
             comparison.better.append((share, "better  \(text)"))
             return

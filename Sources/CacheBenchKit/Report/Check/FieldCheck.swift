@@ -117,7 +117,7 @@ struct FieldUnit {
     private let unit: Kind
 
     init(of path: String) {
-        let name = (JSONTree.general(path).split(separator: ".").last ?? "").lowercased()
+        let name = JSONTree.lastName(path).lowercased()
         if name.hasSuffix("bytes") || name == "bytelimit" || name.hasSuffix("residentgrowth") {
             unit = .bytes
         } else if ["p50", "p95", "p99", "loadlatency"].contains(name) || name.hasSuffix("latencymilliseconds") {

@@ -79,6 +79,9 @@ extension JSONTree {
         }
     }
 
+    /// The last name of a path, without the number of an element.
+    static func lastName(_ path: String) -> String { general(path).split(separator: ".").last.map(String.init) ?? path }
+
     /// A path without the numbers of elements.
     static func general(_ path: String) -> String {
         var result = ""

@@ -12,6 +12,9 @@ struct ReportPair {
     /// Lists with a row for each budget that was replayed.
     private static let lists = ["rows", "totals", "chargedRows", "chargedTotals"]
 
+    /// A field with the name of its trace or row, for display.
+    func place(of field: String) -> String { name.isEmpty ? field : "\(name) \(field)" }
+
     /// Finds the common parts of two reports.
     static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
         let (old, new) = (withTraces(old), withTraces(new))

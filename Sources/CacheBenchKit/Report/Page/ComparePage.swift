@@ -62,7 +62,7 @@ package enum ComparePage {
         page.table(
             "By budget, the most hits first",
             columns: shown.map(\.name),
-            rows: rows.sorted { order($0) < order($1) }.map { row in shown.map { $0.value(row) } },
+            cells: rows.sorted { order($0) < order($1) }.map { row in shown.map { Page.Cell($0.value(row)) } },
             names: 2,
             extra: ["pan", "zoom", "waste", "sharp", "effort", "loaded", "limit", "coarse"]
         )

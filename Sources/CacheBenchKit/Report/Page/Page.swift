@@ -67,24 +67,6 @@ struct Page {
         }
     }
 
-    mutating func table(
-        _ heading: String,
-        columns: [String],
-        rows: [[String]],
-        marked: Int? = nil,
-        names: Int = 1,
-        extra: Set<String> = []
-    ) {
-        table(
-            heading,
-            columns: columns,
-            cells: rows.map { $0.map { Cell($0) } },
-            marked: marked,
-            names: names,
-            extra: extra
-        )
-    }
-
     /// Adds a table; all columns but the first few are numbers.
     ///
     /// - Parameters:

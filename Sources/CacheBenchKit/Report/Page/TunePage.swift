@@ -55,15 +55,15 @@ package enum TunePage {
         page.table(
             "Budgets tried",
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
-            rows: (report.rows + report.policies).map { row in
-                [
+            cells: (report.rows + report.policies).map { row in
+                ([
                     row.policy
                         + (report.isSuggested(row) && row.policy == report.rows.first?.policy ? " (suggested)" : ""),
                     Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
                     Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
                     row.shortfallBytes > 0
                         ? "too small" : row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
-                ] + options.map { $0.value(row) }
+                ] + options.map { $0.value(row) }).map { Page.Cell($0) }
             },
             marked: report.rows.firstIndex(where: report.isSuggested),
             extra: options.isEmpty ? ["sharp", "peak", "target"] : ["waste", "sharp", "peak", "target", "blank"]

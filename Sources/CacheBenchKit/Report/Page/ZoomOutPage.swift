@@ -64,14 +64,14 @@ package enum ZoomOutPage {
                 "zoomed out", "one bitmap", "full resolution", "tiles", "needed", "most in use", "hits", "sharp",
                 "blank",
             ],
-            rows: rows.map { row in
+            cells: rows.map { row in
                 [
                     Figures.short(row.factor) + " times",
                     Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
                     Figures.count(row.neededTiles),
                     Figures.bytes(row.neededBytes), Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
                     Figures.percent(row.sharp), Figures.percent(row.blank),
-                ]
+                ].map { Page.Cell($0) }
             },
             extra: ["full resolution", "tiles", "hits", "sharp", "blank"]
         )
