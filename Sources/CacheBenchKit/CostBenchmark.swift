@@ -24,13 +24,6 @@ struct CostBenchmark {
         func run() { while !steps.isEmpty { steps.removeFirst()() } }
     }
 
-    private struct Source: BlockingTileSource {
-        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
-            return .pixels
-        }
-    }
-
     func run() throws -> Figures {
         let steps = Steps()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8))
@@ -39,7 +32,7 @@ struct CostBenchmark {
         configuration.executor.run = { steps.add($1) }
         let cache = try TileCache(configuration)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 16, worldHeight: 1 << 16, tileSize: 64)
-        let view = cache.makeView(layers: [try cache.addLayer(Source(), pyramid: pyramid)])
+        let view = cache.makeView(layers: [try cache.addLayer(FirstByteSource(), pyramid: pyramid)])
         func draw(_ frames: Range<Int>) {
             for frame in frames {
                 let center = WorldPoint(x: 400 + 20 * Double(frame), y: 3600)

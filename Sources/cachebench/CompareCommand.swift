@@ -91,7 +91,7 @@ struct CompareCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             if let picture { return try draw(to: picture) }
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             let baseline = try checks.readBaseline()
             let progress = Progress()
             Interruption.watch()
@@ -99,16 +99,11 @@ struct CompareCommand: ParsableCommand {
             var comparison = Compare(options: replay.options(), policies: policies, budgets: budgets)
             comparison.efforts = efforts
             comparison.equalLoads = equalLoads
-            let report: CompareReport
-            do {
-                report = try comparison.run(
-                    paths: try PanTraceList.paths(traces),
-                    shouldStop: { Interruption.hasCome },
-                    progress: { progress.done($0, of: $1, "replays") }
-                )
-            } catch let error where !(error is PanTraceError || error is Failure || error is ExitCode) {
-                throw Failure(Failure.sentence(error))
-            }
+            let report = try comparison.run(
+                paths: try PanTraceList.paths(traces),
+                shouldStop: { Interruption.hasCome },
+                progress: { progress.done($0, of: $1, "replays") }
+            )
             progress.end()
             switch output.format {
             case .table: try writer.write(CompareText.text(report, style: writer.style))
@@ -133,7 +128,6 @@ extension CompareCommand {
     }
 }
 
-/// Parses a list separated by commas.
 func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
         guard let value = parse(String(word)) else {

@@ -1,15 +1,11 @@
 import ArgumentParser
-import CacheBenchKit
 import Foundation
-import PanTraces
-import TileCache
-import TileSources
 
 /// An error that the user can correct, in one line.
-struct Failure: Error {
-    let message: String
+struct Failure: Error, CustomStringConvertible {
+    let description: String
 
-    init(_ message: String) { self.message = message }
+    init(_ description: String) { self.description = description }
 
     /// Runs a command's body; an error is one line on standard error and exit code 2.
     static func reported(_ body: () throws -> Void) throws {
@@ -18,21 +14,8 @@ struct Failure: Error {
         } catch let error as ExitCode {
             throw error
         } catch {
-            writeToStandardError("cachebench: \(sentence(error))\n")
+            writeToStandardError("cachebench: \(error)\n")
             throw ExitCode(2)
-        }
-    }
-
-    /// The message of an error.
-    static func sentence(_ error: any Error) -> String {
-        switch error {
-        case let error as Failure: error.message
-        case let error as PanTraceError: error.description
-        case let error as ReplayError: error.description
-        case let error as CheckError: error.description
-        case let error as TileCacheError: error.description
-        case let error as TileSourceError: error.description
-        default: "\(error)"
         }
     }
 }

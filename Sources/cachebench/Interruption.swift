@@ -9,7 +9,6 @@ enum Interruption {
 
     private static let flag = Atomic<Bool>(false)
 
-    /// Whether Ctrl-C was pressed.
     static var hasCome: Bool { flag.load(ordering: .relaxed) }
 
     /// Reports the results of an interrupted run; returns the error that ends the program.

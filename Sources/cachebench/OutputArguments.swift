@@ -2,11 +2,8 @@ import ArgumentParser
 
 /// Destination and format of figures, the same for every command.
 struct OutputArguments: ParsableArguments {
-    /// Formats of a report.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        /// For reading.
         case table
-        /// For programs.
         case json
     }
 

@@ -2,13 +2,9 @@ import ArgumentParser
 
 /// Destination and format of figures, for commands with pages.
 struct PageArguments: ParsableArguments {
-    /// Formats of a report.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        /// For reading.
         case table
-        /// For programs.
         case json
-        /// One page with pictures, for any browser.
         case html
     }
 

@@ -5,7 +5,6 @@ import TileCache
 
 /// One line of progress on standard error: part done, speed and remaining time. Silent if that is not a terminal.
 final class Progress: Sendable {
-    /// Nanoseconds between two updates of the line.
     private static let pause: Int64 = 100_000_000
 
     private struct State {
@@ -24,7 +23,6 @@ final class Progress: Sendable {
     /// - Parameter total: Number of traces to replay, if any.
     init(total: Int = 0) { self.total = total }
 
-    /// Notes that a trace has been replayed.
     func finished(_ report: ReplayReport) {
         state.withLock {
             $0.traces += 1
@@ -33,7 +31,6 @@ final class Progress: Sendable {
         }
     }
 
-    /// Notes the progress of a trace.
     func reached(_ name: String, part: Double?, seconds: Double) {
         state.withLock { $0.underWay[name] = (part ?? 0, seconds) }
         show { state, elapsed in
@@ -46,7 +43,6 @@ final class Progress: Sendable {
         }
     }
 
-    /// Notes how many pieces of work are done.
     func done(_ count: Int, of all: Int, _ what: String) {
         show { _, elapsed in
             let rate = Double(count) / elapsed

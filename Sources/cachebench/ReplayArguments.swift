@@ -70,7 +70,7 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help:
             "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).\(standard(usual.effort))",
-        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+        transform: shareValue
     )
     var effort = usual.effort
 
@@ -221,7 +221,6 @@ struct ReplayArguments: ParsableArguments {
         return options
     }
 
-    /// Checks combinations of flags.
     func validate(_ options: ReplayOptions) throws {
         if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
@@ -236,19 +235,14 @@ struct ReplayArguments: ParsableArguments {
 
 /// Load latency as requested.
 enum LoadLatency: Hashable, Sendable {
-    /// Not set.
     case unset
-    /// The time of drawing.
     case drawn
-    /// This many nanoseconds.
     case fixed(Int64)
 }
 
 /// Division of the limit between the tiers.
 enum Share: Hashable, Sendable {
-    /// Adapts to the traffic.
     case adaptive
-    /// Fixed, 0 to 1.
     case fixed(Double)
 }
 
@@ -270,6 +264,8 @@ func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
     guard let value else { throw ValidationError("Expected \(expected).") }
     return value
 }
+
+@Sendable func shareValue(_ text: String) throws -> Double { try parsed(number(text, 0...1), "a number from 0 to 1") }
 
 @Sendable func memoryLimitValue(_ text: String) throws -> MemoryLimit {
     try parsed(MemoryLimit(text), "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)")

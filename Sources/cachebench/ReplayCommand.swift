@@ -62,9 +62,9 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let options = options
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             let baseline = try checks.readBaseline()
-            let inputs = try self.inputs(options)
+            let inputs = try namedInputs(traces, options)
             Interruption.watch()
             if let exportKeys { try export(inputs, options, to: exportKeys) }
             let source = try sourced.open(replay)
@@ -83,8 +83,8 @@ struct ReplayCommand: ParsableCommand {
                 )
                 progress.end()
                 switch output.format {
-                case .table: try writer.write(ReplayText(style: writer.style).text(result))
-                case .json: try writer.write(ReplayJSON.text(result))
+                case .table: try writer.write(ReplayText.text(result, style: writer.style))
+                case .json: try writer.write(JSONText.of(result))
                 case .html: try writer.write(ReplayPage.text(result))
                 }
                 if result.wasStopped {
@@ -95,13 +95,13 @@ struct ReplayCommand: ParsableCommand {
             } catch let failure as TraceFailure {
                 // A trace's errors contain the file and the line already.
                 if failure.error is PanTraceError { throw failure.error }
-                throw Failure("\(inputs[failure.index].name): \(Failure.sentence(failure.error))")
+                throw Failure("\(inputs[failure.index].name): \(failure.error)")
             }
         }
     }
 
     private func export(
-        _ inputs: [(name: String, open: @Sendable () throws -> ReplayInput)],
+        _ inputs: [NamedInput],
         _ options: ReplayOptions,
         to path: String
     ) throws {
@@ -121,19 +121,23 @@ struct ReplayCommand: ParsableCommand {
             }
         })
     }
+}
 
-    private func inputs(_ options: ReplayOptions) throws -> [(name: String, open: @Sendable () throws -> ReplayInput)] {
-        guard !traces.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
-        return try PanTraceList.paths(traces).map { path in
-            let name = path == "-" ? "standard input" : path
-            return (
-                name,
-                {
-                    var input = try ReplayInput(path: path, options: options)
-                    if path == "-" { input.name = name }
-                    return input
-                }
-            )
-        }
+/// A trace's name for messages, and how to open it.
+typealias NamedInput = (name: String, open: @Sendable () throws -> ReplayInput)
+
+/// The traces of some paths, or the built-in session if there are none.
+func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedInput] {
+    guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
+    return try PanTraceList.paths(paths).map { path in
+        guard path == "-" else { return (path, { try ReplayInput(path: path, options: options) }) }
+        return (
+            "standard input",
+            {
+                var input = try ReplayInput(path: path, options: options)
+                input.name = "standard input"
+                return input
+            }
+        )
     }
 }

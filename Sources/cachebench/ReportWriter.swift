@@ -6,17 +6,7 @@ struct ReportWriter {
     private let path: String?
     private let flag: String
 
-    /// Checks whether the file can be written, so that a long run is not lost.
-    init(_ arguments: OutputArguments) throws(Failure) { try self.init(path: arguments.output) }
-
-    /// The same for commands with pages.
-    init(_ arguments: PageArguments) throws(Failure) { try self.init(path: arguments.output) }
-
-    /// The same for commands without formats.
-    ///
-    /// - Parameters:
-    ///   - path: Path of the file; `nil` for standard output.
-    ///   - flag: Flag with the path, for messages.
+    /// Checks whether the file can be written, so that a long run is not lost; `nil` is standard output.
     init(path: String?, flag: String = "--output") throws(Failure) {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.
@@ -42,7 +32,6 @@ struct ReportWriter {
         return path == nil && isatty(1) == 1 && !declined && !isDumb ? .ansi : .plain
     }
 
-    /// Writes a report.
     func write(_ text: String) throws {
         var rest: String? = text
         try write(pieces: { rest.take() })

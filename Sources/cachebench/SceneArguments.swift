@@ -24,7 +24,6 @@ struct SceneArguments: ParsableArguments {
 }
 
 extension TilePixelFormat {
-    /// Help text of `--pixel-format`.
     static var help: ArgumentHelp {
         """
         How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. \

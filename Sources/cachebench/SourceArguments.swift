@@ -41,7 +41,6 @@ struct SourceArguments: ParsableArguments {
     @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
     var fit = false
 
-    /// Checks combinations of flags.
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
         // Flags that would have no effect are refused.
         if imageMemoryLimit != nil {

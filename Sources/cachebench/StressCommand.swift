@@ -17,9 +17,9 @@ struct StressCommand: ParsableCommand {
             The same seed makes the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL, 130 for a run \
             that Ctrl-C ended before it had found anything.
 
-            Faults: \(StressFault.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
+            Faults: \(StressFault.names(separator: ", ")); all; none.
 
-            Features: \(StressFeature.allCases.map(\.rawValue).joined(separator: ", ")); all; none.
+            Features: \(StressFeature.names(separator: ", ")); all; none.
 
             Examples:
               cachebench stress --duration 30min
@@ -44,12 +44,7 @@ struct StressCommand: ParsableCommand {
             "What goes wrong: all, none, or names separated by commas. (default: all)",
             valueName: "list"
         ),
-        transform: {
-            try parsed(
-                StressFault.list($0),
-                "all, none, or some of \(StressFault.allCases.map(\.rawValue).joined(separator: ","))"
-            )
-        }
+        transform: choices
     )
     var faults = usual.faults
 
@@ -58,12 +53,7 @@ struct StressCommand: ParsableCommand {
             "What is uncommon about layers and cache: all, none, or names separated by commas. (default: all)",
             valueName: "list"
         ),
-        transform: {
-            try parsed(
-                StressFeature.list($0),
-                "all, none, or some of \(StressFeature.allCases.map(\.rawValue).joined(separator: ","))"
-            )
-        }
+        transform: choices
     )
     var features = usual.features
 
@@ -104,7 +94,6 @@ struct StressCommand: ParsableCommand {
         return options
     }
 
-    /// Flags that repeat a run.
     private func flags(of options: StressOptions) -> String {
         func list<Choice: StressChoice>(_ choices: Set<Choice>) -> String {
             choices.isEmpty ? "none" : choices.map(\.rawValue).sorted().joined(separator: ",")
@@ -119,7 +108,7 @@ struct StressCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             Interruption.watch()
             let line = Progress()
             let report = try Stress(options).run(interruption: { Interruption.hasCome }) {
@@ -153,3 +142,7 @@ struct StressCommand: ParsableCommand {
 
 /// The library's defaults, so that the two cannot differ.
 private let usual = StressOptions()
+
+@Sendable private func choices<Choice: StressChoice>(_ text: String) throws -> Set<Choice> {
+    try parsed(Choice.list(text), "all, none, or some of \(Choice.names(separator: ","))")
+}

@@ -43,7 +43,7 @@ struct ThroughputCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             let progress = Progress()
             guard held.isEmpty else {
                 defer { progress.end() }

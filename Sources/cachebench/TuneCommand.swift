@@ -28,13 +28,13 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         help: "The least share of demands that must be hits, from 0 to 1.",
-        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+        transform: shareValue
     )
     var targetHitRate: Double?
 
     @Option(
         help: "The largest share of the area that may be blank, from 0 to 1.",
-        transform: { try parsed(number($0, 0...1), "a number from 0 to 1") }
+        transform: shareValue
     )
     var targetBlank: Double?
 
@@ -103,9 +103,9 @@ struct TuneCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             let baseline = try checks.readBaseline()
-            let inputs = try self.inputs(replayOptions)
+            let inputs = try namedInputs(traces, replayOptions).map(\.open)
             let progress = Progress(total: inputs.count)
             Interruption.watch()
             let hooks = ReplayHooks(shouldStop: { Interruption.hasCome })
@@ -125,7 +125,7 @@ struct TuneCommand: ParsableCommand {
             ).run()
             progress.end()
             switch output.format {
-            case .table: try writer.write(TuneText(style: writer.style).text(report))
+            case .table: try writer.write(TuneText.text(report, style: writer.style))
             case .json: try writer.write(JSONText.of(report))
             case .html:
                 // The suggested limit is replayed again by itself, for the pictures.
@@ -153,11 +153,6 @@ struct TuneCommand: ParsableCommand {
     private var target: TuneTarget? {
         if let targetHitRate { return .hitRate(targetHitRate) }
         return targetBlank.map { .blank($0) }
-    }
-
-    private func inputs(_ options: ReplayOptions) throws -> [@Sendable () throws -> ReplayInput] {
-        guard !traces.isEmpty else { return [{ try ReplayInput(builtIn: options) }] }
-        return try PanTraceList.paths(traces).map { path in { try ReplayInput(path: path, options: options) } }
     }
 }
 

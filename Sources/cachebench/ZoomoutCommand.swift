@@ -26,10 +26,10 @@ struct ZoomoutCommand: ParsableCommand {
     )
 
     @Option(
-        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
+        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.replay.memoryLimit))",
         transform: memoryLimitValue
     )
-    var memoryLimit = usual.memoryLimit
+    var memoryLimit = usual.replay.memoryLimit
 
     @Option(
         help: "How far out: 1..1024 (powers of two), or numbers separated by commas. (default: 1..1024, or 1..16)",
@@ -44,13 +44,13 @@ struct ZoomoutCommand: ParsableCommand {
     var gammaCorrect = false
 
     @Option(
-        help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
+        help: "Loads at the same time, 1 to 255.\(standard(usual.replay.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
-    var workers = usual.workers
+    var workers = usual.replay.workers
 
     @Option(help: "Whether cold tiles are kept compressed.")
-    var compressedTier = Switch(usual.compressedTier)
+    var compressedTier = Switch(usual.replay.compressedTier)
 
     @Option(
         help: ArgumentHelp(
@@ -66,20 +66,23 @@ struct ZoomoutCommand: ParsableCommand {
 
     @OptionGroup var clock: ClockArguments
 
-    @Option(help: "Seeds the built-in world, under the real clock.\(standard(usual.seed))", transform: seedNumber)
-    var seed = usual.seed
+    @Option(
+        help: "Seeds the built-in world, under the real clock.\(standard(usual.replay.seed))",
+        transform: seedNumber
+    )
+    var seed = usual.replay.seed
 
-    @Option(help: "Pixels a side of a tile.\(standard(usual.tileSize))", transform: tileSide)
-    var tileSize = usual.tileSize
+    @Option(help: "Pixels a side of a tile.\(standard(usualSide))", transform: tileSide)
+    var tileSize = usualSide
 
     @Option(help: TilePixelFormat.help, transform: pixelLayout)
-    var pixelFormat = usual.pixelFormat
+    var pixelFormat = usual.replay.pixelFormat
 
     @Option(
         help: ArgumentHelp("The view in screen pixels. (default: 1280x720)", valueName: "WxH"),
         transform: viewportSize
     )
-    var viewport = usual.viewport
+    var viewport = BuiltInSession.viewport
 
     @Option(
         help: ArgumentHelp(
@@ -94,20 +97,18 @@ struct ZoomoutCommand: ParsableCommand {
 
     private var options: ZoomoutOptions {
         var options = ZoomoutOptions()
-        options.viewport = viewport
-        options.pixelFormat = pixelFormat
-        options.memoryLimit = memoryLimit
+        options.replay.pixelFormat = pixelFormat
+        options.replay.memoryLimit = memoryLimit
         options.factors = factors ?? ZoomoutOptions.powers(upTo: fullResolutionOnly ? 16 : 1024)
         options.isFullResolutionOnly = fullResolutionOnly
         options.downsampling = gammaCorrect ? .sRGB : .linear
-        options.tileSize = tileSize
-        options.world = world
-        options.workers = workers
-        options.compressedTier = compressedTier.isOn
-        options.clock = clock.clock
-        options.loadLatency = loadLatency ?? (options.clock == .virtual ? usual.loadLatency : nil)
-        options.speed = clock.speed
-        options.seed = seed
+        options.replay.overrides = PanTraceOverrides(viewport: viewport, world: world, tileSize: tileSize)
+        options.replay.workers = workers
+        options.replay.compressedTier = compressedTier.isOn
+        options.replay.clock = clock.clock
+        options.replay.loadLatency = loadLatency ?? (options.replay.clock == .virtual ? usual.replay.loadLatency : nil)
+        options.replay.speed = clock.speed
+        options.replay.seed = seed
         return options
     }
 
@@ -115,13 +116,13 @@ struct ZoomoutCommand: ParsableCommand {
         do {
             _ = try Zoomout(options)
         } catch {
-            throw ValidationError(Failure.sentence(error))
+            throw ValidationError("\(error)")
         }
     }
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(output)
+            let writer = try ReportWriter(path: output.output)
             let progress = Progress()
             Interruption.watch()
             let report = try Zoomout(options).run(
@@ -145,3 +146,4 @@ struct ZoomoutCommand: ParsableCommand {
 
 /// The library's defaults, so that the two cannot differ.
 private let usual = ZoomoutOptions()
+private let usualSide = usual.replay.overrides.tileSize ?? 256

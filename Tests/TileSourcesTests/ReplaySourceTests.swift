@@ -75,9 +75,9 @@ import Testing
         #expect(report.loads.absent == 1 && report.loads.failed == 1 && report.loads.finished > 30)
         #expect(report.configuration["source"] == .text("xyz:\(folder.path)"))
         #expect(report.configuration["world"] == .text("512x512") && report.configuration["tileSize"] == .integer(32))
-        let text = ReplayText().text(result)
+        let text = ReplayText.text(result)
         #expect(text.contains("tiles asked of xyz:") && text.contains("--source xyz:") && text.contains("truncated"))
-        #expect(try ReplayJSON.text(result).contains("\"tileSource\""))
+        #expect(try JSONText.of(result).contains("\"tileSource\""))
     }
 
     @Test func anotherWorldIsAnErrorUnlessStretched() throws {
@@ -96,7 +96,7 @@ import Testing
         #expect(builtIn.traces[0].loads.finished > 0)
         // Pasted, the flags make the same journey again: they name the world that was stretched.
         #expect(builtIn.traces[0].configuration["world"] == .text("512x512"))
-        #expect(ReplayText().text(builtIn).contains("--world 131072x131072"))
+        #expect(ReplayText.text(builtIn).contains("--world 131072x131072"))
     }
 
     @Test func theVirtualClockLoadsNothing() throws {

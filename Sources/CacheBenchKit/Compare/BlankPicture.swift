@@ -13,8 +13,6 @@ package struct BlankPicture {
     private let limit: String
 
     /// Replays a trace with each policy at one limit.
-    ///
-    /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     package init(path: String, policies: [PrefetchKind], budget: MemoryLimit, options: ReplayOptions) throws {
         var options = options
         options.memoryLimit = budget

@@ -6,7 +6,6 @@ package struct Compare: Sendable {
     package enum LoadTarget: Hashable, Sendable {
         /// The policy with the fewest loads, of those that prefetch.
         case smallest
-        /// A named policy.
         case policy(PrefetchKind)
     }
 
@@ -21,7 +20,6 @@ package struct Compare: Sendable {
     /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
-    /// Creates a comparison.
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
         self.options = options
         self.policies = policies
@@ -31,12 +29,10 @@ package struct Compare: Sendable {
     /// Replays everything, on all cores. With a codec charge in the options, once without and once with it.
     ///
     /// - Parameters:
-    ///   - paths: The traces.
     ///   - shouldStop: Called at each frame, on any thread. A stopped comparison reports the rows that are done, and
     ///     totals over the sources whose traces are all done.
     ///   - progress: Called after each replay of a trace, with the numbers done and known so far, on any thread. The
     ///     latter grows once the efforts to try are known.
-    /// - Throws: Errors of a replay; ``ReplayError`` if options contradict each other.
     package func run(
         paths: [String],
         shouldStop: @escaping @Sendable () -> Bool = { false },
@@ -48,7 +44,7 @@ package struct Compare: Sendable {
         guard equalLoads == nil || efforts.isEmpty else {
             throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
         }
-        if case .policy(let kind)? = equalLoads, kind == .none || kind == .oracle || !policies.contains(kind) {
+        if case .policy(let kind)? = equalLoads, !kind.takesEffort || !policies.contains(kind) {
             throw ReplayError("--equal-loads takes one of the policies compared, other than none and oracle")
         }
         var plain = options
@@ -68,7 +64,6 @@ package struct Compare: Sendable {
         return report
     }
 
-    /// Options common to all rows, and the lists of the others.
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
@@ -87,37 +82,31 @@ package struct Compare: Sendable {
     }
 
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
-        var cells: [CompareCell] = []
-        for budget in budgets {
-            for kind in [PrefetchKind.none, .oracle] where !policies.contains(kind) || !efforts.isEmpty {
-                cells.append(CompareCell(budget: budget, policy: kind, effort: options.effort))
-            }
-            for kind in policies {
-                for effort in efforts.isEmpty ? [options.effort] : efforts {
-                    cells.append(CompareCell(budget: budget, policy: kind, effort: effort))
-                }
-            }
+        let tried = efforts.isEmpty ? [options.effort] : efforts
+        func cells(_ budget: MemoryLimit, _ policies: [PrefetchKind], _ efforts: [Double]) -> [CompareCell] {
+            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }
         }
-        try runner.run(cells.map { ($0, nil) })
+        try runner.run(
+            budgets.flatMap { budget in
+                let bounds = [PrefetchKind.none, .oracle].filter { !policies.contains($0) || !efforts.isEmpty }
+                return cells(budget, bounds, [options.effort]) + cells(budget, policies, tried)
+            }
+            .map { ($0, nil) }
+        )
         let chosen = equalLoads == nil ? [:] : try EqualLoads(compare: self, runner: runner).choose()
         var rows: [CompareRow] = []
         var totals: [CompareRow] = []
-        for budget in budgets {
-            for kind in policies {
-                for effort in efforts.isEmpty ? [options.effort] : efforts {
-                    for source in runner.sources {
-                        let match = chosen[EqualLoads.Group(budget: budget, policy: kind, source: source)]
-                        // The search was interrupted: a row with other loads would not be comparable.
-                        if runner.isStopped, equalLoads != nil, match == nil, kind != .none, kind != .oracle {
-                            continue
-                        }
-                        let cell = CompareCell(budget: budget, policy: kind, effort: match?.effort ?? effort)
-                        rows += runner.traces(of: source).compactMap {
-                            row(cell, trace: $0, source: source, runner, match)
-                        }
-                        if let total = row(cell, trace: nil, source: source, runner, match) { totals.append(total) }
-                    }
+        for asked in budgets.flatMap({ cells($0, policies, tried) }) {
+            for source in runner.sources {
+                let match = chosen[EqualLoads.Group(budget: asked.budget, policy: asked.policy, source: source)]
+                // The search was interrupted: a row with other loads would not be comparable.
+                if runner.isStopped, equalLoads != nil, match == nil, asked.policy.takesEffort { continue }
+                var cell = asked
+                if let match { cell.effort = match.effort }
+                rows += runner.traces(of: source).compactMap {
+                    row(cell, trace: $0, source: source, runner, match)
                 }
+                if let total = row(cell, trace: nil, source: source, runner, match) { totals.append(total) }
             }
         }
         return (rows, totals)

@@ -1,41 +1,31 @@
 /// One policy on one trace, or on all traces of a source, with one budget.
-package struct CompareRow: Codable, Sendable, Hashable {
+///
+/// Rates, areas and counts are those of ``ReplayReport``.
+package struct CompareRow: Encodable, Sendable, Hashable {
     /// Folder of the trace.
     package var source: String
     /// Name of the trace; `null` if the traces of a source are pooled.
     @Nullable package var trace: String?
-    /// Prefetch policy.
     package var policy: String
     /// Budget in screens, if it was given so.
     @Nullable package var screens: Double?
     /// Limit in bytes; the largest if traces are pooled.
     package var byteLimit: Int
-    /// Concurrent loads.
     package var workers: Int
-    /// Load latency in milliseconds.
     package var loadLatency: Double
     /// Effort of the policy; without effect for `none` and `oracle`.
     package var effort: Double
     package var demands: Int
-    /// Hits over demands.
     @Nullable package var hitRate: Double?
     /// Demands that their frame could draw over demands; less than the hit rate if decompression costs time.
     @Nullable package var drawableHitRate: Double?
-    /// Hit rate of demands at the level of the previous frame.
     @Nullable package var panHitRate: Double?
-    /// Hit rate of demands at another level.
     @Nullable package var zoomHitRate: Double?
-    /// Fraction of the area drawn with the exact tiles.
     @Nullable package var sharp: Double?
-    /// Blank screen pixels times the milliseconds that they were blank.
     package var blankPixelMilliseconds: Double
-    /// The same for fallbacks.
     package var fallbackPixelMilliseconds: Double
-    /// Loads started.
     package var loads: Int
-    /// Decoded bytes of finished loads.
     package var loadedBytes: Int
-    /// Loads never drawn over loads.
     @Nullable package var waste: Double?
     /// Fraction of the gap from no prefetch to the oracle; `null` if the gap is below 0.02.
     @Nullable package var gapClosed: Double?
@@ -49,28 +39,19 @@ package struct CompareRow: Codable, Sendable, Hashable {
     package var shortfallBytes = 0
 }
 
-/// Policies side by side.
-package struct CompareReport: Codable, Sendable, Hashable {
-    /// Version of these fields.
+package struct CompareReport: Encodable, Sendable, Hashable {
     package var schema = 1
     /// Trace by trace.
     package var rows: [CompareRow]
     /// Pooled by source, policy and budget.
     package var totals: [CompareRow]
     /// Codec charge of the rows below, as in the flag; `null` without a charge.
-    @Nullable package var cost: String?
+    @Nullable package var cost: String? = nil
     /// The same rows with the codec's time charged: a compressed tile can be drawn once it is decompressed.
-    @Nullable package var chargedRows: [CompareRow]?
-    @Nullable package var chargedTotals: [CompareRow]?
+    @Nullable package var chargedRows: [CompareRow]? = nil
+    @Nullable package var chargedTotals: [CompareRow]? = nil
     /// Whether it was stopped early; then rows are missing, but none is partial.
     package var interrupted = false
     /// All options common to the rows, as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
-
-    /// Creates a report without charged rows.
-    package init(rows: [CompareRow], totals: [CompareRow], configuration: [String: ConfigurationValue] = [:]) {
-        self.rows = rows
-        self.totals = totals
-        self.configuration = configuration
-    }
 }

@@ -11,7 +11,7 @@ struct CompareCell: Hashable, Sendable {
     init(budget: MemoryLimit, policy: PrefetchKind, effort: Double) {
         self.budget = budget
         self.policy = policy
-        self.effort = policy == .none || policy == .oracle ? 1 : effort
+        self.effort = policy.takesEffort ? effort : 1
     }
 }
 
@@ -51,20 +51,14 @@ final class CompareRunner: Sendable {
     }
 
     /// Folders of the traces, in the order of their first trace.
-    var sources: [String] {
-        var known: Set<String> = []
-        return sourceOfTrace.filter { known.insert($0).inserted }
-    }
+    var sources: [String] { sourceOfTrace.unique }
 
-    /// Indices of a source's traces.
     func traces(of source: String) -> [Int] { paths.indices.filter { sourceOfTrace[$0] == source } }
 
     /// Whether it was stopped; unfinished replays are dropped.
     var isStopped: Bool { hooks.shouldStop() }
 
-    /// Replays the missing pairs, as far as possible before it is stopped.
-    ///
-    /// - Parameter wanted: Cells with the source whose traces are to be replayed, `nil` for all.
+    /// Replays the missing pairs of cells and a source's traces, `nil` for all, until it is stopped.
     func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
         var keys: [Key] = []
         var known: Set<Key> = []
@@ -95,22 +89,14 @@ final class CompareRunner: Sendable {
         }
     }
 
-    /// Figures of a cell; `nil` if it was not finished.
-    ///
-    /// - Parameter trace: One of the source's traces, or `nil` for all of them pooled.
+    /// Figures of a cell for one of the source's traces, or `nil` for all of them pooled; `nil` if it was not finished.
     func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport? {
         state.withLock { state in
-            var tally = ReplayTally()
-            var name = ""
-            for number in trace.map({ [$0] }) ?? traces(of: source) {
-                guard let outcome = state.outcomes[Key(cell: cell, trace: number)] else { return nil }
-                tally.add(outcome.tally)
-                name = outcome.trace.name
-            }
-            return tally.report(
-                trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),
-                configuration: [:]
-            )
+            let keys = (trace.map { [$0] } ?? traces(of: source)).map { Key(cell: cell, trace: $0) }
+            let outcomes = keys.compactMap { state.outcomes[$0] }
+            guard outcomes.count == keys.count else { return nil }
+            return ReplayTally(pooling: outcomes.map(\.tally))
+                .pooledReport(name: outcomes.last?.trace.name ?? "", source: source)
         }
     }
 

@@ -1,13 +1,11 @@
 /// Finds the effort at which each policy loads as much as another, source by source and budget by budget.
 struct EqualLoads {
-    /// Key of a search.
     struct Group: Hashable {
         var budget: MemoryLimit
         var policy: PrefetchKind
         var source: String
     }
 
-    /// Result of a search.
     struct Match {
         var effort: Double
         /// Loads to reach, and loads reached.
@@ -37,7 +35,7 @@ struct EqualLoads {
     /// Finds the efforts of all policies that prefetch, without those whose search was interrupted.
     func choose() throws -> [Group: Match] {
         let usual = compare.options.effort
-        let kinds = compare.policies.filter { $0 != .none && $0 != .oracle }
+        let kinds = compare.policies.filter(\.takesEffort)
         var searches: [Group: Search] = [:]
         for budget in compare.budgets {
             for source in runner.sources {

@@ -8,15 +8,12 @@ package import TileCache
 package struct BuiltInSession: Sendable {
     /// Width and height of the world in world pixels; it wraps horizontally.
     package static let worldSize = 131_072
-    /// Size of the view in screen pixels.
     package static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
-    /// Duration in nanoseconds.
     static let duration: Int64 = 120_000_000_000
 
     /// Samples of the view, sixty times a second while it moved.
     package let samples: [PanTraceSample]
 
-    /// Generates the session of a seed.
     package init(seed: UInt64 = 1) {
         var options = TraceGenerator.Options(preset: .map)
         options.seed = seed
@@ -32,7 +29,6 @@ package struct BuiltInSession: Sendable {
 
     package var stream: PanSampleList { PanSampleList(samples) }
 
-    /// Header of the session's trace.
     package var header: PanTraceHeader {
         let world = Double(Self.worldSize)
         return PanTraceHeader(
@@ -43,7 +39,6 @@ package struct BuiltInSession: Sendable {
         )
     }
 
-    /// The session as a pan trace.
     package var text: String {
         samples.reduce(into: PanTraceFormat.headerText(header, includesRotation: false)) {
             $0 += PanTraceFormat.line($1, includesRotation: false)

@@ -3,7 +3,6 @@ import TileScroll
 
 /// An action of a hand, with its time.
 struct GestureEvent: Hashable, Sendable {
-    /// Time in nanoseconds.
     var time: Int64
     var event: ScrollEvent
 }
@@ -20,11 +19,7 @@ struct FingerPath {
         events = [GestureEvent(time: time, event: .touchBegan(id: id, at: place))]
     }
 
-    /// Moves on from the present place.
-    ///
-    /// - Parameters:
-    ///   - seconds: Duration.
-    ///   - way: Offset from the start, for each fraction of the duration from 0 to 1.
+    /// Moves on; `way` is the offset from the present place for each fraction of the duration, from 0 to 1.
     mutating func move(seconds: Double, along way: (Double) -> ScrollVector) {
         let (start, begin) = (time, place)
         let steps = max(1, Int((seconds * 1e9 / Double(GestureHand.eventInterval)).rounded()))

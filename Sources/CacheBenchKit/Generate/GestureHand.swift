@@ -21,7 +21,6 @@ struct GestureHand: Sendable {
     private let view: ScrollSize
     private let recorded: RecordedStatistics
     private var dice: GestureDice
-    /// Direction of the view, of length 1.
     private var way: ScrollVector
     private var nextFinger = 0
 
@@ -34,12 +33,7 @@ struct GestureHand: Sendable {
         rotate(dice.next(from: 0, to: 2 * Double.pi))
     }
 
-    /// Events of the next stroke or zoom.
-    ///
-    /// - Parameters:
-    ///   - time: Time at which the view came to rest.
-    ///   - state: State at rest.
-    ///   - world: In world pixels.
+    /// Events of the next stroke or zoom, from the time and state at which the view came to rest.
     mutating func next(from time: Int64, _ state: ScrollState, world: ScrollSize) -> [GestureEvent] {
         let start = time + pause()
         if dice.chance(zoomShare) { return zoom(at: start, state, world) }

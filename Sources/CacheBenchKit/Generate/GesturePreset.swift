@@ -33,7 +33,6 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is one of the sessions.
     package var isSession: Bool { self == .map || self == .photoSession || self == .slide }
 
     /// Default size of the view in screen pixels.
@@ -56,7 +55,6 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    /// Kind of zoom gestures.
     enum Zooming: Sendable { case none, wheel, pinch, doubleTap }
 
     var zooming: Zooming {
@@ -77,8 +75,6 @@ package enum GesturePreset: String, Sendable, CaseIterable {
     }
 
     /// The scroll view that the gestures move.
-    ///
-    /// - Throws: `ScrollError` for sizes that it does not support.
     func model(world: ScrollSize, view: ScrollSize) throws(ScrollError) -> any ScrollModel {
         switch self {
         case .infinite: return try InfiniteZoomScroll(world: world, view: view)

@@ -13,7 +13,6 @@ package struct RecordedStatistics: Hashable, Sendable {
     package var speed: Double
     /// 90th percentile of the speed during movement, in screen pixels per second.
     package var speed90: Double
-    /// Fraction of the time with movement.
     package var movingShare: Double
     /// Fraction of strokes that reverse: more than 120 degrees from the one before.
     package var reversedShare: Double

@@ -6,7 +6,6 @@ import TileScroll
 ///
 /// It is a stream: a day takes no more memory than a second. The same options give the same trace on every machine.
 package struct TraceGenerator: PanSampleStream {
-    /// Options of a trace.
     package struct Options: Hashable, Sendable {
         /// Design or session.
         package var preset: GesturePreset
@@ -21,14 +20,12 @@ package struct TraceGenerator: PanSampleStream {
         /// Samples per second during movement. Default: 60.
         package var rate = PanFrameRate.sixty
 
-        /// Creates options of a preset, otherwise with the defaults.
         package init(preset: GesturePreset) { self.preset = preset }
     }
 
     /// Accepted durations in nanoseconds: 1 s to a year.
     package static let durations: ClosedRange<Int64> = 1_000_000_000...31_536_000_000_000_000
 
-    /// Header of the trace.
     package let header: PanTraceHeader
 
     private let options: Options
@@ -46,9 +43,6 @@ package struct TraceGenerator: PanSampleStream {
     private var pending: PanTraceSample?
     private var isOver = false
 
-    /// Starts a trace.
-    ///
-    /// - Throws: ``ReplayError`` for invalid durations and sizes.
     package init(_ options: Options) throws(ReplayError) {
         guard Self.durations.contains(options.duration) else {
             throw ReplayError("--duration takes 1s to 8760h, not \(options.duration) ns")

@@ -11,9 +11,6 @@ package struct TraceText {
     /// Time of the last line so far in nanoseconds; `nil` before the first one.
     package private(set) var lastTime: Int64?
 
-    /// Starts a trace.
-    ///
-    /// - Throws: ``ReplayError`` as ``TraceGenerator/init(_:)``.
     package init(_ options: TraceGenerator.Options) throws(ReplayError) {
         generator = try TraceGenerator(options)
     }

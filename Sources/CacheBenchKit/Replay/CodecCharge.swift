@@ -4,7 +4,6 @@ import TileCache
 
 /// Virtual time charged for compression and decompression.
 package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
-    /// Nothing: the reference.
     case none
     /// Speed of this machine's codec on tiles of the built-in world, measured once per program.
     case measured
@@ -31,7 +30,6 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The charge in the form used on a command line.
     package var description: String {
         switch self {
         case .none: "none"
@@ -41,8 +39,6 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The charge with known rates, so that figures can be reproduced elsewhere.
-    ///
-    /// - Throws: ``ReplayError`` if the codec cannot be measured.
     package func resolved() throws(ReplayError) -> CodecCharge {
         guard self == .measured else { return self }
         do {

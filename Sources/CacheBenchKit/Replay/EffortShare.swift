@@ -1,19 +1,18 @@
-package import TileCache
+import TileCache
 
 /// Applies effort to a policy without one: keeps the first part of its wishes, from none at 0 to all at 0.5 and above.
-package struct EffortShare: PrefetchPolicy {
+struct EffortShare: PrefetchPolicy {
     private var base: any PrefetchPolicy
 
-    /// Wraps a policy.
-    package init(_ base: any PrefetchPolicy) { self.base = base }
+    init(_ base: any PrefetchPolicy) { self.base = base }
 
-    package var changesAtRest: Bool { base.changesAtRest }
-    package var isSettled: Bool { base.isSettled }
-    package var goesFirst: Bool { base.goesFirst }
+    var changesAtRest: Bool { base.changesAtRest }
+    var isSettled: Bool { base.isSettled }
+    var goesFirst: Bool { base.goesFirst }
 
-    package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
+    mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
 
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let before = wishes.entries.count
         base.appendWishes(to: &wishes, target: target, context: context)
         let added = wishes.entries.count - before

@@ -1,10 +1,9 @@
-package import TileCache
+import TileCache
 
 /// Times at which each tile of a trace is needed, known to a replay but not to a cache.
-package final class FutureNeeds: Sendable {
+final class FutureNeeds: Sendable {
     /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {
-        /// Number of the tile.
         var tile: Int
         /// First and last frame, in nanoseconds.
         var start: Int64
@@ -24,16 +23,13 @@ package final class FutureNeeds: Sendable {
 
     /// All needs, in the order of their beginning, then of the screen.
     let needs: [Need]
-    /// All changes, by time.
     let changes: [Change]
     private let numbers: [TileCoordinate: Int]
     private let tiles: [TileCoordinate]
     private let needsOfTile: [[Int]]
 
     /// Reads every frame of a trace.
-    ///
-    /// - Parameter next: Returns the frames; called until it returns `nil`.
-    package init(
+    init(
         pyramid: TilePyramid,
         selection: TileLevelSelection,
         next: () throws -> (time: Int64, viewport: TileViewport)?
@@ -87,14 +83,11 @@ package final class FutureNeeds: Sendable {
     /// Number of tiles that are ever needed; they are numbered from 0.
     var tileCount: Int { tiles.count }
 
-    /// Number of a tile; `nil` if no frame needs it.
     func number(of tile: TileCoordinate) -> Int? { numbers[tile] }
 
     func tile(_ number: Int) -> TileCoordinate { tiles[number] }
 
-    /// The present or next need of a tile; `nil` if there is none.
-    ///
-    /// - Parameter now: A need whose last frame this is has passed.
+    /// The present or next need of a tile; `nil` if there is none. A need whose last frame is `now` has passed.
     func need(of number: Int, after now: Int64) -> Need? {
         let list = needsOfTile[number]
         var low = 0

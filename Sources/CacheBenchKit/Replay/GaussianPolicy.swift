@@ -1,4 +1,4 @@
-package import TileCache
+import TileCache
 
 /// Neuroglancer's rule: prefetches by a normal distribution of the velocity.
 ///
@@ -6,7 +6,7 @@ package import TileCache
 /// directions by itself. Constants are Neuroglancer's (`src/util/velocity_estimation.ts`, `src/sliceview/backend.ts`):
 /// half-life 50 ms for the velocity, 1000 ms for its mean and variance, at most 32 tiles in a direction, none above 0.1
 /// pixels a millisecond.
-package struct GaussianPolicy: PrefetchPolicy {
+struct GaussianPolicy: PrefetchPolicy {
     static let velocityHalfLife = 50.0
     static let momentsHalfLife = 1000.0
     static let horizon = 2000.0
@@ -31,9 +31,7 @@ package struct GaussianPolicy: PrefetchPolicy {
     private var y = Axis()
     private var last: (time: Int64, center: WorldPoint)?
 
-    package init() {}
-
-    package mutating func observe(_ frame: FrameObservation) {
+    mutating func observe(_ frame: FrameObservation) {
         defer { last = (frame.time, frame.viewport.center) }
         guard let last, frame.time > last.time else { return }
         let span = Double(frame.time - last.time) / 1e6
@@ -44,7 +42,7 @@ package struct GaussianPolicy: PrefetchPolicy {
         y.add((center.y - last.center.y) / span, velocityShare: velocityShare, momentsShare: momentsShare)
     }
 
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let speed = (x.velocity * x.velocity + y.velocity * y.velocity).squareRoot() * target.viewport.scale
         guard speed <= Self.maximumSpeed else { return }
         let level = target.pyramid.levels[target.level]

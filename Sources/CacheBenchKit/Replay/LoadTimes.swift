@@ -3,7 +3,6 @@ import TileCache
 
 /// Model of load times, beside `ReplayOptions.loadLatency`.
 package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
-    /// Each load takes the latency.
     case constant
     /// Log-normal with the latency as its median: a time for each tile, from the seed and the tile alone. `sigma` is
     /// the standard deviation of the natural logarithm, larger than 0 to 3.
@@ -35,7 +34,6 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The model in the form used on a command line.
     package var description: String {
         switch self {
         case .constant: "constant"
@@ -55,7 +53,6 @@ struct LoadClock: Sendable {
     /// Nanoseconds by tile; `nil` if all are equal.
     let timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
 
-    /// - Throws: ``ReplayError`` if the file of times cannot be read or is invalid.
     init(_ options: ReplayOptions) throws(ReplayError) {
         let latency = options.loadLatency ?? 0
         self.latency = latency
@@ -83,18 +80,14 @@ struct LoadClock: Sendable {
     /// Bound of the tail: no load takes more than a thousand times the median.
     static let longest = 1000.0
 
-    /// Log-normal time of a normal deviate (Box-Muller) of two numbers hashed from seed and tile.
+    /// Log-normal time of random numbers hashed from seed and tile.
     private static func longTail(_ tile: TileCoordinate, seed: UInt64, median: Int64, sigma: Double) -> Int64 {
         var hash = SplitMix64.mixed(seed &+ 0x9E37_79B9_7F4A_7C15)
         for part in [tile.level, tile.column, tile.row] {
             hash = SplitMix64.mixed(hash ^ UInt64(bitPattern: Int64(part)) &* 0xD6E8_FEB8_6659_FD93)
         }
-        var random = SplitMix64(seed: hash)
-        // Never 0, which has no logarithm.
-        let first = 1 - random.nextUnit()
-        let radius = (-2 * 0.6931471805599453 * PortableMath.log2(first)).squareRoot()
-        let normal = radius * PortableMath.cos(2 * Double.pi * random.nextUnit())
-        let factor = min(PortableMath.exp(sigma * normal), longest)
+        var dice = GestureDice(seed: hash)
+        let factor = min(PortableMath.exp(sigma * dice.normal()), longest)
         let time = (Double(median) * factor).rounded()
         return time < 0x1p62 ? Int64(time) : Int64(1) << 62
     }
@@ -106,7 +99,6 @@ enum RecordedLoadTimes {
     /// An hour: a longer time probably has the wrong unit.
     static let longestMilliseconds = 3_600_000.0
 
-    /// Reads the times in nanoseconds.
     static func read(_ path: String) throws(ReplayError) -> [TileCoordinate: Int64] {
         do {
             return try read(LineReader(path: path))

@@ -1,4 +1,4 @@
-package import TileCache
+import TileCache
 
 /// Prefetch and eviction with the future known, as a bound for hits.
 ///
@@ -11,18 +11,15 @@ package import TileCache
 /// too few it is not, because the reference order is then not the best.
 ///
 /// Evictions are greedy, so that it is no proof of an optimum if room and workers are both short.
-package struct OraclePolicy: PrefetchPolicy {
-    /// Properties of the cache known to the oracle.
-    package struct Knowledge: Sendable {
-        /// Number of workers that may prefetch.
-        package var workers: Int
+struct OraclePolicy: PrefetchPolicy {
+    struct Knowledge: Sendable {
+        var workers: Int
         /// Number of tiles that fit the cache, including compressed ones.
-        package var capacityTiles: Int
+        var capacityTiles: Int
         /// Duration of a tile's load, in nanoseconds; `nil` if all are equal.
-        package var loadTime: (@Sendable (TileCoordinate) -> Int64)?
+        var loadTime: (@Sendable (TileCoordinate) -> Int64)?
 
-        /// Creates the knowledge.
-        package init(workers: Int, capacityTiles: Int, loadTime: (@Sendable (TileCoordinate) -> Int64)? = nil) {
+        init(workers: Int, capacityTiles: Int, loadTime: (@Sendable (TileCoordinate) -> Int64)? = nil) {
             self.workers = max(workers, 1)
             self.capacityTiles = max(capacityTiles, 1)
             self.loadTime = loadTime
@@ -47,13 +44,8 @@ package struct OraclePolicy: PrefetchPolicy {
     private var wanted: [Int]
     private var number = 0
 
-    /// Creates an oracle.
-    ///
-    /// - Parameters:
-    ///   - future: Future of the trace to replay.
-    ///   - knowledge: Properties of the cache that replays it.
-    ///   - base: Prefetch policy; `nil` for the oracle's own. With another, only eviction uses the future (Belady).
-    package init(future: FutureNeeds, knowledge: Knowledge, base: (any PrefetchPolicy)? = nil) {
+    /// - Parameter base: Prefetch policy; `nil` for the oracle's own. With another, only eviction uses the future.
+    init(future: FutureNeeds, knowledge: Knowledge, base: (any PrefetchPolicy)? = nil) {
         self.future = future
         self.knowledge = knowledge
         prefetches = base == nil
@@ -63,12 +55,12 @@ package struct OraclePolicy: PrefetchPolicy {
         wanted = present
     }
 
-    package var changesAtRest: Bool { true }
-    package var goesFirst: Bool { base.goesFirst }
+    var changesAtRest: Bool { true }
+    var goesFirst: Bool { base.goesFirst }
 
-    package mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
+    mutating func observe(_ frame: FrameObservation) { base.observe(frame) }
 
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         while change < future.changes.count, future.changes[change].time <= context.now { change += 1 }
         // Nothing has become needed, was loaded or was evicted: the last plan is still best.
         if let cached, let pool = context.changes, cached.change == change, cached.pool == pool {

@@ -11,11 +11,9 @@ struct OracleSchedule {
         var need: Int
         /// Time by which the load must have ended, in nanoseconds.
         var deadline: Int64
-        /// Duration of the load.
         var duration: Int64
         /// Time of the next demand of the tile after that; `Int64.max` for never.
         var again: Int64
-        /// Duration of the need.
         var stay: Int64
     }
 
@@ -36,12 +34,9 @@ struct OracleSchedule {
     /// Number of accepted jobs that were not dropped.
     private(set) var count = 0
 
-    /// Creates an empty schedule.
-    ///
     /// - Parameters:
     ///   - workers: Times at which the workers are free, in any order; at least one.
     ///   - duration: Duration of every load, or the mean.
-    ///   - isUniform: Whether all durations are equal.
     init(workers: [Int64], duration: Int64, isUniform: Bool) {
         self.workers = workers.sorted()
         self.duration = max(duration, 0)
@@ -87,8 +82,6 @@ struct OracleSchedule {
     }
 
     /// Number of other loads that may go before each job, and after the last, without making a later one late.
-    ///
-    /// - Parameter maximum: Upper bound of the result.
     func shifts(upTo maximum: Int) -> [Int] {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)

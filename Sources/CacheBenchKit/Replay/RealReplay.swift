@@ -14,97 +14,68 @@ struct RealReplay {
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
-        let scene = input.scene
-        let pyramid =
-            try source?.pyramid(wrapsX: scene.wrapsX)
-            ?? TilePyramid.powerOfTwo(
-                worldWidth: scene.worldWidth,
-                worldHeight: scene.worldHeight,
-                tileSize: scene.tileSize,
-                wrapsX: scene.wrapsX
-            )
-        let tileBytes = try options.tileBytes(in: scene)
-        let limit = try options.byteLimit(in: scene, tileBytes: tileBytes)
-        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
-            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
-        }
+        let pyramid = try source?.pyramid(wrapsX: input.scene.wrapsX) ?? input.scene.pyramid()
+        var course = try ReplayCourse(input, options, hooks, pyramid: pyramid)
         let clock = ReplayClockTime(speed: options.speed)
         let countsBefore = source?.counts()
         let memory = ResidentMemory()
-        var configuration = options.cacheConfiguration(limit)
+        var configuration = options.cacheConfiguration(course.limit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
+        let latency: (@Sendable (TileCoordinate) -> Int64)? =
+            options.loadLatency == nil ? nil : { @Sendable [loads] in loads.time(of: $0) }
         let layer =
             try source?.addLayer(cache, pyramid)
             ?? cache.addLayer(
-                ReplayTileSource(scene: scene, options: options, loads: loads, clock: clock),
+                ReplayTileSource(
+                    input.scene,
+                    pyramid: pyramid,
+                    format: options.pixelFormat,
+                    drawnAs: options.pixelFormat,
+                    seed: options.seed,
+                    latency: latency,
+                    clock: clock
+                ),
                 pyramid: pyramid,
                 options: LayerOptions(format: options.pixelFormat)
             )
         let policy = try options.policy()
-        let view = cache.makeView(
-            layers: [layer],
-            selection: TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
-            policy: { policy }
-        )
-        let cursor = HashingCursor(input.samples)
-        let samples = FittedSamples(samples: cursor, fit: input.fit)
-        var frames = PanFrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
-        var tally = ReplayTally()
-        var mostNeeded = 0
-        let recorder =
-            hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
-        var stop = StopWatch(input, options, hooks)
+        let view = cache.makeView(layers: [layer], selection: options.selection, policy: { policy })
+        let samples = FittedSamples(samples: course.samples, fit: input.fit)
+        var frames = try options.frames(of: samples, in: input.scene)
         clock.start()
         while let frame = try frames.next() {
             clock.sleep(until: frame.time)
             let start = MonotonicTime.now.nanoseconds
             view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
             let drawn = view.frame()
-            tally.service.frameCosts.add(MonotonicTime.now.nanoseconds - start)
-            mostNeeded = max(mostNeeded, view.neededTileCount)
-            let isCounted = tally.frames > 0 || drawn.missingTileCount > 0
-            tally.frames += 1
-            tally.seconds = Double(frame.time) / 1e9
-            if isCounted {
-                tally.add(
-                    drawn.coverage,
-                    hasMoved: view.hasMoved,
-                    viewportPixels: VirtualReplay.worldPixels(of: frame.viewport, pyramid),
-                    frameMilliseconds: 1000 / options.frameRate
-                )
-            }
-            for wait in view.takeWaits() { tally.add(wait: wait) }
-            if tally.frames % 16 == 0 { memory.sample() }
-            if let recorder {
+            course.tally.service.frameCosts.add(MonotonicTime.now.nanoseconds - start)
+            course.add(
+                frame,
+                drawn.coverage,
+                hasMoved: view.hasMoved,
+                neededTiles: view.neededTileCount,
+                timesToSharp: view.takeWaits()
+            )
+            if course.tally.frames % 16 == 0 { memory.sample() }
+            if let recorder = course.recorder {
                 recorder.note(frame, drawn.coverage, neededTiles: view.neededTileCount)
-                if tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
+                if course.tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
             }
-            if stop.isAsked(after: frame.time) { break }
+            if course.isStopped(after: frame) { break }
         }
         memory.sample()
-        finish(&tally, cache, limit: limit, memory: memory)
-        tally.memory.takeScreen(tiles: mostNeeded, tileBytes: tileBytes)
+        let bookkeepingBytes = finish(&course.tally, cache, memory)
         cache.shutdown()
         if let source, let countsBefore {
-            tally.tileSource = source.counts().since(countsBefore)
-            tally.tileSource?.address = source.address
+            course.tally.tileSource = source.counts().since(countsBefore)
+            course.tally.tileSource?.address = source.address
         }
-        return ReplayOutcome(
-            tally,
-            of: input,
-            hash: cursor.hashText,
-            series: recorder?.series(waits: tally.waits),
-            wasStopped: stop.wasAsked
-        )
+        return course.outcome(bookkeepingBytes: bookkeepingBytes)
     }
 
-    private func finish(
-        _ tally: inout ReplayTally,
-        _ cache: TileCache,
-        limit: (bytes: Int, grantsBookkeeping: Bool),
-        memory: ResidentMemory
-    ) {
+    /// Takes the cache's figures; returns the bytes of its tables.
+    private func finish(_ tally: inout ReplayTally, _ cache: TileCache, _ memory: ResidentMemory) -> Int {
         let figures = cache.statistics
         tally.pan = figures.pan
         tally.zoom = figures.zoom
@@ -118,9 +89,8 @@ struct RealReplay {
         let waits = cache.loadWaits
         tally.service.demandWaits = waits.demand
         tally.service.prefetchWaits = waits.prefetch
-        tally.memory.bookkeepingBytes = figures.memory.bookkeeping.bytes
-        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? figures.memory.bookkeeping.bytes : 0)
         tally.memory.peakResidentGrowth = memory.growth
+        return figures.memory.bookkeeping.bytes
     }
 }
 

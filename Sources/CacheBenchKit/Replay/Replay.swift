@@ -1,11 +1,9 @@
 import PanTraces
-import Synchronization
 
 /// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
     /// Version of these fields. Version 1 was a report without `traces` and `total` if there was one trace.
     package var schema = 2
-    /// One report for each trace, in the order given.
     package var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
     package var total: ReplayReport
@@ -14,7 +12,6 @@ package struct ReplayResult: Encodable, Sendable, Hashable {
     /// Data of pictures, one for each trace if ``ReplayHooks/keepsSeries`` is set; otherwise empty. Not part of the
     /// JSON report.
     package var series: [ReplaySeries] = []
-    /// Whether it was stopped early.
     package var wasStopped = false
 
     private enum CodingKeys: String, CodingKey { case schema, traces, total, sources }
@@ -43,25 +40,17 @@ package struct ReplayResult: Encodable, Sendable, Hashable {
 
 /// Error of one of several traces.
 package struct TraceFailure: Error {
-    /// Index of the input.
     package var index: Int
     /// ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     package var error: any Error
 }
 
-/// Replays traces through the cache.
 package struct Replay: Sendable {
-    /// Options of the replay.
     package let options: ReplayOptions
     private let loads: LoadClock
     private let source: ReplaySource?
 
-    /// Creates a replay.
-    ///
-    /// - Parameters:
-    ///   - options: Options of the replay.
-    ///   - source: Source of tiles under the real clock. Default: `nil`, the built-in world.
-    /// - Throws: ``ReplayError`` if options contradict each other, or a file of load times is invalid.
+    /// - Parameter source: Source of tiles under the real clock; `nil` for the built-in world.
     package init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
         try self.init(options, loads: LoadClock(options), source: source)
     }
@@ -132,34 +121,30 @@ package struct Replay: Sendable {
         progress: @escaping @Sendable (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
         let replay = try withMeasuredCost()
-        let finished = Mutex<[Int: Finished]>([:])
-        let run = { @Sendable (index: Int) throws in
-            guard !hooks.shouldStop() else { return }
+        let run = { @Sendable (index: Int) throws -> Finished? in
+            guard !hooks.shouldStop() else { return nil }
             do {
                 let one = try replay.finish(inputs[index](), hooks)
-                finished.withLock { $0[index] = one }
                 progress(one.report)
+                return one
             } catch {
                 throw TraceFailure(index: index, error: error)
             }
         }
-        switch options.clock {
-        case .virtual: try concurrently(inputs.count, run)
-        case .real: for index in inputs.indices { try run(index) }
-        }
-        let all = finished.withLock { $0 }
-        return replay.pooled(inputs.indices.compactMap { all[$0] }, of: inputs.count)
+        let finished =
+            switch options.clock {
+            case .virtual: try concurrently(inputs.count, run)
+            case .real: try inputs.indices.map(run)
+            }
+        return replay.pooled(finished.compactMap { $0 }, of: inputs.count)
     }
 
     /// Replays one trace.
-    ///
-    /// - Throws: ``PanTraceError``, ``ReplayError`` or `TileCacheError`.
     package func run(_ input: ReplayInput, hooks: ReplayHooks = ReplayHooks()) throws -> ReplayResult {
         let replay = try withMeasuredCost()
         return try replay.pooled([replay.finish(input, hooks)], of: 1)
     }
 
-    /// A replayed trace.
     private struct Finished: Sendable {
         var outcome: ReplayOutcome
         var report: ReplayReport
@@ -190,41 +175,27 @@ package struct Replay: Sendable {
 
     /// Reports of traces, with the sums over all and over each source.
     private func pooled(_ finished: [Finished], of count: Int) -> ReplayResult {
-        var sources: [(source: String, traces: Int, tally: ReplayTally)] = []
-        var total = ReplayTally()
-        for outcome in finished.map(\.outcome) {
-            total.add(outcome.tally)
-            if let index = sources.firstIndex(where: { $0.source == outcome.trace.source }) {
-                sources[index].tally.add(outcome.tally)
-                sources[index].traces += 1
-            } else {
-                sources.append((outcome.trace.source, 1, outcome.tally))
-            }
-        }
+        let outcomes = finished.map(\.outcome)
         // The options of a single trace, its viewport and world included, are those of the total too.
         let configuration =
             finished.count == 1
             ? finished[0].report.configuration
             : options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
-        func pooledReport(_ tally: ReplayTally, name: String, source: String) -> ReplayReport {
-            tally.report(
-                trace: .init(name: name, source: source, hash: "", frames: tally.frames, seconds: tally.seconds),
-                configuration: configuration
-            )
+        func pooled(_ outcomes: [ReplayOutcome], name: String, source: String) -> ReplayReport {
+            ReplayTally(pooling: outcomes.map(\.tally))
+                .pooledReport(name: name, source: source, configuration: configuration)
         }
         return ReplayResult(
             traces: finished.map(\.report),
-            total: pooledReport(total, name: "total", source: ""),
-            sources: sources.map { source in
-                let name = source.traces == 1 ? "1 trace" : "\(source.traces) traces"
-                return pooledReport(source.tally, name: name, source: source.source)
+            total: pooled(outcomes, name: "total", source: ""),
+            sources: outcomes.grouped(by: \.trace.source).map { source, own in
+                pooled(own, name: own.count == 1 ? "1 trace" : "\(own.count) traces", source: source)
             },
-            series: finished.compactMap(\.outcome.series),
-            wasStopped: finished.count < count || finished.contains { $0.outcome.wasStopped }
+            series: outcomes.compactMap(\.series),
+            wasStopped: finished.count < count || outcomes.contains { $0.wasStopped }
         )
     }
 
-    /// Replays one trace.
     func outcome(of input: ReplayInput, _ hooks: ReplayHooks = ReplayHooks()) throws -> ReplayOutcome {
         switch options.clock {
         case .virtual: try VirtualReplay(options: options, loads: loads, hooks: hooks).run(input)

@@ -8,7 +8,6 @@ package struct ReplayHooks: Sendable {
     /// Whether data for pictures is kept; see ``ReplayResult/series``.
     package var keepsSeries: Bool
 
-    /// Creates hooks. Default: no effect.
     package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },

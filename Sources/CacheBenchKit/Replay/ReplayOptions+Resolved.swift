@@ -78,22 +78,17 @@ extension ReplayOptions {
         values["fit"] = .flag(fitsWorld)
         values["recordedWorld"] = recordedWorld.map { .text($0) } ?? ConfigurationValue.none
         if let scene {
-            values["viewport"] = .text("\(Self.text(scene.viewport.width))x\(Self.text(scene.viewport.height))")
+            values["viewport"] = .text(Figures.size(scene.viewport))
             values["world"] = .text("\(scene.worldWidth)x\(scene.worldHeight)")
             values["wrapsX"] = .flag(scene.wrapsX)
             values["tileSize"] = .integer(scene.tileSize)
         }
         return values
     }
-
-    private static func text(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
-    }
 }
 
 /// Versions of a figure.
 package enum BenchVersion {
-    /// Version of the program.
     package static let program = "0.1.0"
     /// Version of the definitions of figures; incremented when one changes.
     package static let definitions = 1
@@ -113,7 +108,6 @@ extension TilePixelFormat {
         }
     }
 
-    /// Parses a name.
     package init?(name: String) {
         let known: [TilePixelFormat] = [.rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32]
         guard let format = known.first(where: { $0.name == name }) else { return nil }
@@ -122,14 +116,9 @@ extension TilePixelFormat {
 }
 
 extension ReplayOptions {
-    /// Whether the future must be known.
     var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
 
-    /// Creates a policy of the requested kind.
-    ///
-    /// - Parameters:
-    ///   - future: Future of the trace, for policies that use it.
-    ///   - knowledge: Properties of the cache, for the same.
+    /// Creates a policy of the requested kind; only the oracle takes the future and the knowledge.
     func policy(
         future: FutureNeeds? = nil,
         knowledge: OraclePolicy.Knowledge? = nil

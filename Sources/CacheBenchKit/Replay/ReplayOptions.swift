@@ -1,7 +1,6 @@
 package import PanTraces
 package import TileCache
 
-/// Memory limit of a replay.
 package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     /// Bytes for everything, tables included.
     case bytes(Int)
@@ -27,7 +26,6 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The limit in the form used on a command line.
     package var description: String {
         switch self {
         case .bytes(let bytes):
@@ -36,7 +34,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
             }
             return "\(bytes)B"
         case .tiles(let count): return "\(count)tiles"
-        case .screens(let count): return count == count.rounded() ? "\(Int(count))screens" : "\(count)screens"
+        case .screens(let count): return Figures.plain(count) + "screens"
         }
     }
 
@@ -61,7 +59,6 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
 
 /// Prefetch policies, by their names on the command line.
 package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
-    /// No prefetches.
     case none
     /// One tile around the viewport.
     case ring
@@ -73,10 +70,12 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     case gaussian
     /// MapLibre's rule: the level four coarser first.
     case zoom4
-    /// The library's own policy.
     case tilecache
     /// Known future, in replays only.
     case oracle
+
+    /// Whether the policy prefetches more or less by the effort.
+    var takesEffort: Bool { self != .none && self != .oracle }
 
     /// Eviction order that a policy is meant to be replayed with.
     var usualEviction: EvictionKind {
@@ -90,7 +89,6 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
 
 /// Eviction orders, by their names on the command line.
 package enum EvictionKind: String, CaseIterable, Sendable, Hashable {
-    /// The least recently used tile.
     case lru
     /// The tile of least worth in the plan.
     case tilecache
@@ -98,7 +96,6 @@ package enum EvictionKind: String, CaseIterable, Sendable, Hashable {
     case belady
 }
 
-/// Clock of a replay.
 package enum ReplayClock: String, CaseIterable, Sendable, Hashable {
     /// Discrete events, reproducible to the bit.
     case virtual
@@ -108,18 +105,13 @@ package enum ReplayClock: String, CaseIterable, Sendable, Hashable {
 
 /// Options of a replay.
 package struct ReplayOptions: Sendable, Hashable {
-    /// Memory limit. Default: 64 MiB.
     package var memoryLimit = MemoryLimit.bytes(64 << 20)
-    /// Whether cold tiles are kept compressed.
     package var compressedTier = true
     /// Fraction of the limit for the compressed tier if both tiers compete, 0 to 1. Default: `nil`, adapts to the
     /// traffic.
     package var compressedShare: Double?
-    /// Prefetch policy.
     package var prefetch = PrefetchKind.tilecache
-    /// Eviction order.
     package var eviction = EvictionKind.tilecache
-    /// Pixel format.
     package var pixelFormat = TilePixelFormat.rgba8
     /// Concurrent loads, 1 to 255.
     package var workers = 4
@@ -127,17 +119,12 @@ package struct ReplayOptions: Sendable, Hashable {
     package var reservedWorkers = 0
     /// Load latency in nanoseconds; `nil` under the real clock draws the tiles.
     package var loadLatency: Int64? = 40_000_000
-    /// Model of single load times.
     package var loadTimes = LoadTimes.constant
-    /// Codec charge of the virtual clock.
     package var cost = CodecCharge.none
-    /// Clock of the replay.
     package var clock = ReplayClock.virtual
     /// Speed of the real clock relative to real time; latencies are divided by it too.
     package var speed = 1.0
-    /// Frames per second.
     package var frameRate = 60.0
-    /// Overrides of the trace's header.
     package var overrides = PanTraceOverrides()
     /// Maximum duration of each trace, in nanoseconds.
     package var duration: Int64?
@@ -156,6 +143,5 @@ package struct ReplayOptions: Sendable, Hashable {
     /// Effects of the library's policy that are turned off. Default: none.
     package var without: PolicyEffects = []
 
-    /// The defaults.
     package init() {}
 }

@@ -1,19 +1,10 @@
 /// An optional figure: `null` in JSON, never left out.
 @propertyWrapper
-package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
-    /// The figure; `nil` if the denominator is 0.
+package struct Nullable<Value: Encodable & Sendable & Hashable>: Encodable, Sendable, Hashable {
     package var wrappedValue: Value?
 
-    /// Wraps a figure.
     package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-    /// Decodes a value or `null`.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
-    }
-
-    /// Encodes the value or `null`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
@@ -23,18 +14,16 @@ package struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable
 /// Results of one replay, or of several pooled. Fields are added, never renamed.
 ///
 /// Rates are fractions from 0 to 1, sizes are whole bytes, times are milliseconds.
-package struct ReplayReport: Codable, Sendable, Hashable {
+package struct ReplayReport: Encodable, Sendable, Hashable {
     /// A trace, or the traces of a total.
-    package struct Trace: Codable, Sendable, Hashable {
+    package struct Trace: Encodable, Sendable, Hashable {
         /// Name of the file without its folder, or `built-in`, or `total`.
         package var name: String
         /// Folder of the file, by which the traces of a source are pooled.
         package var source: String
         /// FNV-1a, 64 bits, of the samples, in hexadecimal; empty for a total.
         package var hash: String
-        /// Frames replayed.
         package var frames: Int
-        /// Seconds of trace replayed.
         package var seconds: Double
         /// Path as given; empty for others. Not part of the JSON report, which does not depend on it.
         package var path = ""
@@ -42,18 +31,14 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
     }
 
-    /// Demands of one kind.
-    package struct DemandShare: Codable, Sendable, Hashable {
-        /// Demands.
+    package struct DemandShare: Encodable, Sendable, Hashable {
         package var total: Int
-        /// Demands that were resident.
         package var hits: Int
         /// Hits over demands.
         @Nullable package var hitRate: Double?
     }
 
-    /// Demands by their outcome.
-    package struct Demands: Codable, Sendable, Hashable {
+    package struct Demands: Encodable, Sendable, Hashable {
         /// Tiles that a frame needed and the previous frame did not; the first frame is left out.
         package var total: Int
         /// Demands that were resident and decoded.
@@ -77,7 +62,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Drawn area over the frames in which the view moved or a tile was missing.
-    package struct CoverageShares: Codable, Sendable, Hashable {
+    package struct CoverageShares: Encodable, Sendable, Hashable {
         /// Fraction drawn with the exact tiles.
         @Nullable package var sharp: Double?
         /// Fraction drawn with coarser or finer tiles.
@@ -88,24 +73,19 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var blankPixelMilliseconds: Double
         /// The same for fallback.
         package var fallbackPixelMilliseconds: Double
-        /// Number of these frames.
         package var frames: Int
         /// Area in screen pixels, summed over these frames.
         package var pixels: Double
     }
 
     /// Milliseconds from the frame of a demand that was no hit to the frame that could draw it.
-    package struct Percentiles: Codable, Sendable, Hashable {
-        /// Median.
+    package struct Percentiles: Encodable, Sendable, Hashable {
         @Nullable package var p50: Double?
-        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99th percentile.
         @Nullable package var p99: Double?
     }
 
-    /// Loads from the source.
-    package struct Loads: Codable, Sendable, Hashable {
+    package struct Loads: Encodable, Sendable, Hashable {
         package var started = 0
         /// Loads that finished with pixels.
         package var finished = 0
@@ -123,25 +103,22 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// Loads that started before the tile was needed.
-    package struct Prefetch: Codable, Sendable, Hashable {
+    package struct Prefetch: Encodable, Sendable, Hashable {
         package var started = 0
         /// Prefetches that were drawn later.
         package var useful = 0
         /// Prefetches that were demanded while in flight.
         package var late = 0
-        /// Prefetches that were never drawn.
         package var wasted = 0
         /// Prefetches cancelled while in flight.
         package var cancelled = 0
     }
 
     /// Peak sizes in bytes.
-    package struct Memory: Codable, Sendable, Hashable {
+    package struct Memory: Encodable, Sendable, Hashable {
         /// The limit, with tables if they were added to it.
         package var byteLimit = 0
-        /// All memory.
         package var peakBytes = 0
-        /// Decoded tiles.
         package var peakDecodedBytes = 0
         /// Pages of compressed blocks.
         package var peakCompressedBytes = 0
@@ -159,8 +136,7 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var shortfallBytes = 0
     }
 
-    /// The compressed tier.
-    package struct Compression: Codable, Sendable, Hashable {
+    package struct Compression: Encodable, Sendable, Hashable {
         /// Decoded bytes over block bytes of the tiles that were compressed.
         @Nullable package var ratio: Double?
         /// Incompressible tiles.
@@ -168,21 +144,16 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     }
 
     /// A summary of durations in milliseconds.
-    package struct Durations: Codable, Sendable, Hashable {
-        /// Number of durations.
+    package struct Durations: Encodable, Sendable, Hashable {
         package var count: Int
-        /// Median.
         @Nullable package var p50: Double?
-        /// 95th percentile.
         @Nullable package var p95: Double?
-        /// 99th percentile.
         @Nullable package var p99: Double?
-        /// The longest.
         package var maximum: Double
     }
 
     /// Durations measured in the real service only.
-    package struct Service: Codable, Sendable, Hashable {
+    package struct Service: Encodable, Sendable, Hashable {
         /// Time from the first need of a tile to the start of its load, in trace time.
         package var demandWait: Durations
         /// Time from the first of the consecutive plans that contain a tile to the start of its load, in trace time.
@@ -191,25 +162,19 @@ package struct ReplayReport: Codable, Sendable, Hashable {
         package var frameCost: Durations
     }
 
-    /// Version of these fields.
     package var schema = 2
     package var trace: Trace
     /// All options as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
     package var demands: Demands
-    /// Drawn area.
     package var coverage: CoverageShares
     /// Fraction of the counted frames in which a needed tile was missing.
     @Nullable package var framesWithGap: Double?
-    /// Times to sharp.
     package var timeToSharp: Percentiles
     package var loads: Loads
-    /// Prefetches.
     package var prefetch: Prefetch
     package var memory: Memory
-    /// The compressed tier.
     package var compression: Compression
-    /// Tiles removed from the pool, by cause.
     package var evictions: [String: Int]
     /// Waits for workers and the cost of frames; `null` under the virtual clock.
     @Nullable package var service: Service? = nil
@@ -217,38 +182,15 @@ package struct ReplayReport: Codable, Sendable, Hashable {
     @Nullable package var tileSource: ReplaySourceCounts? = nil
 }
 
-package enum ConfigurationValue: Codable, Sendable, Hashable {
-    /// An integer.
+package enum ConfigurationValue: Encodable, Sendable, Hashable {
     case integer(Int)
     /// An integer larger than the largest `Int`, as seeds may be.
     case unsigned(UInt64)
     case number(Double)
-    /// A text.
     case text(String)
-    /// A Boolean.
     case flag(Bool)
-    /// Not set.
     case none
 
-    /// Decodes a value of any of the kinds.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .none
-        } else if let value = try? container.decode(Bool.self) {
-            self = .flag(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else {
-            self = .text(try container.decode(String.self))
-        }
-    }
-
-    /// Encodes the bare value.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

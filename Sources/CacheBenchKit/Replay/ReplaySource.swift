@@ -3,7 +3,6 @@ package import TileCache
 
 /// A source of tiles for a replay under the real clock, instead of the built-in world.
 package struct ReplaySource: Sendable {
-    /// Address of the source, as on the command line.
     package var address: String
     /// Maximum zoom given for a server; `nil` if the source declares it.
     package var maximumZoom: Int?
@@ -18,7 +17,6 @@ package struct ReplaySource: Sendable {
     /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts
 
-    /// Creates a source.
     package init(
         address: String,
         maximumZoom: Int? = nil,
@@ -61,7 +59,6 @@ package struct ReplaySource: Sendable {
         return input
     }
 
-    /// The source's pyramid, with or without wrapping.
     func pyramid(wrapsX: Bool) throws(TileCacheError) -> TilePyramid {
         guard wrapsX != pyramid.wrapsX else { return pyramid }
         return try TilePyramid(
@@ -103,7 +100,6 @@ struct WorldFit: Hashable, Sendable {
     }
 }
 
-/// Samples, stretched one by one.
 struct FittedSamples: PanSampleStream {
     var samples: any PanSampleStream
     var fit: WorldFit
@@ -112,18 +108,14 @@ struct FittedSamples: PanSampleStream {
 }
 
 /// Source of a replay's tiles, and the outcomes of its loads.
-package struct ReplaySourceCounts: Codable, Hashable, Sendable {
-    /// Address of the source.
+package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     package var address = ""
-    /// Tiles requested.
     package var loads = 0
     /// Requested tiles that do not exist.
     package var absent = 0
     /// Failures by cause; for a server, each failed attempt counts.
     package var failures: [String: Int] = [:]
-    /// Description of the last failure.
     @Nullable package var lastFailure: String? = nil
-    /// Requests sent to a server.
     package var attempts = 0
     /// Requests that were retries.
     package var retries = 0
@@ -132,7 +124,6 @@ package struct ReplaySourceCounts: Codable, Hashable, Sendable {
     /// Requests cancelled because the tile was no longer wanted.
     package var cancelled = 0
 
-    /// Creates counts of 0.
     package init() {}
 
     func since(_ earlier: ReplaySourceCounts) -> ReplaySourceCounts {

@@ -21,7 +21,6 @@ struct ReplayTally: Sendable {
     /// Bytes of compressed tiles, before and after.
     var demotedRawBytes = 0
     var demotedBlockBytes = 0
-    /// Incompressible tiles.
     var storedRaw = 0
     var memory = ReplayReport.Memory()
     var evictions = [Int](repeating: 0, count: TileCacheStatistics.RemovalCause.allCases.count)
@@ -108,7 +107,22 @@ extension ReplayReport.Memory {
 }
 
 extension ReplayTally {
-    /// The report of these sums.
+    /// Sums of several replays.
+    init(pooling tallies: [ReplayTally]) {
+        self.init()
+        for tally in tallies { add(tally) }
+    }
+
+    /// The report of the sums of several traces.
+    func pooledReport(
+        name: String,
+        source: String = "",
+        configuration: [String: ConfigurationValue] = [:]
+    ) -> ReplayReport {
+        let trace = ReplayReport.Trace(name: name, source: source, hash: "", frames: frames, seconds: seconds)
+        return report(trace: trace, configuration: configuration)
+    }
+
     func report(trace: ReplayReport.Trace, configuration: [String: ConfigurationValue]) -> ReplayReport {
         let all = pan + zoom
         let pixels = sharpPixels + fallbackPixels + blankPixels

@@ -2,36 +2,72 @@ import DemoWorld
 import PanTraces
 import TileCache
 
-/// The built-in world as a replay's source: drawn, or delivered after a wait.
+/// The built-in world as a source under the real clock: drawn, or delivered after a wait.
 struct ReplayTileSource: BlockingTileSource {
     private let world: DemoTileSource
-    private let loads: LoadClock?
+    private let format: TilePixelFormat
+    /// Difference of the world's level and the cache's.
+    private let levelOffset: Int
+    /// Nanoseconds until a tile is delivered; `nil` if it is drawn.
+    private let latency: (@Sendable (TileCoordinate) -> Int64)?
     private let clock: ReplayClockTime
     /// Tiles drawn in advance, delivered if only the wait matters: contents that compress like a map.
     private let samples: [[UInt8]]
 
-    init(scene: PanTraceScene, options: ReplayOptions, loads: LoadClock, clock: ReplayClockTime) throws {
+    /// - Parameter drawnAs: Format in which the world is drawn; converted to `format` if it is another.
+    init(
+        _ scene: PanTraceScene,
+        pyramid: TilePyramid,
+        format: TilePixelFormat,
+        drawnAs: TilePixelFormat,
+        seed: UInt64,
+        latency: (@Sendable (TileCoordinate) -> Int64)?,
+        clock: ReplayClockTime
+    ) throws {
         world = try DemoTileSource(
             worldWidth: scene.worldWidth,
             worldHeight: scene.worldHeight,
             tileSize: scene.tileSize,
-            format: options.pixelFormat,
-            seed: options.seed
+            format: drawnAs,
+            seed: seed
         )
-        self.loads = options.loadLatency == nil ? nil : loads
+        self.format = format
+        self.latency = latency
         self.clock = clock
-        samples = self.loads == nil ? [] : world.samples(count: 16)
+        levelOffset = world.world.maximumLevel - pyramid.maximumLevel
+        samples = latency == nil ? [] : world.samples(count: 16).map { Self.converted($0, to: format) }
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        guard let loads else { return try world.load(tile, into: &pixels) }
-        let end = clock.now + loads.time(of: tile)
-        let sample = samples[(tile.column &* 7 &+ tile.row &* 3 &+ tile.level) & 15]
-        guard sample.count == pixels.byteCount else {
-            throw TileFailure.wrongSize(expectedBytes: pixels.byteCount, deliveredBytes: sample.count)
-        }
-        pixels.withUnsafeMutableBytes { target in sample.withUnsafeBytes { target.copyMemory(from: $0) } }
+        var worldTile = tile
+        worldTile.level += levelOffset
+        guard let latency else { return try draw(worldTile, into: &pixels) }
+        let end = clock.now + latency(tile)
+        let sample = samples[(tile.column &* 7 &+ tile.row &* 3 &+ worldTile.level) & 15]
+        try sample.withUnsafeBytes { try pixels.copy(from: $0) }
         clock.sleep(until: end)
         return .pixels
+    }
+
+    private func draw(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        if format == world.format { return try world.load(tile, into: &pixels) }
+        let drawn = Self.converted(world.pixels(of: tile), to: format)
+        try drawn.withUnsafeBytes { try pixels.copy(from: $0) }
+        return .pixels
+    }
+
+    /// Converts to other formats of four bytes a pixel; those of one channel take the green.
+    private static func converted(_ pixels: [UInt8], to format: TilePixelFormat) -> [UInt8] {
+        switch format {
+        case .rgba8, .bgra8, .opaque: pixels
+        case .gray8: stride(from: 1, to: pixels.count, by: 4).map { pixels[$0] }
+        case .gray16: stride(from: 1, to: pixels.count, by: 4).flatMap { [pixels[$0], pixels[$0]] }
+        case .rgba16: pixels.flatMap { [$0, $0] }
+        case .float32:
+            stride(from: 1, to: pixels.count, by: 4).flatMap { index -> [UInt8] in
+                let bits = (Float(pixels[index]) / 255).bitPattern
+                return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+            }
+        }
     }
 }

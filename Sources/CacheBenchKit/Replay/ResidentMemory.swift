@@ -1,29 +1,27 @@
 import Foundation
 
 /// Growth of the process's resident memory since a moment.
-package final class ResidentMemory {
+final class ResidentMemory {
     private let atStart: Int?
     private var largest: Int?
 
-    /// Starts at the present size.
-    package init() {
+    init() {
         atStart = Self.current()
         largest = atStart
     }
 
-    /// Samples the present size.
-    package func sample() {
+    func sample() {
         if let now = Self.current() { largest = max(largest ?? 0, now) }
     }
 
     /// Maximum growth in bytes; `nil` if the system does not report it.
-    package var growth: Int? {
+    var growth: Int? {
         guard let atStart, let largest else { return nil }
         return max(largest - atStart, 0)
     }
 
     /// Resident bytes of this process, without files and shared memory if the system separates them.
-    package static func current() -> Int? {
+    static func current() -> Int? {
         #if os(Linux)
             guard let file = fopen("/proc/self/statm", "r") else { return nil }
             defer { fclose(file) }

@@ -1,12 +1,11 @@
-package import TileCache
+import TileCache
 
 /// One tile around the viewport, row by row, as most tile viewers prefetch.
-package struct RingPolicy: PrefetchPolicy {
-    package init() {}
-    package var isSettled: Bool { true }
-    package mutating func observe(_ frame: FrameObservation) {}
+struct RingPolicy: PrefetchPolicy {
+    var isSettled: Bool { true }
+    mutating func observe(_ frame: FrameObservation) {}
 
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         target.appendWishes(
             at: target.level,
             in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]),
@@ -17,13 +16,12 @@ package struct RingPolicy: PrefetchPolicy {
 }
 
 /// The level four coarser under the viewport, before the needed tiles: MapLibre Native's `prefetchZoomDelta` of 4.
-package struct Zoom4Policy: PrefetchPolicy {
-    package init() {}
-    package var goesFirst: Bool { true }
-    package var isSettled: Bool { true }
-    package mutating func observe(_ frame: FrameObservation) {}
+struct Zoom4Policy: PrefetchPolicy {
+    var goesFirst: Bool { true }
+    var isSettled: Bool { true }
+    mutating func observe(_ frame: FrameObservation) {}
 
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &wishes)
     }
 }
@@ -32,8 +30,6 @@ package struct Zoom4Policy: PrefetchPolicy {
 private struct RecentViewports: Sendable {
     let window: Int
     private(set) var frames: [(time: Int64, viewport: TileViewport)] = []
-
-    init(window: Int) { self.window = window }
 
     /// Whether none of them differs.
     var isStill: Bool { frames.allSatisfy { $0.viewport == frames[0].viewport } }
@@ -45,7 +41,7 @@ private struct RecentViewports: Sendable {
 }
 
 /// Decaying pan velocity, parents, a ring and the children of the middle, in this order.
-package struct VelocityPolicy: PrefetchPolicy {
+struct VelocityPolicy: PrefetchPolicy {
     /// Time constant of the decay; 0.3 s has the least error on recorded strokes and flings alike.
     static let decaySeconds = 0.3
     /// Number of frames for the velocity.
@@ -53,13 +49,11 @@ package struct VelocityPolicy: PrefetchPolicy {
 
     private var history = RecentViewports(window: window)
 
-    package init() {}
+    var isSettled: Bool { history.isStill }
 
-    package var isSettled: Bool { history.isStill }
+    mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
-    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
-
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
         let velocity = velocity(now: context.now)
         for step in 1...4 where velocity != WorldPoint(x: 0, y: 0) {
@@ -115,7 +109,7 @@ package struct VelocityPolicy: PrefetchPolicy {
 /// Chromium's skewport: each edge of the viewport is extrapolated for 0.2 s, at most 2000 screen pixels.
 ///
 /// A border of 312 pixels or 15 % of the longer side is added. Nearest tiles first.
-package struct SkewportPolicy: PrefetchPolicy {
+struct SkewportPolicy: PrefetchPolicy {
     static let targetSeconds = 0.2
     static let limitPixels = 2000.0
     static let borderPixels = 312.0
@@ -125,13 +119,11 @@ package struct SkewportPolicy: PrefetchPolicy {
 
     private var history = RecentViewports(window: window)
 
-    package init() {}
+    var isSettled: Bool { history.isStill }
 
-    package var isSettled: Bool { history.isStill }
+    mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
-    package mutating func observe(_ frame: FrameObservation) { history.take(frame) }
-
-    package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
         let view = target.rectangle
         var skewed = view
         if let first = history.frames.first, context.now > first.time {

@@ -7,10 +7,8 @@ struct StopWatch {
     private let reader: PanTraceReader?
     /// End of the replay in seconds, if it is known in advance.
     private let end: Double?
-    /// Frames between two reports.
     private let interval: Int
     private var frames = 0
-    /// Whether the replay was stopped.
     private(set) var wasAsked = false
 
     init(_ input: ReplayInput, _ options: ReplayOptions, _ hooks: ReplayHooks) {
@@ -23,7 +21,6 @@ struct StopWatch {
         interval = options.clock == .real ? 8 : 1024
     }
 
-    /// Returns whether to stop after a frame.
     mutating func isAsked(after time: Int64) -> Bool {
         frames &+= 1
         if frames % interval == 0 {

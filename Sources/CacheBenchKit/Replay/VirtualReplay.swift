@@ -6,7 +6,6 @@ package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: the problem, and what was expected.
     package var description: String
 
-    /// Creates an error.
     package init(_ description: String) { self.description = description }
 
     static let speedWithoutRealClock = ReplayError(
@@ -20,7 +19,6 @@ package struct ReplayInput {
     package var name: String
     /// Folder of the file.
     package var source: String
-    /// Path as given; empty for others.
     var path = ""
     /// View and world of the trace and the flags.
     package var scene: PanTraceScene
@@ -28,15 +26,9 @@ package struct ReplayInput {
     package var samples: any PanSampleStream
     /// Mapping of the samples to a source's world, which is then that of ``scene``.
     var fit = WorldFit.same
-    /// Whether it is the built-in session.
     private(set) var isBuiltIn = false
 
-    /// Opens a trace.
-    ///
-    /// - Parameters:
-    ///   - path: A file, or `-` for standard input.
-    ///   - options: Their overrides replace values of the header.
-    /// - Throws: ``PanTraceError``.
+    /// Opens a trace, `-` for standard input; the overrides of the options replace values of its header.
     package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
@@ -48,9 +40,6 @@ package struct ReplayInput {
     }
 
     /// Opens the built-in session, which needs no file.
-    ///
-    /// - Parameter options: Their seed and overrides are used.
-    /// - Throws: ``PanTraceError``.
     package init(builtIn options: ReplayOptions) throws(PanTraceError) {
         let session = BuiltInSession(seed: options.seed)
         name = "built-in"
@@ -60,7 +49,6 @@ package struct ReplayInput {
         isBuiltIn = true
     }
 
-    /// Creates an input of given samples.
     package init(name: String, source: String, scene: PanTraceScene, samples: any PanSampleStream) {
         self.name = name
         self.source = source
@@ -68,35 +56,9 @@ package struct ReplayInput {
         self.samples = samples
     }
 
-    /// Folder of a trace.
     static func source(ofPath path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         return parts.count > 1 ? String(parts[parts.count - 2]) : "."
-    }
-}
-
-/// Results of the replay of one trace, which can be pooled.
-struct ReplayOutcome {
-    var trace: ReplayReport.Trace
-    var tally: ReplayTally
-    /// Data of pictures, if requested.
-    var series: ReplaySeries?
-    /// Whether it was stopped before the end of the trace.
-    var wasStopped: Bool
-
-    /// - Parameter hash: Hash of the samples that were read.
-    init(_ tally: ReplayTally, of input: ReplayInput, hash: String, series: ReplaySeries?, wasStopped: Bool) {
-        trace = .init(
-            name: input.name,
-            source: input.source,
-            hash: hash,
-            frames: tally.frames,
-            seconds: tally.seconds,
-            path: input.path
-        )
-        self.tally = tally
-        self.series = series
-        self.wasStopped = wasStopped
     }
 }
 
@@ -107,116 +69,67 @@ struct VirtualReplay {
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
-        let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: input.scene.worldWidth,
-            worldHeight: input.scene.worldHeight,
-            tileSize: input.scene.tileSize,
-            wrapsX: input.scene.wrapsX
-        )
-        let tileBytes = try options.tileBytes(in: input.scene)
-        let limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
-        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
-            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
-        }
-        let cost = try options.cost.resolved().cost
-        let recorder = hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
+        var course = try ReplayCourse(input, options, hooks, pyramid: input.scene.pyramid())
+        let (recorder, limit) = (course.recorder, course.limit)
         let cache = VirtualCache(
-            options: cacheOptions(limit, cost: cost),
+            options: cacheOptions(limit, cost: try options.cost.resolved().cost),
             expectedLatency: loads.latency,
             latency: { [loads] load, start in
                 recorder?.started(load.tile, isDemand: load.isDemand, at: start)
                 return loads.time(of: load.tile)
             }
         )
-        let layer = cache.addLayer(tileBytes: tileBytes)
-        var cursor = HashingCursor(input.samples)
+        let layer = cache.addLayer(tileBytes: course.tileBytes)
         var future: FutureNeeds?
-        if options.needsFuture { future = try lookAhead(&cursor, input.scene, rate, pyramid) }
+        if options.needsFuture { future = try lookAhead(&course.samples, input.scene, course.pyramid) }
         let policy = try options.policy(
             future: future,
-            knowledge: knowledge(limitBytes: limit.bytes, tileBytes: tileBytes)
+            knowledge: knowledge(limitBytes: limit.bytes, tileBytes: course.tileBytes)
         )
-        let view = cache.addView(layers: [(layer, pyramid, policy)])
-        var tally = ReplayTally()
-        var mostNeeded = 0
-        var stop = StopWatch(input, options, hooks)
+        let view = cache.addView(layers: [(layer, course.pyramid, policy)])
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
             looksAtViewportOnly: [.none, .ring, .zoom4].contains(options.prefetch)
         )
-        try withFrames(of: cursor, input.scene, rate) { frame in
+        var frames = try options.frames(of: course.samples, in: input.scene)
+        while let frame = try frames.next() {
             if rest.isResting(at: frame) {
-                tally.frames += 1
-                tally.seconds = Double(frame.time) / 1e9
-                recorder?.note(frame, of: cache, view: view)
-                return !stop.isAsked(after: frame.time)
-            }
-            // Shows policies the end of the rest, instead of a stroke as long as the rest.
-            if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
-            cache.frame(view: view, frame.viewport, at: frame.time)
-            rest.note(frame, view, cache)
-            mostNeeded = max(mostNeeded, cache.neededTileCount(view: view))
-            let viewport = frame.viewport
-            let isCounted = tally.frames > 0
-            tally.frames += 1
-            tally.seconds = Double(frame.time) / 1e9
-            if isCounted || cache.coverage.missingTiles > 0 {
-                tally.add(
+                course.addResting(frame)
+            } else {
+                // Shows policies the end of the rest, instead of a stroke as long as the rest.
+                if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
+                cache.frame(view: view, frame.viewport, at: frame.time)
+                rest.note(frame, view, cache)
+                course.add(
+                    frame,
                     cache.coverage,
                     hasMoved: cache.hasMoved,
-                    viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
-                    frameMilliseconds: 1000 / options.frameRate
+                    neededTiles: cache.neededTileCount(view: view),
+                    timesToSharp: cache.timesToSharp
                 )
             }
-            for wait in cache.timesToSharp { tally.add(wait: wait) }
             recorder?.note(frame, of: cache, view: view)
-            return !stop.isAsked(after: frame.time)
+            if course.isStopped(after: frame) { break }
         }
-        finish(&tally, cache, limit: limit)
-        tally.memory.takeScreen(tiles: mostNeeded, tileBytes: tileBytes)
-        return ReplayOutcome(
-            tally,
-            of: input,
-            hash: cursor.hashText,
-            series: recorder?.series(waits: tally.waits),
-            wasStopped: stop.wasAsked
-        )
-    }
-
-    private func withFrames(
-        of samples: some PanSampleStream,
-        _ scene: PanTraceScene,
-        _ rate: PanFrameRate,
-        _ body: (PanFrame) throws -> Bool
-    ) throws {
-        var frames = PanFrameCursor(samples, viewport: scene.viewport, rate: rate, duration: options.duration)
-        while let frame = try frames.next(), try body(frame) {}
+        finish(&course.tally, cache)
+        return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }
 
     /// Reads the whole trace, keeps its samples for the replay and collects its needs.
     private func lookAhead(
         _ cursor: inout HashingCursor,
         _ scene: PanTraceScene,
-        _ rate: PanFrameRate,
         _ pyramid: TilePyramid
     ) throws -> FutureNeeds {
         var samples: [PanTraceSample] = []
         while let sample = try cursor.nextSample() { samples.append(sample) }
         cursor = HashingCursor(PanSampleList(samples))
-        var frames = PanFrameCursor(
-            PanSampleList(samples),
-            viewport: scene.viewport,
-            rate: rate,
-            duration: options.duration
-        )
-        return try FutureNeeds(
-            pyramid: pyramid,
-            selection: TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis),
-            next: { try frames.next().map { ($0.time, $0.viewport) } }
-        )
+        var frames = try options.frames(of: PanSampleList(samples), in: scene)
+        return try FutureNeeds(pyramid: pyramid, selection: options.selection) {
+            try frames.next().map { ($0.time, $0.viewport) }
+        }
     }
 
-    /// Properties of the cache for the oracle.
     private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
         let tiles = Double(limitBytes) / Double(VirtualCache.slotBytes(ofTile: tileBytes))
         return OraclePolicy.Knowledge(
@@ -239,11 +152,7 @@ struct VirtualReplay {
         return cache
     }
 
-    private func finish(
-        _ tally: inout ReplayTally,
-        _ cache: VirtualCache,
-        limit: (bytes: Int, grantsBookkeeping: Bool)
-    ) {
+    private func finish(_ tally: inout ReplayTally, _ cache: VirtualCache) {
         tally.pan = cache.panDemands
         tally.zoom = cache.zoomDemands
         tally.drawableHits = options.cost == .none ? tally.pan.hits + tally.zoom.hits : cache.drawableHits
@@ -253,24 +162,6 @@ struct VirtualReplay {
             unseen: unseen.all + cache.loadsInFlight,
             unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
         )
-        tally.memory.bookkeepingBytes = cache.bookkeepingBytes
-        tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? cache.bookkeepingBytes : 0)
-    }
-
-    /// Part of a viewport that shows the world, in screen pixels.
-    static func worldPixels(of viewport: TileViewport, _ pyramid: TilePyramid) -> Double {
-        guard viewport.rotation == 0 else { return viewport.width * viewport.height }
-        let halfWidth = viewport.width / viewport.scale / 2
-        let halfHeight = viewport.height / viewport.scale / 2
-        let top = max(viewport.center.y - halfHeight, 0)
-        let bottom = min(viewport.center.y + halfHeight, pyramid.worldHeight)
-        var left = viewport.center.x - halfWidth
-        var right = viewport.center.x + halfWidth
-        if !pyramid.wrapsX {
-            left = max(left, 0)
-            right = min(right, pyramid.worldWidth)
-        }
-        return max(right - left, 0) * max(bottom - top, 0) * viewport.scale * viewport.scale
     }
 }
 
@@ -279,7 +170,6 @@ struct VirtualReplay {
 /// The next frame does nothing if the view is at rest, all needed tiles can be drawn, nothing is in flight, no more
 /// plans are made and the last frame with the same viewport did nothing.
 private struct RestingFrames {
-    /// Whether frames may be left out.
     let isPossible: Bool
     /// Whether plans depend on the viewport only: then it need not wait until none is made.
     let looksAtViewportOnly: Bool

@@ -1,9 +1,6 @@
-/// A comparison as text.
 package enum CompareText {
     /// A line for each source, budget and policy, traces of a source pooled, at most 80 columns wide. A second table if
     /// the codec was charged.
-    ///
-    /// - Parameter style: Style of headings.
     package static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.lines(report).flatMap { line in
             wrapped(line).map(style.alarm)
@@ -37,10 +34,9 @@ package enum CompareText {
             ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
         let showsEffort = showsEffort(rows)
-        let sources = rows.map(\.source).unique
-        let ordered = sources.flatMap { source in rows.filter { $0.source == source } }
+        let ordered = rows.grouped(by: \.source).flatMap(\.elements)
         for row in ordered {
-            let budget = row.screens.map { $0 == $0.rounded() ? "\(Int($0)) scr" : "\($0) scr" }
+            let budget = row.screens.map { Figures.plain($0) + " scr" }
             table.append(
                 [
                     budget ?? Figures.bytes(row.byteLimit), policy(row, showsEffort: showsEffort),
@@ -48,8 +44,8 @@ package enum CompareText {
                     Figures.percentNumber(isCharged ? row.drawableHitRate : row.panHitRate),
                     Figures.percentNumber(row.zoomHitRate),
                     Figures.percentNumber(row.gapClosed), Figures.percentNumber(row.waste),
-                    Figures.percentNumber(row.sharp), mega(row.blankPixelMilliseconds),
-                    mega(row.fallbackPixelMilliseconds), Figures.count(row.loadedBytes / 1_000_000),
+                    Figures.percentNumber(row.sharp), Figures.mega(row.blankPixelMilliseconds),
+                    Figures.mega(row.fallbackPixelMilliseconds), Figures.count(row.loadedBytes / 1_000_000),
                 ]
             )
         }
@@ -78,6 +74,4 @@ package enum CompareText {
         let thousandths = Int((row.effort * 1000).rounded())
         return "\(row.policy) \(Double(thousandths) / 1000)" + (row.reachesTarget == false ? "*" : "")
     }
-
-    private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }
 }

@@ -1,3 +1,5 @@
+import TileCache
+
 /// Formats numbers for reading: grouped, rounded, with their unit.
 ///
 /// A rate that is not quite 0 or 1 is never written as 0 or 1, but as 99.99 %, or `>99.9` in a column: the difference
@@ -88,6 +90,12 @@ enum Figures {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
     }
 
+    /// `1920x1080`.
+    static func size(_ size: PanTraceHeader.Size) -> String { plain(size.width) + "x" + plain(size.height) }
+
+    /// A number in millions of pixels times seconds, of pixels times milliseconds.
+    static func mega(_ pixelMilliseconds: Double) -> String { decimal(pixelMilliseconds / 1e9, places: 2) }
+
     private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
     private static func grouped(_ digits: String) -> String {
@@ -110,15 +118,12 @@ enum ByteUnit: Int, CaseIterable {
 
     /// Unit in which a number has at most four digits before the point.
     static func fitting(_ bytes: Int) -> ByteUnit {
-        allCases.first { $0.scaled(bytes) < 1023.95 } ?? .tebibytes
+        allCases.first { $0.scaled(Double(bytes)) < 1023.95 } ?? .tebibytes
     }
 
     /// The number before the unit, with one decimal.
-    func number(_ bytes: Int) -> String { Figures.decimal(scaled(bytes), places: self == .bytes ? 0 : 1) }
+    func number(_ bytes: Int) -> String { Figures.decimal(scaled(Double(bytes)), places: self == .bytes ? 0 : 1) }
 
-    private func scaled(_ bytes: Int) -> Double {
-        var value = Double(bytes)
-        for _ in 0..<rawValue { value /= 1024 }
-        return value
-    }
+    /// A number of bytes in this unit.
+    func scaled(_ bytes: Double) -> Double { (0..<rawValue).reduce(bytes) { value, _ in value / 1024 } }
 }

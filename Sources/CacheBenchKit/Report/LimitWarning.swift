@@ -1,6 +1,5 @@
 /// Warning before any rate if a limit does not hold one screen.
 enum LimitWarning {
-    /// Maximum number of lines.
     private static let shownLines = 6
 
     /// `limit too small: one screen needs 11.8 MiB (45 tiles), 1.8 MiB more than the limit, 10.0 MiB`.

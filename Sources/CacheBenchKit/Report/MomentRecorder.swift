@@ -6,7 +6,6 @@ struct MomentRecorder {
     /// Maximum length, so that one long moment does not hide all others.
     private static let longest: Int64 = 2_000_000_000
 
-    /// Result of a frame.
     struct Frame {
         var time: Int64
         var viewport: TileViewport
@@ -38,7 +37,6 @@ struct MomentRecorder {
     private let frameMilliseconds: Double
     private var last: (time: Int64, viewport: TileViewport)?
     private var open: Open?
-    /// Moments, the worst first.
     private(set) var worst: [ReplaySeries.Moment] = []
 
     init(capacityTiles: Int, pyramid: TilePyramid, frameRate: Double) {
@@ -48,7 +46,6 @@ struct MomentRecorder {
         frameMilliseconds = 1000 / frameRate
     }
 
-    /// Adds the next frame.
     mutating func note(_ frame: Frame) {
         let before = last
         last = (frame.time, frame.viewport)
@@ -59,21 +56,7 @@ struct MomentRecorder {
         var now =
             open
             ?? Open(
-                moment: .init(
-                    seconds: Double(frame.time) / 1e9,
-                    duration: 0,
-                    x: 0,
-                    y: 0,
-                    scale: 1,
-                    speed: 0,
-                    zoomSpeed: 0,
-                    blank: -1,
-                    coarse: -1,
-                    blankPixelMilliseconds: 0,
-                    coarsePixelMilliseconds: 0,
-                    missingTiles: 0,
-                    cause: .pan
-                ),
+                moment: .init(seconds: Double(frame.time) / 1e9),
                 start: frame.time,
                 isFirst: before == nil,
                 worst: frame

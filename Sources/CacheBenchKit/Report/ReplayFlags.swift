@@ -3,60 +3,53 @@ import TileCache
 
 /// Options of a report in the form of flags that reproduce it.
 enum ReplayFlags {
+    /// Values that need no flag, beside those that are not set.
+    private static let unsaid: [String: ConfigurationValue] = [
+        "without": .text(""), "loadTimes": .text("constant"), "cost": .text("none"),
+    ]
+
     /// A word for each flag and its value, in the order of the program's help.
     static func words(_ configuration: [String: ConfigurationValue]) -> [String] {
         var words: [String] = []
-        func add(_ flag: String, _ key: String, unit: String = "") {
-            guard let value = configuration[key]?.flagText else { return }
-            words.append("--\(flag) \(value)\(unit)")
+        func add(_ keys: String..., flag: String? = nil, unit: String = "") {
+            for key in keys where configuration[key] != unsaid[key] {
+                guard let value = configuration[key]?.flagText else { continue }
+                words.append("--\(flag ?? name(ofKey: key)) \(value)\(unit)")
+            }
         }
-        add("target-hit-rate", "targetHitRate")
-        add("target-blank", "targetBlank")
-        for list in ["budgets", "policies", "efforts", "factors"] { add(list, list) }
-        add("workers-list", "workersList")
-        add("tile-sizes", "tileSizes")
-        add("compressed-shares", "compressedShares")
-        add("lru-sizes", "lruSizes")
-        add("equal-loads", "equalLoads")
+        add("targetHitRate", "targetBlank", "budgets", "policies", "efforts", "factors", "workersList", "tileSizes")
+        add("compressedShares", "lruSizes", "equalLoads")
         if configuration["fullResolutionOnly"] == .flag(true) { words.append("--full-resolution-only") }
         if configuration["downsampling"] == .text("sRGB") { words.append("--gamma-correct") }
-        add("memory-limit", "memoryLimit")
+        add("memoryLimit")
         if case .flag(let isOn)? = configuration["compressedTier"] {
             words.append("--compressed-tier \(isOn ? "on" : "off")")
             if isOn {
-                add("compressed-share", "compressedShare")
-                if configuration["clock"] == .text("virtual") { add("compression-ratio", "compressionRatio") }
+                add("compressedShare")
+                if configuration["clock"] == .text("virtual") { add("compressionRatio") }
             }
         }
-        add("prefetch", "prefetch")
-        add("eviction", "eviction")
-        add("effort", "effort")
-        if configuration["without"] != .text("") { add("without", "without") }
-        add("workers", "workers")
-        add("reserved-workers", "reservedWorkers")
-        add("load-latency", "loadLatencyMilliseconds", unit: "ms")
-        if configuration["loadTimes"] != .text("constant") { add("load-times", "loadTimes") }
-        if configuration["cost"] != .text("none") { add("cost", "cost") }
-        add("source", "source")
-        add("maximum-zoom", "maximumZoom")
-        add("image-memory-limit", "imageMemoryLimit", unit: "B")
+        add("prefetch", "eviction", "effort", "without", "workers", "reservedWorkers")
+        add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
+        add("loadTimes", "cost", "source", "maximumZoom")
+        add("imageMemoryLimit", unit: "B")
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         // `compare` has no other clock.
-        if configuration["budgets"] == nil { add("clock", "clock") }
-        if configuration["clock"] != .text("virtual") { add("speed", "speed") }
-        add("frame-rate", "frameRate")
-        add("tile-size", "tileSize")
-        add("pixel-format", "pixelFormat")
-        add("viewport", "viewport")
+        if configuration["budgets"] == nil { add("clock") }
+        if configuration["clock"] != .text("virtual") { add("speed") }
+        add("frameRate", "tileSize", "pixelFormat", "viewport")
         // A source determines its world; the trace's world is stretched over it.
         let hasSource = configuration["source"]?.flagText != nil
-        add("world", hasSource ? "recordedWorld" : "world")
+        add(hasSource ? "recordedWorld" : "world", flag: "world")
         if case .flag(let wraps)? = configuration["wrapsX"] { words.append(wraps ? "--wrap-x" : "--no-wrap-x") }
-        add("duration", "durationSeconds", unit: "s")
-        add("seed", "seed")
-        add("hysteresis", "hysteresis")
-        add("level-bias", "levelBias")
+        add("durationSeconds", flag: "duration", unit: "s")
+        add("seed", "hysteresis", "levelBias")
         return words
+    }
+
+    /// `memory-limit` of `memoryLimit`.
+    private static func name(ofKey key: String) -> String {
+        key.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
 
     /// Flags that differ from the defaults, on one line, to use a suggested limit.
@@ -92,7 +85,7 @@ extension ConfigurationValue {
         switch self {
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
-        case .number(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
+        case .number(let value): Figures.plain(value)
         case .text(let value): value.contains(" ") ? "'\(value.printable)'" : value.printable
         case .flag(let value): String(value)
         case .none: nil

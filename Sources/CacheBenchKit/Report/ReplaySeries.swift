@@ -1,30 +1,22 @@
 /// Data of the pictures of one replay, in bounded memory however long the trace is.
-package struct ReplaySeries: Codable, Sendable, Hashable {
-    /// An interval of time.
-    package struct Bucket: Codable, Sendable, Hashable {
-        /// Demands that were resident and decoded.
+package struct ReplaySeries: Encodable, Sendable, Hashable {
+    /// An interval of time, with counts as in ``ReplayReport/Demands``.
+    package struct Bucket: Encodable, Sendable, Hashable {
         package var decodedHits = 0
-        /// Demands that were resident and compressed.
         package var compressedHits = 0
-        /// Demands whose load was in flight.
         package var late = 0
-        /// Demands without a load.
         package var missed = 0
         /// Bytes of decoded tiles, at the frame of the interval that used the most memory, as all that follow.
         package var decodedBytes = 0
         package var compressedBytes = 0
-        /// Bytes of loads in flight.
         package var inFlightBytes = 0
-        /// Bytes of tables.
         package var bookkeepingBytes = 0
         /// Bytes kept for the next tile.
         package var unusedBytes = 0
 
         /// Screen pixels drawn with exact tiles, summed over the frames of the interval.
         package var sharpPixels = 0.0
-        /// Screen pixels drawn with coarser or finer tiles.
         package var coarsePixels = 0.0
-        /// Screen pixels not drawn.
         package var blankPixels = 0.0
 
         /// A part of the area as a fraction of all; 0 without frames.
@@ -38,7 +30,7 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
     }
 
     /// Use of a tile over the whole replay.
-    package enum Use: String, Codable, Sendable, Hashable, CaseIterable {
+    package enum Use: String, Encodable, Sendable, Hashable, CaseIterable {
         /// Loaded when it was needed, and drawn.
         case drawn
         /// Prefetched, and drawn.
@@ -47,35 +39,26 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         case wasted
     }
 
-    /// A tile and its use.
-    package struct Tile: Codable, Sendable, Hashable {
-        /// The level, 0 the coarsest.
+    package struct Tile: Encodable, Sendable, Hashable {
         package var level: Int
-        /// The column, from the left.
         package var column: Int
-        /// The row, from the top.
         package var row: Int
         package var use: Use
     }
 
-    /// Number of waits of a duration.
-    package struct Wait: Codable, Sendable, Hashable {
-        /// Wait in milliseconds.
+    package struct Wait: Encodable, Sendable, Hashable {
         package var milliseconds: Double
-        /// Number of such waits.
         package var count: Int
     }
 
     /// Position of the middle of the screen, in world pixels.
-    package struct Point: Codable, Sendable, Hashable {
-        /// Distance from the left.
+    package struct Point: Encodable, Sendable, Hashable {
         package var x: Double
-        /// Distance from the top.
         package var y: Double
     }
 
     /// Reason why a needed tile was missing.
-    package enum Cause: String, Codable, Sendable, Hashable {
+    package enum Cause: String, Encodable, Sendable, Hashable {
         /// The first frame: nothing is loaded yet.
         case start
         /// The needed tiles exceed the limit.
@@ -84,7 +67,6 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         case evicted
         /// The view jumped by more than its own size.
         case jump
-        /// The view zoomed in.
         case zoomIn
         case zoomOut
         /// Most of the tiles were being loaded.
@@ -94,33 +76,31 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
     }
 
     /// An interval in which a needed tile was missing, two seconds at most.
-    package struct Moment: Codable, Sendable, Hashable {
-        /// Time of its beginning.
+    package struct Moment: Encodable, Sendable, Hashable {
         package var seconds: Double
         /// Time until nothing was missing.
-        package var duration: Double
+        package var duration = 0.0
         /// Middle of the screen at its worst frame, in world pixels, from the left.
-        package var x: Double
+        package var x = 0.0
         /// The same from the top.
-        package var y: Double
+        package var y = 0.0
         /// Screen pixels per world pixel at its worst frame.
-        package var scale: Double
+        package var scale = 1.0
         /// Maximum speed without jumps, in screen pixels a second.
-        package var speed: Double
+        package var speed = 0.0
         /// Maximum change of scale, in octaves a second; negative for zooming out.
-        package var zoomSpeed: Double
+        package var zoomSpeed = 0.0
         /// Blank fraction of its worst frame.
-        package var blank: Double
+        package var blank = -1.0
         /// Fraction of that frame covered by fallbacks.
-        package var coarse: Double
+        package var coarse = -1.0
         /// Blank screen pixels times milliseconds, over all of its frames.
-        package var blankPixelMilliseconds: Double
+        package var blankPixelMilliseconds = 0.0
         /// The same for fallbacks.
-        package var coarsePixelMilliseconds: Double
+        package var coarsePixelMilliseconds = 0.0
         /// Needed tiles missing in its worst frame.
-        package var missingTiles: Int
-        /// Reason.
-        package var cause: Cause
+        package var missingTiles = 0
+        package var cause = Cause.pan
 
         /// Whether it was worse than another: blank area precedes coarse area.
         func isWorse(than other: Moment) -> Bool {
@@ -129,11 +109,8 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
         }
     }
 
-    /// Length of an interval in seconds.
     package var bucketSeconds: Double
-    /// Intervals from the beginning.
     package var buckets: [Bucket]
-    /// Waits, shortest first.
     package var waits: [Wait]
     /// Path of the middle of the screen, thinned.
     package var path: [Point]
@@ -145,6 +122,5 @@ package struct ReplaySeries: Codable, Sendable, Hashable {
     package var tileSpans: [Point]
     /// The worst moments, the worst first; ten at most.
     package var moments: [Moment]
-    /// The world's size in world pixels.
     package var world: Point
 }

@@ -1,27 +1,13 @@
 /// The figures of a replay as text: a card for one trace, a table for several.
-package struct ReplayText: Sendable {
-    /// Maximum width of lines.
+package enum ReplayText {
     static let width = 80
 
-    let style: TextStyle
-
-    /// Creates a writer.
-    ///
-    /// - Parameter style: Style of headings and warnings.
-    package init(style: TextStyle = .plain) {
-        self.style = style
-    }
-
     /// The text, with a line feed at its end.
-    package func text(_ result: ReplayResult) -> String {
-        let warning = LimitWarning.text(result).map { warning in
-            wrapped(warning).map(style.alarm) + [""]
-        }
-        let lines =
-            (warning ?? [])
-            + (result.traces.count == 1
-                ? ReplayCard(report: result.traces[0], style: style).lines
-                : ReplayTable(result: result, style: style).lines)
+    package static func text(_ result: ReplayResult, style: TextStyle = .plain) -> String {
+        var lines = LimitWarning.text(result).map { wrapped($0).map(style.alarm) + [""] } ?? []
+        lines +=
+            result.traces.count == 1
+            ? ReplayCard(report: result.traces[0], style: style).lines : ReplayTable(result: result, style: style).lines
         return lines.joined(separator: "\n") + "\n"
     }
 

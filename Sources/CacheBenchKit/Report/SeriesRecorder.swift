@@ -39,7 +39,6 @@ final class SeriesRecorder {
         )
     }
 
-    /// Notes the start of a load.
     func started(_ tile: TileCoordinate, isDemand: Bool, at time: Int64) {
         guard tiles[tile] != nil || tiles.count < Self.tileCount else {
             forgotten += 1
@@ -83,7 +82,7 @@ final class SeriesRecorder {
         let shown = MomentRecorder.Frame(
             time: frame.time,
             viewport: frame.viewport,
-            sharp: isWhole ? VirtualReplay.worldPixels(of: frame.viewport, pyramid) : coverage.sharp,
+            sharp: isWhole ? ReplayCourse.worldPixels(of: frame.viewport, pyramid) : coverage.sharp,
             coarse: isWhole ? 0 : coverage.fallback,
             blank: isWhole ? 0 : coverage.blank,
             neededTiles: neededTiles,
@@ -152,7 +151,6 @@ final class SeriesRecorder {
         pathStride *= 2
     }
 
-    /// The collected data.
     func series(waits: [Int64: Int]) -> ReplaySeries {
         moments.finish()
         return ReplaySeries(

@@ -1,6 +1,5 @@
 /// Style of text for a terminal; plain text has the same content.
 package enum TextStyle: Sendable, Hashable {
-    /// Text only.
     case plain
     /// Bold, dim and coloured by ANSI escape sequences.
     case ansi
@@ -15,16 +14,32 @@ package enum TextStyle: Sendable, Hashable {
     }
 }
 
-extension [String] {
+extension Sequence where Element: Hashable {
     /// Each element once, in the order of its first occurrence.
-    var unique: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+    var unique: [Element] { grouped(by: \.self).map(\.key) }
+}
+
+extension Sequence {
+    /// Groups the elements by a key, in the order of each key's first element.
+    func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(key: Key, elements: [Element])] {
+        var places: [Key: Int] = [:]
+        var groups: [(key: Key, elements: [Element])] = []
+        for element in self {
+            let key = key(element)
+            let place = places[key] ?? groups.count
+            if place == groups.count {
+                places[key] = place
+                groups.append((key, []))
+            }
+            groups[place].elements.append(element)
+        }
+        return groups
+    }
 }
 
 extension String {
-    /// Padded with spaces on the right.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(width - count, 0)) }
 
-    /// Padded with spaces on the left.
     func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
 
     /// Shortened in the middle if it is too long: both ends of a file's name distinguish it from others.

@@ -1,13 +1,5 @@
 /// A search for a memory limit as text: the rows, the answer, a command to paste.
-package struct TuneText: Sendable {
-    let style: TextStyle
-
-    /// Creates a writer.
-    ///
-    /// - Parameter style: Style of headings and of the answer.
-    package init(style: TextStyle = .plain) { self.style = style }
-
-    /// The reason for this limit, in a sentence.
+package enum TuneText {
     static func reason(_ report: TuneReport) -> String {
         guard let suggested = report.suggested else {
             return report.rows.isEmpty
@@ -32,9 +24,9 @@ package struct TuneText: Sendable {
     }
 
     /// The text, with a line feed at its end.
-    package func text(_ report: TuneReport) -> String {
+    package static func text(_ report: TuneReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
-        lines += table(report)
+        lines += table(report, style)
         if let knee = report.knee {
             lines.append("knee of the curve: \(Figures.bytes(knee.byteLimit)), \(Figures.percent(knee.hitRate)) hits")
         }
@@ -49,19 +41,19 @@ package struct TuneText: Sendable {
         }
         lines.append("")
         guard let suggested = report.suggested else {
-            return (lines + [Self.reason(report)]).joined(separator: "\n") + "\n"
+            return (lines + [reason(report)]).joined(separator: "\n") + "\n"
         }
         let limit = MemoryLimit.bytes(suggested.byteLimit).shown
         lines.append(
             style.bold("suggested limit      \(limit)") + "   \(Figures.percent(suggested.hitRate)) hits, "
                 + "\(Figures.percent(suggested.blank)) blank"
         )
-        lines += wrapped(Self.reason(report))
+        lines += wrapped(reason(report))
         lines += ["", "cachebench replay " + suggested.flags]
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func table(_ report: TuneReport) -> [String] {
+    private static func table(_ report: TuneReport, _ style: TextStyle) -> [String] {
         let rows = report.rows + report.policies
         let unit = max(.mebibytes, ByteUnit.fitting((rows.map(\.byteLimit).max() ?? 0) / 10))
         let hasVariants =

@@ -9,11 +9,7 @@ package struct Stress {
     /// Creates a run from options without a ``StressOptions/problem``.
     package init(_ options: StressOptions) { self.options = options }
 
-    /// Runs until the time is over or `interruption` returns true; returns the findings and counts.
-    ///
-    /// - Parameters:
-    ///   - interruption: Called continually, on many threads.
-    ///   - progress: Called a few times a second with the seconds passed, operations and findings.
+    /// Runs until the time is over or `interruption` returns true, which is called continually, on many threads.
     package func run(
         interruption: @escaping @Sendable () -> Bool = { false },
         progress: (_ seconds: Double, _ operations: Int, _ findings: Int) -> Void = { _, _, _ in }

@@ -40,7 +40,6 @@ final class StressBlocker: Sendable {
         }
     }
 
-    /// Blocks until the run is over.
     func wait() {
         let waits = state.withLock { state -> Bool in
             if !state.isOver { state.inside += 1 }
@@ -51,13 +50,11 @@ final class StressBlocker: Sendable {
 
     func keep(_ request: TileRequest) { state.withLock { $0.requests.append(request) } }
 
-    /// Whether a tile's load hangs.
     func holds(_ place: Place) -> Bool { state.withLock { $0.tiles.contains(place) } }
 
     /// Number of loads that hang, and of requests that will not be completed.
     var count: Int { state.withLock { $0.tiles.count } }
 
-    /// Ends all of them.
     func end() {
         let (waiting, requests) = state.withLock { state -> (Int, [TileRequest]) in
             state.isOver = true

@@ -1,7 +1,6 @@
 import Synchronization
 import TileCache
 
-/// Verifies every tile of a run.
 final class StressChecker: Sendable {
     let findings: StressFindings
     private let layers = Lock<[StressLayer]>([])
@@ -28,7 +27,6 @@ final class StressChecker: Sendable {
     /// Completed invalidations by layer; take them before a frame is requested.
     func completed() -> [(layer: StressLayer, version: UInt32)] { all.map { ($0, $0.history.completed) } }
 
-    /// Draws a view and verifies all drawn tiles.
     func look(at view: TileView) -> TileFrame {
         let known = completed()
         let frame = view.frame()

@@ -5,8 +5,6 @@ import TileCache
 final class StressCounts<Key: Hashable & Sendable & CaseIterable>: Sendable {
     private let counts = Lock<[Key: Int]>([:])
 
-    init() {}
-
     func add(_ key: Key, _ count: Int = 1) { counts.withLock { $0[key, default: 0] += count } }
 
     var sum: Int { counts.withLock { $0.values.reduce(0, +) } }

@@ -16,13 +16,10 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case refuse
     /// Leases a tile, and verifies one that has been leased for a while.
     case hold
-    /// Releases a leased tile.
     case release
-    /// Invalidates a layer.
     case invalidateLayer
     /// Invalidates a part of a layer.
     case invalidateRegion
-    /// Sets the byte limit.
     case limit
     case trim
     /// Reports memory pressure, or its end.
@@ -32,7 +29,6 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     /// Unpins a layer's tiles.
     case unfloor
     case makeView
-    /// Releases a view.
     case endView
     /// Adds a layer, up to a number.
     case addLayer
@@ -40,44 +36,22 @@ package enum StressOperation: String, CaseIterable, Sendable, Hashable {
     case removeLayer
     /// Shows other layers in a view of all threads.
     case setLayers
-    /// Prefetches tiles.
     case prefetch
     /// Reads a tile without a view.
     case borrow
     /// Reads statistics and residency.
     case ask
-    /// Pauses.
     case rest
 
     /// Frequency in a thousand.
-    var weight: Int {
-        switch self {
-        case .pan: 378
-        case .jump: 60
-        case .zoom: 100
-        case .look: 80
-        case .need: 30
-        case .refuse: 10
-        case .hold: 80
-        case .release: 60
-        case .invalidateLayer: 5
-        case .invalidateRegion: 25
-        case .limit: 8
-        case .trim: 4
-        case .pressure: 2
-        case .floor: 4
-        case .unfloor: 6
-        case .makeView: 10
-        case .endView: 10
-        case .addLayer: 3
-        case .removeLayer: 2
-        case .setLayers: 3
-        case .prefetch: 3
-        case .borrow: 60
-        case .ask: 25
-        case .rest: 40
-        }
-    }
+    var weight: Int { Self.weights[self] ?? 0 }
+
+    private static let weights: [Self: Int] = [
+        .pan: 378, .jump: 60, .zoom: 100, .look: 80, .need: 30, .refuse: 10, .hold: 80, .release: 60,
+        .invalidateLayer: 5, .invalidateRegion: 25, .limit: 8, .trim: 4, .pressure: 2, .floor: 4, .unfloor: 6,
+        .makeView: 10, .endView: 10, .addLayer: 3, .removeLayer: 2, .setLayers: 3, .prefetch: 3, .borrow: 60, .ask: 25,
+        .rest: 40,
+    ]
 }
 
 /// One decision: an operation and random numbers for it.

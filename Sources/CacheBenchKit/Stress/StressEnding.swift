@@ -30,19 +30,25 @@ struct StressEnding {
         for hold in holds { hold.checkAll() }
     }
 
+    /// Repeats a check until it holds, or the patience is over; returns whether it held.
+    private func wait(microseconds: UInt32, for holds: () -> Bool) -> Bool {
+        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
+        while !holds() {
+            guard MonotonicTime.now.nanoseconds < end else { return false }
+            usleep(microseconds)
+        }
+        return true
+    }
+
     /// Ends the pressure: the cache has its whole limit again.
     private func endPressure() {
         _ = MemoryPressureMonitor(of: run.cache)
-        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
-        while run.cache.statistics.memory.limit.bytes < run.options.byteLimit / 4 * 4 {
-            guard MonotonicTime.now.nanoseconds < end else {
-                return run.findings.note(
-                    .progress,
-                    "the limit is \(run.cache.statistics.memory.limit.bytes) after all pressure"
-                )
-            }
-            usleep(5000)
+        var limit = 0
+        let isWhole = wait(microseconds: 5000) {
+            limit = run.cache.statistics.memory.limit.bytes
+            return limit >= run.options.byteLimit / 4 * 4
         }
+        if !isWhole { run.findings.note(.progress, "the limit is \(limit) after all pressure") }
     }
 
     /// Checks that a view over a part of a layer gets callbacks until only hanging tiles are missing.
@@ -98,31 +104,28 @@ struct StressEnding {
         run.setLimit(quarters: 1)
         let view = run.cache.makeView(layers: run.allLayerIDs)
         let viewport = TileViewport(center: WorldPoint(x: 900, y: 900), width: 300, height: 200)
-        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
         var started = -1
         var quietSince: Int64 = 0
-        while MonotonicTime.now.nanoseconds < end {
+        let isQuiet = wait(microseconds: 10_000) {
             view.update(viewport)
             run.look(at: view)
             let loads = run.cache.statistics.loads.started
             if loads != started { (started, quietSince) = (loads, MonotonicTime.now.nanoseconds) }
-            if MonotonicTime.now.nanoseconds - quietSince > 1_000_000_000 { return }
-            usleep(10_000)
+            return MonotonicTime.now.nanoseconds - quietSince > 1_000_000_000
         }
-        run.findings.note(.progress, "a view at rest for \(Self.patience) s still asks for tiles")
+        if !isQuiet { run.findings.note(.progress, "a view at rest for \(Self.patience) s still asks for tiles") }
     }
 
     /// Checks that without views only the threads' leases and hanging loads remain.
     private func checkPins(_ holds: [StressHolds]) {
-        let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)
         var left = run.cache.statistics
         let kept = Set(holds.flatMap(\.identities)).count
-        while MonotonicTime.now.nanoseconds < end {
+        let isFree = wait(microseconds: 20_000) {
             run.cache.trim(to: .bytes(0))
             left = run.cache.statistics
-            if left.memory.decodedTiles <= kept, left.memory.compressedTiles <= run.shared.blocker.count { return }
-            usleep(20_000)
+            return left.memory.decodedTiles <= kept && left.memory.compressedTiles <= run.shared.blocker.count
         }
+        if isFree { return }
         run.findings.note(
             .lease,
             "\(left.memory.decodedTiles) decoded and \(left.memory.compressedTiles) compressed tiles cannot be given up, "

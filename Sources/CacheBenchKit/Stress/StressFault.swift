@@ -2,6 +2,9 @@
 package protocol StressChoice: CaseIterable, Sendable, Hashable, RawRepresentable<String> {}
 
 extension StressChoice {
+    /// All names, for help and messages.
+    package static func names(separator: String) -> String { allCases.map(\.rawValue).joined(separator: separator) }
+
     /// Parses `all`, `none` or names separated by commas; `nil` for other text.
     package static func list(_ text: String) -> Set<Self>? {
         switch text {
@@ -20,7 +23,6 @@ extension StressChoice {
 
 /// Deliberate faults of stress sources.
 package enum StressFault: String, StressChoice {
-    /// Fails temporarily.
     case fail
     /// Fails permanently, always for the same tiles.
     case permanent
@@ -34,7 +36,6 @@ package enum StressFault: String, StressChoice {
     case twice
     /// Completes after the tile is no longer wanted.
     case late
-    /// Completes on another thread.
     case thread
     /// Never returns, or never completes: a bounded number of times for the whole run. A decoder is among them.
     case block

@@ -3,7 +3,6 @@ import TileCache
 
 /// Violations of a run: the first ones with an explanation, all of them counted.
 final class StressFindings: Sendable {
-    /// Kinds of violations.
     enum Kind: String, CaseIterable, Sendable {
         /// Pixels that are not those of the tile, or not what its source wrote.
         case pixels
@@ -13,9 +12,7 @@ final class StressFindings: Sendable {
         case undelivered
         /// A tile drawn at a wrong place.
         case place
-        /// More bytes than the limit.
         case ledger
-        /// Contradictory counters.
         case counters
         /// A leased tile that changed.
         case lease
@@ -34,7 +31,6 @@ final class StressFindings: Sendable {
         var text: String
     }
 
-    /// Maximum number of explanations.
     static let kept = 8
 
     private struct State {
@@ -44,9 +40,6 @@ final class StressFindings: Sendable {
 
     private let state = Lock(State())
 
-    init() {}
-
-    /// Notes a violation.
     func note(_ kind: Kind, _ text: @autoclosure () -> String) {
         let number = state.withLock { state -> Int in
             state.count += 1
@@ -58,6 +51,5 @@ final class StressFindings: Sendable {
     }
 
     var count: Int { state.withLock { $0.count } }
-    /// The first few.
     var first: [Finding] { state.withLock { $0.first.map { $0 } } }
 }

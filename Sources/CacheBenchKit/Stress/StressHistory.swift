@@ -9,12 +9,7 @@ final class StressHistory: Sendable {
     /// One change: its place, and whether old pixels may still be drawn.
     struct Change: Sendable {
         var region: PixelRect?
-        var keepsStale: Bool
-
-        init(region: PixelRect? = nil, keepsStale: Bool = true) {
-            self.region = region
-            self.keepsStale = keepsStale
-        }
+        var keepsStale = true
     }
 
     /// Maximum number of stored changes; older ones are not checked.
@@ -24,8 +19,6 @@ final class StressHistory: Sendable {
     private let turn = Lock(())
     private let raised = Atomic<UInt32>(1)
     private let finished = Atomic<UInt32>(1)
-
-    init() {}
 
     /// Version that a source must write now, from 1.
     var version: UInt32 { raised.load(ordering: .acquiring) }
@@ -44,12 +37,6 @@ final class StressHistory: Sendable {
     }
 
     /// Explains why a tile of some version must not be drawn; `nil` if it may.
-    ///
-    /// - Parameters:
-    ///   - version: Version of the pixels.
-    ///   - rectangle: World rectangle that the tile covers, in world pixels.
-    ///   - isStale: Whether the cache reports the pixels as stale.
-    ///   - completed: Completed change when the frame was requested.
     func objection(
         to version: UInt32,
         covering rectangle: PixelRect,

@@ -20,7 +20,6 @@ struct StressHolds {
         held.append((tile, tile.withUnsafeBytes(StressTile.digest)))
     }
 
-    /// Checks that a tile is unchanged.
     func check(_ number: Int) {
         guard !held.isEmpty else { return }
         let (tile, digest) = held[number % held.count]
@@ -37,10 +36,6 @@ struct StressHolds {
         guard !held.isEmpty else { return }
         check(number)
         held.remove(at: number % held.count)
-    }
-
-    mutating func releaseAll() {
-        while !held.isEmpty { release(held.count - 1) }
     }
 
     func checkAll() {

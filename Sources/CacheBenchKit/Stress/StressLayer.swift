@@ -9,25 +9,21 @@ struct StressShared: Sendable {
     let findings: StressFindings
     let faultCounts = StressCounts<StressFault>()
     let blocker: StressBlocker
-    /// Unusual features of the layers.
     var features: Set<StressFeature> = []
     /// At the end sources make no more faults.
     let calm = StressFlag()
-    /// Queues of asynchronous sources.
     let queues = (0..<3).map { DispatchQueue(label: "stress.answers.\($0)") }
 }
 
 /// A flag that is set once.
 final class StressFlag: Sendable {
     private let flag = Atomic(false)
-    init() {}
     var isUp: Bool { flag.load(ordering: .acquiring) }
     func raise() { flag.store(true, ordering: .releasing) }
 }
 
 /// A layer of a stress run: its sources' behaviour, and the tiles that may be drawn.
 final class StressLayer: Sendable {
-    /// Kinds of sources.
     enum Kind: Int, CaseIterable, Sendable {
         case blocking
         case asynchronous

@@ -2,7 +2,6 @@
 struct StressChanges: Sendable {
     /// Highest limit that may have been in force since the last sample.
     private(set) var highest: Int
-    /// Number of changes that have begun.
     private(set) var begun = 0
     /// Number of changes that have begun and not ended.
     private(set) var underway = 0
@@ -33,19 +32,14 @@ struct StressChanges: Sendable {
 struct StressLedger: Sendable {
     private var ceiling = 0
     private var last: (used: Int, changes: Int?)?
-    /// Maximum use.
     private(set) var maximum = 0
     /// Number of samples, and of those above a limit that had just been lowered.
     private(set) var samples = 0
     private(set) var samplesAbove = 0
 
-    init() {}
-
     /// Adds a sample; returns the violation in words, if any.
     ///
     /// - Parameters:
-    ///   - used: Bytes in use.
-    ///   - limit: Limit in force at the same moment.
     ///   - highest: Highest limit set since the previous sample.
     ///   - changes: Number of changes of limits and layers so far; `nil` if one is in progress.
     mutating func observe(used: Int, limit: Int, highest: Int, changes: Int?) -> String? {

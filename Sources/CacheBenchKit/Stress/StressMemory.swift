@@ -1,6 +1,6 @@
 /// Resident sizes in bounded memory, and whether they are flat.
 struct StressMemory: Sendable {
-    struct Sample: Sendable {
+    struct Sample: Encodable, Sendable {
         var seconds: Double
         var bytes: Int
     }
@@ -10,8 +10,6 @@ struct StressMemory: Sendable {
     private(set) var samples: [Sample] = []
     private var stride = 1
     private var seen = 0
-
-    init() {}
 
     /// Adds a sample; if there are too many, every second one is dropped and the rate is halved.
     mutating func add(_ sample: Sample) {

@@ -1,12 +1,10 @@
 import TileCache
 
-/// Options of a stress run.
 package struct StressOptions: Sendable, Hashable {
     /// Duration in nanoseconds. Default: 30 s.
     package var duration: Int64 = 30_000_000_000
     /// Threads that use the cache at once, 1 to 64. Default: 8.
     package var threads = 8
-    /// Faults of the sources. Default: all.
     package var faults: Set<StressFault> = Set(StressFault.allCases)
     /// Seed of the decisions of all threads and sources. Default: 1.
     package var seed: UInt64 = 1
@@ -19,7 +17,6 @@ package struct StressOptions: Sendable, Hashable {
     /// Number of decisions after which each thread ends, for tests. Default: `nil`, no end.
     package var decisions: Int?
 
-    /// The defaults.
     package init() {}
 
     /// Describes the first error in the options; `nil` if there is none.

@@ -2,10 +2,8 @@ import TileCache
 
 /// Results of a stress run. Fields are added, never renamed.
 package struct StressReport: Encodable, Sendable {
-    /// A violation.
     package struct Violation: Encodable, Sendable {
         package let rule: String
-        /// Description of the violation.
         package let explanation: String
     }
 
@@ -14,32 +12,14 @@ package struct StressReport: Encodable, Sendable {
     /// Sampled twice a second, after the allocator has released free memory of its arenas; under a sanitizer the bytes
     /// of its heap.
     package struct Resident: Encodable, Sendable {
-        package struct Sample: Encodable, Sendable {
-            /// Time since the start.
-            package let seconds: Double
-            /// Resident bytes at that time.
-            package let bytes: Int
-        }
-
         /// Medians of the three thirds of the run; `nil` if it was too short.
         package let medians: [Int]?
         /// Whether the median of the last third is at most that of the middle one plus `tolerance`.
         package let isFlat: Bool?
-        /// Tolerance in bytes.
         package let tolerance: Int
-        /// Some samples, evenly spread.
-        package let samples: [Sample]
+        let samples: [StressMemory.Sample]
     }
 
-    /// Statistics of the cache at the end.
-    package struct Cache: Encodable, Sendable {
-        let loadsStarted, loadsFinished, loadsAbsent, loadsFailed, loadsCancelled, loadsOutdated: Int
-        let secondAnswers, promotions, demotions, incompressible, damagedBlocks: Int
-        let encodedPayloads, undecodablePayloads, synthesizedTiles: Int
-        let refusedViewports, slowCallbacks: Int
-    }
-
-    /// Options of the run.
     package struct Configuration: Encodable, Sendable {
         let threads, workers: Int
         let seed: UInt64
@@ -48,48 +28,36 @@ package struct StressReport: Encodable, Sendable {
         let durationSeconds: Double
     }
 
-    /// Version of these fields.
     package let schema = 1
     package let program = BenchVersion.program
-    /// `PASS` or `FAIL`.
     package let verdict: String
-    /// Options of the run.
     package let configuration: Configuration
     /// Time during which the threads worked.
     package let seconds: Double
-    /// Whether it was stopped early.
     package let interrupted: Bool
-    /// Operations of all threads.
     package let operations: Int
-    /// Operations by kind.
     package let operationsByKind: [String: Int]
     /// Tiles verified byte for byte.
     package let tilesChecked: Int
-    /// Calls of `onTilesReady`.
     package let callbacks: Int
-    /// Injected faults, by kind.
     package let faults: [String: Int]
-    /// Number of violations.
     package let violationCount: Int
-    /// The first violations.
     package let violations: [Violation]
     /// Highest limit that was set.
     package let byteLimit: Int
     /// Peak of the memory in use.
     package let peakBytes: Int
-    /// Samples of the ledger.
     package let ledgerSamples: Int
     /// Samples above a limit that had just been lowered, which is valid while tiles are leased.
     package let ledgerSamplesAboveLoweredLimit: Int
     /// Median resident memory of the last third minus that of the middle one, in bytes.
     package let residentGrowth: Int?
-    /// Resident memory.
     package let resident: Resident
     package let longestUpdateNanoseconds: Int64
     /// Duration of `shutdown`, whose timeout is two seconds.
     package let shutdownNanoseconds: Int64
-    /// Statistics of the cache.
-    package let cache: Cache
+    /// Statistics of the cache at the end, by name.
+    package let cache: [String: Int]
     /// Digest of each thread's decisions: equal for equal seeds and equally many decisions.
     let digests: [UInt64]
 
@@ -100,7 +68,6 @@ package struct StressReport: Encodable, Sendable {
         case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
     }
 
-    /// Whether there were no violations.
     package var passed: Bool { violationCount == 0 }
 
     init(
@@ -146,28 +113,20 @@ package struct StressReport: Encodable, Sendable {
             medians: memory.medians,
             isFlat: isFlat,
             tolerance: tolerance,
-            samples: memory.spread(40).map { Resident.Sample(seconds: $0.seconds, bytes: $0.bytes) }
+            samples: memory.spread(40)
         )
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
-        cache = Cache(
-            loadsStarted: statistics.loads.started,
-            loadsFinished: statistics.loads.finished,
-            loadsAbsent: statistics.loads.absent,
-            loadsFailed: statistics.loads.failed,
-            loadsCancelled: statistics.loads.cancelled,
-            loadsOutdated: statistics.loads.outdated,
-            secondAnswers: statistics.loads.secondAnswers,
-            promotions: statistics.tiers.promotions,
-            demotions: statistics.tiers.demotions,
-            incompressible: statistics.tiers.incompressible,
-            damagedBlocks: statistics.tiers.damagedBlocks,
-            encodedPayloads: statistics.tiers.encodedPayloads,
-            undecodablePayloads: statistics.tiers.undecodablePayloads,
-            synthesizedTiles: statistics.synthesis.tiles,
-            refusedViewports: statistics.refusedViewports,
-            slowCallbacks: statistics.slowCallbacks
-        )
+        let (loads, tiers) = (statistics.loads, statistics.tiers)
+        cache = [
+            "loadsStarted": loads.started, "loadsFinished": loads.finished, "loadsAbsent": loads.absent,
+            "loadsFailed": loads.failed, "loadsCancelled": loads.cancelled, "loadsOutdated": loads.outdated,
+            "secondAnswers": loads.secondAnswers, "promotions": tiers.promotions, "demotions": tiers.demotions,
+            "incompressible": tiers.incompressible, "damagedBlocks": tiers.damagedBlocks,
+            "encodedPayloads": tiers.encodedPayloads, "undecodablePayloads": tiers.undecodablePayloads,
+            "synthesizedTiles": statistics.synthesis.tiles, "refusedViewports": statistics.refusedViewports,
+            "slowCallbacks": statistics.slowCallbacks,
+        ]
         if peakBytes > options.byteLimit {
             run.findings.note(
                 .ledger,

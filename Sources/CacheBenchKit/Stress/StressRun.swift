@@ -11,7 +11,6 @@ final class StressRun: Sendable {
     static let stuckLoadTime: Int64 = 200_000_000
 
     let options: StressOptions
-    /// Number of the cache's workers.
     let workers: Int
     let cache: TileCache
     let shared: StressShared
@@ -19,13 +18,11 @@ final class StressRun: Sendable {
     let findings = StressFindings()
     let operations = StressCounts<StressOperation>()
     private let layerIDs: Lock<[LayerID]>
-    /// Views shared by all threads.
     private let views: Lock<[TileView]>
     private let stop = StressFlag()
     private let interruption: @Sendable () -> Bool
     private let longestCall = Atomic<Int64>(0)
     private let callbacks = Atomic<Int>(0)
-    /// Changes of the limits.
     private let changes: Lock<StressChanges>
     private let ends = Lock(false)
 
@@ -64,7 +61,6 @@ final class StressRun: Sendable {
     // MARK: - What threads ask
 
     var isOver: Bool { stop.isUp || interruption() }
-    /// Whether it was stopped early.
     var isInterrupted: Bool { !stop.isUp && interruption() }
     func end() { stop.raise() }
 

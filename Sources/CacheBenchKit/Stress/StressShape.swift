@@ -80,7 +80,6 @@ struct StressShape: Sendable {
 }
 
 extension StressOptions {
-    /// Configuration of a run's cache.
     func configuration() -> TileCache.Configuration {
         var random = SplitMix64(seed: SplitMix64.mixed(seed) ^ 0xCAC4E)
         let (count, tier, share) = (random.next().below(9), random.next().below(8), random.next().below(6))

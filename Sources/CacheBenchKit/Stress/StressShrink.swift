@@ -2,10 +2,6 @@ extension Stress {
     /// Finds the simplest run that still breaks a rule: fewer unusual features, faults and threads.
     ///
     /// Threads interleave freely, so that a simpler run may break the rule without showing it in its time.
-    ///
-    /// - Parameters:
-    ///   - rule: Rule of a violation of the run.
-    ///   - duration: Duration of each try, in nanoseconds.
     package func shrunk(
         rule: String,
         duration: Int64,

@@ -73,18 +73,12 @@ struct StressPayload {
     var layer: Int
     var tile: TileCoordinate
     var version: UInt32
-    /// Whether its decoder hangs.
-    var hangs = false
+    var hangs: Bool
 
     private static let words = 5
+}
 
-    init(layer: Int, tile: TileCoordinate, version: UInt32, hangs: Bool) {
-        self.layer = layer
-        self.tile = tile
-        self.version = version
-        self.hangs = hangs
-    }
-
+extension StressPayload {
     /// Decodes a payload; `nil` if the bytes are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.words * 8 else { return nil }

@@ -1,4 +1,3 @@
-/// A stress run as text.
 package enum StressText {
     /// The verdict first, then the counts.
     package static func text(_ report: StressReport) -> String {

@@ -4,7 +4,6 @@ import TileCache
 
 /// A thread that uses the cache: draws decisions from its dice and performs them.
 struct StressThread {
-    /// A view and its viewport.
     private struct Looker {
         var view: TileView
         var center = WorldPoint(x: 1000, y: 1000)
@@ -37,7 +36,6 @@ struct StressThread {
         queue = DispatchQueue(label: "stress.callbacks.\(number)")
     }
 
-    /// Works until the run is over.
     mutating func work() {
         while !run.isOver, decisions != run.options.decisions {
             let action = dice.next()

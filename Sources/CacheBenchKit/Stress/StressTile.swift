@@ -5,26 +5,17 @@ import TileCache
 /// A third of a world's tiles has one colour, a third compresses well and a third hardly, which covers all paths
 /// through the tiers.
 struct StressTile: Hashable, Sendable {
-    /// Number of the layer.
     var layer: Int
     var tile: TileCoordinate
     /// Number of changes of the layer when the source read it, from 1.
     var version: UInt32
 
-    init(layer: Int, tile: TileCoordinate, version: UInt32) {
-        self.layer = layer
-        self.tile = tile
-        self.version = version
-    }
-
-    /// Style of a tile's pixels.
     enum Style: Sendable {
         case solid
         case plain
         case noisy
     }
 
-    /// Result of reading some memory.
     enum Found: Hashable, Sendable {
         /// Exactly what the source writes for the tile at this version.
         case version(UInt32)
@@ -90,7 +81,6 @@ struct StressTile: Hashable, Sendable {
         }
     }
 
-    /// Verifies every word of a tile.
     static func read(
         _ bytes: UnsafeRawBufferPointer,
         layer: Int,

@@ -15,22 +15,13 @@ package struct CodecBenchmark {
         package var format: TilePixelFormat
         package var pixels: [UInt8]
 
-        package init(className: String, width: Int, height: Int, format: TilePixelFormat, pixels: [UInt8]) {
-            self.className = className
-            self.width = width
-            self.height = height
-            self.format = format
-            self.pixels = pixels
-        }
-
         /// Whether the tile counts in the totals: pictures do; noise, plain colours and elevation have separate lines.
         var isPicture: Bool {
             format.bytesPerPixel == 4 && format != .float32 && !className.hasPrefix("noise") && className != "flat"
         }
     }
 
-    /// Figures of one class of tiles.
-    package struct Row: Codable, Sendable {
+    package struct Row: Encodable, Sendable {
         package var `class`: String
         package var ratio: Double
         package var compress: Double
@@ -43,7 +34,7 @@ package struct CodecBenchmark {
     }
 
     /// Figures of all picture classes together; speeds relative to raw LZ4.
-    package struct Total: Codable, Sendable {
+    package struct Total: Encodable, Sendable {
         package var ratio: Double?
         package var compressToRaw: Double?
         package var decompressToRaw: Double?
@@ -55,75 +46,47 @@ package struct CodecBenchmark {
         package var twoThreads: Scaling?
     }
 
-    /// Two threads relative to one.
-    package struct Scaling: Codable, Sendable {
+    package struct Scaling: Encodable, Sendable {
         package var compress: Double
         package var decompress: Double
         package var spin: Double
     }
 
-    /// All figures.
-    package struct Report: Codable, Sendable {
+    package struct Report: Encodable, Sendable {
         package var codec: [Row]
         package var codecTotal: Total
     }
 
-    /// Reason why a set of tiles cannot be measured.
-    package enum Failure: Error, CustomStringConvertible {
-        case unreadable(String)
-        case size(file: String, bytes: Int, expected: Int)
-        case noTiles(String)
-        case wrongPixels(String)
-
-        package var description: String {
-            switch self {
-            case .unreadable(let path): "cannot read \(path)"
-            case .size(let file, let bytes, let expected): "\(file): \(bytes) bytes, expected \(expected)"
-            case .noTiles(let path): "no .rgba or .f32 tiles in \(path)"
-            case .wrongPixels(let name): "a tile of class \(name) did not come back as it was"
-            }
-        }
-    }
-
     private let classes: [(name: String, tiles: [Tile])]
 
-    /// Measures tiles made by `draw`.
-    package init(drawing draw: () throws -> [Tile]) rethrows {
-        let tiles = try draw()
+    package init(_ tiles: [Tile]) {
         classes = Dictionary(grouping: tiles, by: \.className).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
-    }
-
-    /// Measures the files of a directory.
-    package init(directory: String) throws {
-        try self.init { try Self.tiles(inDirectory: directory) }
     }
 
     /// Reads the tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
     package static func tiles(inDirectory directory: String) throws -> [Tile] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
-            throw Failure.unreadable(directory)
+            throw ReplayError("cannot read \(directory)")
         }
         let tiles: [Tile] = try names.sorted().compactMap { name in
             guard name.hasSuffix(".rgba") || name.hasSuffix(".f32") else { return nil }
             guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
-                throw Failure.unreadable(name)
+                throw ReplayError("cannot read \(name)")
             }
             let side = 256
             guard data.count == side * side * 4 else {
-                throw Failure.size(file: name, bytes: data.count, expected: side * side * 4)
+                throw ReplayError("\(name): \(data.count) bytes, expected \(side * side * 4)")
             }
             let stem = name.prefix { $0 != "." }
             let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
             let format: TilePixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
             return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
         }
-        guard !tiles.isEmpty else { throw Failure.noTiles(directory) }
+        guard !tiles.isEmpty else { throw ReplayError("no .rgba or .f32 tiles in \(directory)") }
         return tiles
     }
 
-    /// Runs all measurements. More rounds give steadier medians; a round over a hundred tiles takes about 80 ms.
-    ///
-    /// - Parameter shouldStop: Called before each round but the first; medians are then of the rounds so far.
+    /// Runs all measurements; `shouldStop` is called before each round but the first.
     package func run(
         rounds: Int = 25,
         scalingRounds: Int = 9,

@@ -23,7 +23,6 @@ struct CodecRun {
         case raw
     }
 
-    /// By round, then by tile.
     private var times: [[Times]] = []
     /// Bytes of all blocks; a tile of one colour counts as eight bytes.
     let storedBytes: Int
@@ -60,7 +59,7 @@ struct CodecRun {
         for index in tiles.indices {
             try restore(index)
             guard target.prefix(tiles[index].pixels.count).elementsEqual(tiles[index].pixels) else {
-                throw CodecBenchmark.Failure.wrongPixels(tiles[index].className)
+                throw ReplayError("a tile of class \(tiles[index].className) did not come back as it was")
             }
         }
     }
@@ -75,7 +74,7 @@ struct CodecRun {
         var round = [Times](repeating: Times(), count: tiles.count)
         if rawFirst { measureRaw(&round) }
         for index in tiles.indices {
-            round[index].compress = CacheBenchKit.seconds { _ = CodecRun.compress(tiles[index], with: codec) }
+            round[index].compress = CacheBenchKit.seconds { tiles[index].compress(with: codec) { _ in } }
         }
         for index in tiles.indices { round[index].decompress = try CacheBenchKit.seconds { try restore(index) } }
         if !rawFirst { measureRaw(&round) }
@@ -115,17 +114,13 @@ struct CodecRun {
         try CodecRun.restore(stored[index], of: tiles[index], into: &target, with: codec)
     }
 
-    static func compress(_ tile: CodecBenchmark.Tile, with codec: TileCodec) -> CompressedTile {
-        tile.pixels.withUnsafeBytes {
-            codec.compress($0, width: tile.width, height: tile.height, format: tile.format)
-        }
-    }
-
     static func store(_ tile: CodecBenchmark.Tile, with codec: TileCodec) -> Stored {
-        switch compress(tile, with: codec) {
-        case .solid(let pattern): .solid(pattern)
-        case .block(let bytes): .block([UInt8](bytes))
-        case .raw: .raw
+        tile.compress(with: codec) { compressed in
+            switch compressed {
+            case .solid(let pattern): .solid(pattern)
+            case .block(let bytes): .block([UInt8](bytes))
+            case .raw: .raw
+            }
         }
     }
 
@@ -141,15 +136,7 @@ struct CodecRun {
             case .solid(let pattern): SolidTile.fill(pixels, with: pattern)
             case .raw: pixels.copyBytes(from: tile.pixels)
             case .block(let block):
-                try block.withUnsafeBytes {
-                    try codec.decompress(
-                        $0,
-                        into: pixels,
-                        width: tile.width,
-                        height: tile.height,
-                        format: tile.format
-                    )
-                }
+                try tile.decompress(block, into: pixels, with: codec)
             }
         }
     }
@@ -166,6 +153,21 @@ struct CodecRun {
                     )
                 )
             }
+        }
+    }
+}
+
+extension CodecBenchmark.Tile {
+    /// Calls `body` with the compressed tile, whose bytes are the codec's.
+    func compress<Result>(with codec: TileCodec, _ body: (CompressedTile) throws -> Result) rethrows -> Result {
+        try pixels.withUnsafeBytes {
+            try body(codec.compress($0, width: width, height: height, format: format))
+        }
+    }
+
+    func decompress(_ block: [UInt8], into target: UnsafeMutableRawBufferPointer, with codec: TileCodec) throws {
+        try block.withUnsafeBytes {
+            try codec.decompress($0, into: target, width: width, height: height, format: format)
         }
     }
 }

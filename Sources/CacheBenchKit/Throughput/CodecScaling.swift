@@ -31,11 +31,9 @@ final class CodecScaling: @unchecked Sendable {
 
     /// Measures each kind of work between two checks of the machine. Rounds with only one core available are left out,
     /// unless all are.
-    ///
-    /// - Parameter shouldStop: Called before each round but the first; medians are then of the rounds so far.
     func measure(rounds: Int, shouldStop: () -> Bool) -> CodecBenchmark.Scaling {
         func compress(_ lane: Lane) {
-            for tile in tiles { _ = CodecRun.compress(tile, with: lane.codec) }
+            for tile in tiles { tile.compress(with: lane.codec) { _ in } }
         }
         func decompress(_ lane: Lane) {
             for index in tiles.indices {

@@ -2,10 +2,9 @@ import Foundation
 import TileCache
 
 /// Speed of halving tiles against copying them, by source bytes.
-package struct DownsampleReport: Codable, Sendable, Hashable {
+package struct DownsampleReport: Encodable, Sendable, Hashable {
     /// Millions of source pixels a second, rgba8 averaged as stored.
     package var megapixelsPerSecond: Double
-    /// Speed relative to `memcpy`.
     package var toMemcpy: Double
     /// The same without the processor's vector instructions.
     package var portableToMemcpy: Double

@@ -5,10 +5,8 @@ import TileCache
 /// Cost of calls, and waits of other threads for them, by the number of tiles in the cache.
 package struct HeldTilesBenchmark: Sendable {
     /// Figures of one number of tiles, in milliseconds.
-    package struct Row: Codable, Sendable, Hashable {
-        /// Number of tiles.
+    package struct Row: Encodable, Sendable, Hashable {
         package var tiles: Int
-        /// Duration of each call.
         package var calls: [String: Double] = [:]
         /// p99.9 of another thread's look-ups during each call.
         package var waits: [String: Double] = [:]
@@ -18,16 +16,7 @@ package struct HeldTilesBenchmark: Sendable {
         package var longestWaits: [String: Double] = [:]
         /// Median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
         package var frame = 0.0
-        /// The longest of these.
         package var longestFrame = 0.0
-    }
-
-    /// Tiles of 16 x 16 grey pixels.
-    private struct GraySource: BlockingTileSource {
-        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
-            return .pixels
-        }
     }
 
     /// Durations of one thread's look-ups, in the cache and in an idle one.
@@ -81,7 +70,6 @@ package struct HeldTilesBenchmark: Sendable {
 
     private static let side = 4096
 
-    /// Fills a cache with this many tiles and measures.
     package static func run(tiles: Int) throws -> Row {
         var row = Row(tiles: tiles)
         // A slot is a page of the system, and the table has an entry for each.
@@ -90,7 +78,7 @@ package struct HeldTilesBenchmark: Sendable {
         let cache = try TileCache(configuration)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side * 16, worldHeight: side * 16, tileSize: 16)
         let options = LayerOptions(format: .gray8, isCompressible: false)
-        let layer = try cache.addLayer(GraySource(), pyramid: pyramid, options: options)
+        let layer = try cache.addLayer(FirstByteSource(), pyramid: pyramid, options: options)
         let view = cache.makeView(layers: [layer])
         let prober = Prober(cache, layer, idle: try TileCache(byteLimit: .mebibytes(1), workers: 1))
         func measure(_ name: String, _ body: () throws -> Void) rethrows {

@@ -2,7 +2,7 @@ import Foundation
 import TileCache
 
 /// Cost of finding and leasing resident tiles.
-package struct LookupReport: Codable, Sendable, Hashable {
+package struct LookupReport: Encodable, Sendable, Hashable {
     /// Nanoseconds for one look-up of a resident tile, leased for an empty call, in one thread.
     package var nanoseconds: Double
     /// The same from an `NSCache` with as many objects.
@@ -12,8 +12,7 @@ package struct LookupReport: Codable, Sendable, Hashable {
 }
 
 /// Cost of a frame for the renderer's thread.
-package struct FrameReport: Codable, Sendable, Hashable {
-    /// Visible resident tiles.
+package struct FrameReport: Encodable, Sendable, Hashable {
     package var tiles: Int
     /// Microseconds for `frame()` with leases, and their release.
     package var microseconds: Double
@@ -21,15 +20,7 @@ package struct FrameReport: Codable, Sendable, Hashable {
     package var updateMicroseconds: Double
 }
 
-/// Measures look-ups and frames on the real cache.
 package struct LookupBenchmark: Sendable {
-    private struct EmptySource: BlockingTileSource {
-        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-            pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
-            return .pixels
-        }
-    }
-
     private let cache: TileCache
     private let layer: LayerID
     private let view: TileView
@@ -40,7 +31,7 @@ package struct LookupBenchmark: Sendable {
     package init() throws {
         cache = try TileCache(byteLimit: .mebibytes(64))
         layer = try cache.addLayer(
-            EmptySource(),
+            FirstByteSource(),
             pyramid: try .powerOfTwo(worldWidth: 65_536, worldHeight: 65_536),
             options: LayerOptions(isCompressible: false)
         )
@@ -52,7 +43,6 @@ package struct LookupBenchmark: Sendable {
         } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
     }
 
-    /// Measures look-ups; medians of some rounds.
     package func lookup(rounds: Int = 7) -> LookupReport {
         let tiles = view.frame().map(\.tile.identity.tile)
         let keys = tiles.indices.map { NSNumber(value: $0) }
@@ -82,7 +72,6 @@ package struct LookupBenchmark: Sendable {
         )
     }
 
-    /// Measures frames; medians of some rounds.
     package func frame(rounds: Int = 7) -> FrameReport {
         var frames: [Double] = []
         var updates: [Double] = []
@@ -126,7 +115,6 @@ package struct LookupBenchmark: Sendable {
         return (value, min(before, scaling(looksUp: false, count: 4000)))
     }
 
-    /// Work that needs no memory.
     private static func spin(_ seed: UInt64, steps: Int) -> UInt64 {
         var x = seed
         for _ in 0..<steps {

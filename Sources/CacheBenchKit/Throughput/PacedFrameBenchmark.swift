@@ -7,8 +7,7 @@ import TileCache
 /// The view has 1920 x 1080 pixels, pans and zooms. Four workers load; three other views move beside it.
 package struct PacedFrameBenchmark: Sendable {
     /// Figures of one run, in milliseconds.
-    package struct Figures: Codable, Sendable, Hashable {
-        /// Frames drawn.
+    package struct Figures: Encodable, Sendable, Hashable {
         package var frames: Int
         /// Wall time of both calls and of releasing the last frame's leases: the renderer's delay.
         package var wall: Spread
@@ -16,15 +15,10 @@ package struct PacedFrameBenchmark: Sendable {
         package var processor: Spread
     }
 
-    /// A distribution.
-    package struct Spread: Codable, Sendable, Hashable {
-        /// The median.
+    package struct Spread: Encodable, Sendable, Hashable {
         package var p50: Double
-        /// 99th percentile.
         package var p99: Double
-        /// 99.9th percentile.
         package var p999: Double
-        /// The largest.
         package var maximum: Double
 
         init(_ nanoseconds: [Int64]) {
@@ -48,17 +42,9 @@ package struct PacedFrameBenchmark: Sendable {
     }
 
     private static let hertz = 120.0
-    private let frames: Int
+    private static let frames = 1200
 
-    /// Creates a benchmark.
-    ///
-    /// - Parameter frames: Number of frames at 120 Hz, 0 or more. Default: 1200.
-    package init(frames: Int = 1200) { self.frames = max(frames, 0) }
-
-    /// Runs the benchmark.
-    ///
-    /// - Returns: `nil` if it was stopped before the first frame.
-    /// - Throws: `TileCacheError` if there is no memory for the cache.
+    /// Runs the benchmark; `nil` if it was stopped before the first frame.
     package func run(shouldStop: () -> Bool = { false }) throws -> Figures? {
         let cache = try TileCache(byteLimit: .mebibytes(192), workers: 4)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20)
@@ -81,21 +67,16 @@ package struct PacedFrameBenchmark: Sendable {
         }
         var wall: [Int64] = []
         var processor: [Int64] = []
-        var center = WorldPoint(x: 300_000, y: 400_000)
-        var scale = 0.5
+        var path = PacedPath(scale: 0.5)
         var held: TileFrame?
         let start = MonotonicTime.now.nanoseconds
-        for frame in 0..<frames where !shouldStop() {
-            // 3000 pixels a second, back after two seconds, with a slow zoom.
-            let isBack = frame / 240 % 2 == 1
-            center.x += (isBack ? -25 : 25) / scale
-            center.y += (isBack ? -7 : 7) / scale
-            scale *= frame / 480 % 2 == 0 ? 1.003 : 1 / 1.003
+        for frame in 0..<Self.frames where !shouldStop() {
+            path.move(frame: frame)
             let due = start + Int64(Double(frame) * 1e9 / Self.hertz)
             let early = due - MonotonicTime.now.nanoseconds
             if early > 0 { usleep(UInt32(early / 1000)) }
             let before = (MonotonicTime.now.nanoseconds, MonotonicTime.ofThread.nanoseconds)
-            view.update(TileViewport(center: center, width: 1920, height: 1080, scale: scale))
+            view.update(TileViewport(center: path.center, width: 1920, height: 1080, scale: path.scale))
             held = view.frame()
             wall.append(MonotonicTime.now.nanoseconds - before.0)
             processor.append(MonotonicTime.ofThread.nanoseconds - before.1)

@@ -1,42 +1,22 @@
-package import TileCache
+import TileCache
 
 /// Cost of the default policy's plans for a view that pans, turns back and zooms, at each frame.
 package struct PlanBenchmark: Sendable {
-    /// Figures of one run.
-    package struct Figures: Codable, Sendable, Hashable {
-        /// Number of plans.
+    package struct Figures: Encodable, Sendable, Hashable {
         package var plans: Int
         /// Mean cost of a plan, learning from the frame included, in microseconds.
         package var meanMicroseconds: Double
-        /// 99th percentile of the cost, in microseconds.
         package var p99Microseconds: Double
-        /// Maximum cost, in microseconds.
         package var maximumMicroseconds: Double
         /// Maximum number of tiles that one frame needed.
         package var maximumNeededTiles: Int
     }
 
-    /// View size in screen pixels.
-    package var viewport: PanTraceHeader.Size
+    var viewport = PanTraceHeader.Size(width: 3840, height: 2160)
     /// Number of frames at 120 Hz.
-    package var frames: Int
-    /// Pixels a side of a tile.
-    package var tileSize: Int
+    var frames = 2400
+    var tileSize = 256
 
-    /// Creates a benchmark. Default: a 4K view at 256-pixel tiles over 20 s.
-    package init(
-        viewport: PanTraceHeader.Size = PanTraceHeader.Size(width: 3840, height: 2160),
-        frames: Int = 2400,
-        tileSize: Int = 256
-    ) {
-        self.viewport = viewport
-        self.frames = frames
-        self.tileSize = tileSize
-    }
-
-    /// Runs the benchmark.
-    ///
-    /// - Throws: `TileCacheError` if no pyramid has such tiles.
     package func run() throws -> Figures {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: tileSize)
         var options = VirtualCache.Options()
@@ -48,17 +28,12 @@ package struct PlanBenchmark: Sendable {
         let layer = cache.addLayer(tileBytes: tileSize * tileSize * 4)
         let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         var spans: [Double] = []
-        var center = WorldPoint(x: 300_000, y: 400_000)
-        var scale = 0.26
+        var path = PacedPath(scale: 0.26)
         for frame in 0..<frames {
-            // 3000 pixels a second to the right and down, back after 2 s, with a slow zoom in and out.
-            let isBack = frame / 240 % 2 == 1
-            center.x += (isBack ? -25 : 25) / scale
-            center.y += (isBack ? -7 : 7) / scale
-            scale *= frame / 480 % 2 == 0 ? 1.003 : 1 / 1.003
+            path.move(frame: frame)
             cache.frame(
                 view: view,
-                TileViewport(center: center, width: viewport.width, height: viewport.height, scale: scale),
+                TileViewport(center: path.center, width: viewport.width, height: viewport.height, scale: path.scale),
                 at: Int64(frame) * 8_333_333
             )
             spans.append(cache.planMicroseconds)

@@ -1,7 +1,7 @@
 import TileCache
 
 /// Overhead of the pool over the codec: reserving, storing and finding pages, locks and leases.
-package struct PoolReport: Codable, Sendable, Hashable {
+package struct PoolReport: Encodable, Sendable, Hashable {
     /// Speed of compressing a tile into the pool relative to the codec alone.
     package var storeToCodec: Double
     /// Speed of decompressing a tile out of the pool relative to the codec alone.
@@ -31,11 +31,7 @@ struct PoolBenchmark {
         let codec = try TileCodec(maximumTileBytes: all.map(\.pixels.count).max() ?? 1)
         tiles = all.filter { tile in
             guard tile.isPicture, tile.width == 256, tile.height == 256 else { return false }
-            let packed = tile.pixels.withUnsafeBytes {
-                codec.compress($0, width: tile.width, height: tile.height, format: tile.format)
-            }
-            if case .block = packed { return true }
-            return false
+            return tile.compress(with: codec) { if case .block = $0 { true } else { false } }
         }
         guard !tiles.isEmpty else { return nil }
         cache = try TileCache(byteLimit: .mebibytes(16 + tiles.count))
@@ -89,17 +85,7 @@ struct PoolBenchmark {
                 if counts { stores[index].pooled.append(time) }
             }
             for (index, tile) in tiles.enumerated() {
-                let time = try seconds {
-                    try blocks[index].withUnsafeBytes {
-                        try codec.decompress(
-                            $0,
-                            into: targets[index],
-                            width: tile.width,
-                            height: tile.height,
-                            format: tile.format
-                        )
-                    }
-                }
+                let time = try seconds { try tile.decompress(blocks[index], into: targets[index], with: codec) }
                 if counts { fetches[index].alone.append(time) }
             }
             for (index, tile) in coordinates.enumerated() {
@@ -120,15 +106,10 @@ struct PoolBenchmark {
         _ codec: TileCodec,
         _ body: (UnsafeRawBufferPointer) -> Void
     ) throws {
-        try tile.pixels.withUnsafeBytes { pixels in
-            guard
-                case .block(let block) = codec.compress(
-                    pixels,
-                    width: tile.width,
-                    height: tile.height,
-                    format: tile.format
-                )
-            else { throw ReplayError("a tile that was compressed before no longer is") }
+        try tile.compress(with: codec) { compressed in
+            guard case .block(let block) = compressed else {
+                throw ReplayError("a tile that was compressed before no longer is")
+            }
             body(block)
         }
     }

@@ -3,12 +3,9 @@ import Foundation
 import TileCache
 
 /// Speed of the parts, each relative to its basis, in one run. Parts that an interrupted run did not reach are `null`.
-package struct ThroughputReport: Codable, Sendable {
-    /// Version of these fields.
+package struct ThroughputReport: Encodable, Sendable {
     package var schema = 1
-    /// Figures by class of tiles.
     package var codec: [CodecBenchmark.Row] = []
-    /// Figures of all picture classes.
     package var codecTotal = CodecBenchmark.Total()
     /// The compressed tier relative to the codec alone; `null` without pictures.
     @Nullable package var pool: PoolReport? = nil
@@ -62,7 +59,7 @@ public struct Throughput: Sendable {
             try body()
         }
         try measure("codec") {
-            let codec = try CodecBenchmark { tiles }.run(rounds: rounds, shouldStop: shouldStop)
+            let codec = try CodecBenchmark(tiles).run(rounds: rounds, shouldStop: shouldStop)
             report.codec = codec.codec
             report.codecTotal = codec.codecTotal
         }
@@ -83,7 +80,6 @@ public struct Throughput: Sendable {
         return report
     }
 
-    /// Tiles of the measurements.
     func tiles() throws -> [CodecBenchmark.Tile] {
         try directory.map { try CodecBenchmark.tiles(inDirectory: $0) } ?? Self.builtInTiles()
     }

@@ -38,7 +38,7 @@ extension Throughput {
         func percent(_ ratio: Double?) -> Int { Int(((ratio ?? 0) * 100).rounded()) }
         switch part {
         case .codec:
-            let total = try CodecBenchmark { try tiles() }.run(rounds: rounds, scalingRounds: 0).codecTotal
+            let total = try CodecBenchmark(tiles()).run(rounds: rounds, scalingRounds: 0).codecTotal
             return [
                 total.compressToRaw, total.decompressToRaw, total.compressToMemcpy, total.decompressToMemcpy,
             ].map(percent)

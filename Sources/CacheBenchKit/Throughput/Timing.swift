@@ -1,6 +1,5 @@
 import TileCache
 
-/// Wall-clock seconds of `body`.
 func seconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
     let start = MonotonicTime.now.nanoseconds
     try body()
@@ -21,5 +20,28 @@ extension [Double] {
         guard !isEmpty else { return 0 }
         let sorted = sorted()
         return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}
+
+/// A tile of which a load writes the first byte, by its column.
+struct FirstByteSource: BlockingTileSource {
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        pixels.withUnsafeMutableBytes { $0[0] = UInt8(truncatingIfNeeded: tile.column) }
+        return .pixels
+    }
+}
+
+/// A view that moves 3000 pixels a second at 120 Hz, back after two seconds, with a slow zoom in and out.
+struct PacedPath {
+    private(set) var center = WorldPoint(x: 300_000, y: 400_000)
+    private(set) var scale: Double
+
+    init(scale: Double) { self.scale = scale }
+
+    mutating func move(frame: Int) {
+        let isBack = frame / 240 % 2 == 1
+        center.x += (isBack ? -25 : 25) / scale
+        center.y += (isBack ? -7 : 7) / scale
+        scale *= frame / 480 % 2 == 0 ? 1.003 : 1 / 1.003
     }
 }

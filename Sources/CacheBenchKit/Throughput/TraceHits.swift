@@ -10,33 +10,23 @@ import TileCache
 ///
 /// On Linux an `NSCache` evicts the entry of least cost and, at equal cost, the newest one: once it is full it accepts
 /// no other tile, and hits only if a session returns to its start. Apple's implementation is better.
-package struct TraceHits: Codable, Sendable, Hashable {
-    /// Number of demands.
+package struct TraceHits: Encodable, Sendable, Hashable {
     package var demands: Int
     /// Limit of each cache, in bytes: for the `NSCache` the sum of the tiles' bytes.
     package var byteLimit: Int
-    /// Assumed compression ratio.
     package var compressionRatio: Double
     /// Demands whose tile was decoded or compressed.
     package var hits: Int
     /// Hits over demands; `null` if there are none.
     @Nullable package var hitRate: Double?
-    /// Hits without the compressed tier.
     package var decodedOnlyHits: Int
     /// Hits without the compressed tier over demands.
     @Nullable package var decodedOnlyHitRate: Double?
-    /// Hits of the `NSCache`.
     package var nsCacheHits: Int
     /// Hits of the `NSCache` over demands.
     @Nullable package var nsCacheHitRate: Double?
 
-    /// Replays the session with all three.
-    ///
-    /// - Parameters:
-    ///   - byteLimit: Limit of each. Default: 32 MiB.
-    ///   - compressionRatio: 1 to 1000; measure it on tiles like the renderer's.
-    ///   - duration: Part of the session, in nanoseconds. Default: all.
-    /// - Throws: `TileCacheError`, ``PanTraceError`` or ``ReplayError``.
+    /// Replays the session with all three; measure the compression ratio on tiles like the renderer's.
     package static func measure(
         byteLimit: Int = 32 << 20,
         compressionRatio: Double,
@@ -73,7 +63,6 @@ package struct TraceHits: Codable, Sendable, Hashable {
         return (demands.decodedHits + demands.compressedHits, demands.total)
     }
 
-    /// A tile that a frame needs.
     struct Access {
         var tile: TileCoordinate
         /// Whether the previous frame existed and did not need it.
@@ -83,23 +72,14 @@ package struct TraceHits: Codable, Sendable, Hashable {
     /// Every needed tile of every frame, row by row: a renderer looks all of them up in each frame, and recency depends
     /// on it.
     static func accesses(duration: Int64? = nil) throws -> [Access] {
-        let session = BuiltInSession()
-        let pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: BuiltInSession.worldSize,
-            worldHeight: BuiltInSession.worldSize,
-            wrapsX: true
-        )
-        let selection = TileLevelSelection()
-        var frames = PanFrameCursor(session.stream, viewport: BuiltInSession.viewport, duration: duration)
+        var options = ReplayOptions()
+        options.duration = duration
+        var needed = try NeededTiles(ReplayInput(builtIn: options), options: options)
         var accesses: [Access] = []
         var before: Set<TileCoordinate>?
-        var level: Int?
-        while let frame = try frames.next() {
-            let chosen = selection.level(for: frame.viewport.scale, in: pyramid, previous: level)
-            level = chosen
-            let needed = pyramid.neededTiles(under: frame.viewport, at: chosen)
-            accesses += needed.map { Access(tile: $0, isDemand: !(before?.contains($0) ?? true)) }
-            before = Set(needed)
+        while try needed.advance() {
+            accesses += needed.tiles.map { Access(tile: $0, isDemand: !(before?.contains($0) ?? true)) }
+            before = Set(needed.tiles)
         }
         return accesses
     }
@@ -127,6 +107,5 @@ package struct TraceHits: Codable, Sendable, Hashable {
         return hits
     }
 
-    /// Cost of a tile.
     static let tileBytes = 256 * 256 * 4
 }

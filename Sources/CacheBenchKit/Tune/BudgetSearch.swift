@@ -14,8 +14,6 @@ struct BudgetSearch {
     private let ceiling: Int
     private var tried: [Int: Bool] = [:]
 
-    /// Creates a search.
-    ///
     /// - Parameters:
     ///   - sweep: Budgets tried first.
     ///   - step: Resolution of the search, 1 or more.
@@ -26,7 +24,6 @@ struct BudgetSearch {
         self.ceiling = ceiling
     }
 
-    /// Records whether a budget meets the target.
     mutating func record(_ budget: Int, does: Bool) { tried[budget] = does }
 
     /// Budgets to try next; empty when the search has ended.
@@ -56,6 +53,5 @@ struct BudgetSearch {
         return answer
     }
 
-    /// Largest tried budget below another.
     func largestBelow(_ budget: Int) -> Int? { tried.keys.filter { $0 < budget }.max() }
 }

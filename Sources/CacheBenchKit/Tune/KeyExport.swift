@@ -4,17 +4,9 @@ import TileCache
 ///
 /// Every needed tile of every frame is written, row by row.
 package enum KeyExport {
-    /// Size of a block that is written at once.
     private static let blockBytes = 1 << 16
 
-    /// Reads a trace from its beginning and writes its keys in blocks.
-    ///
-    /// - Parameters:
-    ///   - input: A trace of which nothing has been read.
-    ///   - options: Frame rate, duration and level selection are used.
-    ///   - write: Receives the next bytes.
-    /// - Returns: Number of keys.
-    /// - Throws: `PanTraceError`, `ReplayError`, `TileCacheError` or errors of `write`.
+    /// Reads a trace from its beginning and writes its keys in blocks; returns their number.
     @discardableResult
     package static func run(
         _ input: ReplayInput,

@@ -5,35 +5,19 @@ import TileCache
 struct NeededTiles {
     private let pyramid: TilePyramid
     private let selection: TileLevelSelection
-    private var frames: PanFrameCursor<SampleBox>
+    private var frames: PanFrameCursor<FittedSamples>
     private var viewport: TileViewport?
     private var level: Int?
-    /// Time of the last frame in nanoseconds.
     private(set) var time: Int64 = 0
-    /// Tiles of the last frame.
     private(set) var tiles: [TileCoordinate] = []
     /// Whether the previous frame needed the same tiles.
     private(set) var isSame = false
 
     /// Starts before the first frame; reads the samples on demand.
     init(_ input: ReplayInput, options: ReplayOptions) throws {
-        let scene = input.scene
-        pyramid = try TilePyramid.powerOfTwo(
-            worldWidth: scene.worldWidth,
-            worldHeight: scene.worldHeight,
-            tileSize: scene.tileSize,
-            wrapsX: scene.wrapsX
-        )
-        guard let rate = PanFrameRate(framesPerSecond: options.frameRate) else {
-            throw ReplayError("a frame rate of 0.001 to 1000 frames a second is expected, not \(options.frameRate)")
-        }
-        selection = TileLevelSelection(bias: options.levelBias, hysteresis: options.hysteresis)
-        frames = PanFrameCursor(
-            SampleBox(samples: input.samples),
-            viewport: scene.viewport,
-            rate: rate,
-            duration: options.duration
-        )
+        pyramid = try input.scene.pyramid()
+        selection = options.selection
+        frames = try options.frames(of: FittedSamples(samples: input.samples, fit: input.fit), in: input.scene)
     }
 
     /// Advances to the next frame; `false` after the last one.
@@ -50,11 +34,4 @@ struct NeededTiles {
         tiles = needed
         return true
     }
-}
-
-/// Wraps a stream of any kind in a concrete type.
-private struct SampleBox: PanSampleStream {
-    var samples: any PanSampleStream
-
-    mutating func nextSample() throws(PanTraceError) -> PanTraceSample? { try samples.nextSample() }
 }

@@ -19,10 +19,8 @@ struct ReuseCurve: Sendable, Hashable {
     private(set) var frames = 0
     private(set) var lastTime: Int64 = 0
 
-    /// Creates an empty curve.
     init() {}
 
-    /// Reads a trace.
     init(_ input: ReplayInput, options: ReplayOptions) throws {
         var needed = try NeededTiles(input, options: options)
         var distances = StackDistances<TileCoordinate>()

@@ -15,22 +15,17 @@ struct StackDistances<Key: Hashable> {
     private var tree: [Int32]
     private var now = 0
 
-    /// Creates an empty sequence.
-    ///
     /// - Parameter capacity: Initial number of times, 2 or more; it grows with the distinct keys.
     init(capacity: Int = 1024) {
         line = [Key?](repeating: nil, count: max(capacity, 2))
         tree = [Int32](repeating: 0, count: line.count + 1)
     }
 
-    /// Number of distinct keys so far.
     var distinctCount: Int { moments.count }
     /// Number of times that fit.
     var lineCount: Int { line.count }
 
-    /// Adds an access.
-    ///
-    /// - Returns: Its distance, 1 if the key was the last one used; `nil` if it was never used before.
+    /// Returns the distance of an access, 1 if the key was the last one used; `nil` if it was never used before.
     mutating func access(_ key: Key) -> Int? {
         if now == line.count { moveTogether() }
         let moment = now

@@ -4,7 +4,6 @@ import TileCache
 
 /// Finds the smallest memory limit that meets a target, replaying traces across budgets on all cores.
 package struct Tune: Sendable {
-    /// Default sweep, in screens.
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
     private let options: TuneOptions
@@ -12,12 +11,8 @@ package struct Tune: Sendable {
     private let hooks: ReplayHooks
     private let report: @Sendable (_ done: Int, _ of: Int) -> Void
 
-    /// Creates a search.
-    ///
     /// - Parameters:
-    ///   - options: Options to try.
     ///   - inputs: Open a trace each; called repeatedly, on any thread.
-    ///   - hooks: Checked for stopping.
     ///   - progress: Called after each replay with the numbers done and known so far, on any thread.
     package init(
         _ options: TuneOptions,
@@ -43,9 +38,6 @@ package struct Tune: Sendable {
         var sweep: [Int]
     }
 
-    /// Runs the search.
-    ///
-    /// - Throws: `PanTraceError`, `ReplayError` or `TileCacheError` of any of the replays.
     package func run() throws -> TuneReport {
         // Once for all: reading a file of load times is slow, and variants share it.
         let loads = try LoadClock(options.replay)
@@ -99,8 +91,7 @@ package struct Tune: Sendable {
     private func readTraces() throws -> (ReuseCurve, step: Int, [ReplayReport.Trace]) {
         guard !open.isEmpty else { throw ReplayError("a trace to tune for is expected, none was given") }
         let first = options.variants[0]
-        let slots = Mutex<[Int: (ReuseCurve, ReplayReport.Trace)]>([:])
-        try concurrently(open.count) { index in
+        let read = try concurrently(open.count) { index -> (ReuseCurve, ReplayReport.Trace) in
             let input = try Self.open(open[index], for: first)
             let hashing = HashingCursor(input.samples)
             var counted = input
@@ -113,18 +104,11 @@ package struct Tune: Sendable {
                 frames: curve.frames,
                 seconds: Double(curve.lastTime) / 1e9
             )
-            slots.withLock { $0[index] = (curve, trace) }
+            return (curve, trace)
         }
-        var curve = ReuseCurve()
-        var traces: [ReplayReport.Trace] = []
-        let read = slots.withLock { $0 }
-        for index in open.indices {
-            guard let (own, trace) = read[index] else { continue }
-            curve.add(own)
-            traces.append(trace)
-        }
+        let curve = read.reduce(into: ReuseCurve()) { $0.add($1.0) }
         let slot = try options.variants.map { try largestSlot($0) }.max() ?? 1
-        return (curve, max(1 << 20, slot), traces)
+        return (curve, max(1 << 20, slot), read.map(\.1))
     }
 
     /// Opens a trace with the tile size of a variant, which was not known when the scene was made.
@@ -208,12 +192,7 @@ package struct Tune: Sendable {
         for (number, job) in jobs.enumerated() {
             // A budget counts once all of its traces have been replayed.
             guard let own = finished[number], own.count == open.count else { continue }
-            var pooled = ReplayTally()
-            for index in open.indices { if let tally = own[index] { pooled.add(tally) } }
-            reports[job] = pooled.report(
-                trace: .init(name: "total", source: "", hash: "", frames: pooled.frames, seconds: pooled.seconds),
-                configuration: [:]
-            )
+            reports[job] = ReplayTally(pooling: open.indices.compactMap { own[$0] }).pooledReport(name: "total")
         }
         done += reports.count
         return reports
@@ -350,8 +329,6 @@ package struct Tune: Sendable {
 
 extension Tune {
     /// Replays the suggested limit by itself, for pictures of the most interesting trace.
-    ///
-    /// - Throws: As ``run()``; `nil` if there is no trace.
     package static func shown(
         _ suggested: TuneReport.Suggestion,
         options: TuneOptions,

@@ -1,6 +1,5 @@
 import PanTraces
 
-/// Target of a budget.
 package enum TuneTarget: Sendable, Hashable {
     /// Minimum fraction of demands, 0 to 1.
     case hitRate(Double)
@@ -24,7 +23,6 @@ package enum TuneTarget: Sendable, Hashable {
     }
 }
 
-/// Options of a search for a memory limit.
 package struct TuneOptions: Sendable {
     /// Options of all replays; limits and the lists below replace theirs.
     package var replay: ReplayOptions
@@ -43,7 +41,6 @@ package struct TuneOptions: Sendable {
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
     package var lruSizes: [Int] = []
 
-    /// Creates options.
     package init(replay: ReplayOptions, target: TuneTarget? = nil) {
         self.replay = replay
         self.target = target

@@ -1,24 +1,17 @@
 /// Result of a search for a memory limit. Fields are added, never renamed.
 ///
-/// Rates are fractions from 0 to 1, sizes are whole bytes. All traces are pooled.
-package struct TuneReport: Codable, Sendable, Hashable {
+/// Rates are fractions from 0 to 1 as in ``ReplayReport``, sizes are whole bytes. All traces are pooled.
+package struct TuneReport: Encodable, Sendable, Hashable {
     /// One budget with one set of options.
-    package struct Row: Codable, Sendable, Hashable {
-        /// Memory limit.
+    package struct Row: Encodable, Sendable, Hashable {
         package var byteLimit: Int
-        /// Hits over demands.
         @Nullable package var hitRate: Double?
-        /// Fraction of the area not drawn.
         @Nullable package var blank: Double?
-        /// Loads never drawn over loads.
         @Nullable package var waste: Double?
-        /// Fraction of the area drawn with the exact tiles.
         @Nullable package var sharp: Double?
         /// Peak bytes of any trace.
         package var peakBytes: Int
-        /// Prefetch policy.
         package var policy: String
-        /// Concurrent loads.
         package var workers: Int
         /// Pixels a side of a tile; `null` if each trace has its own.
         @Nullable package var tileSize: Int?
@@ -43,8 +36,7 @@ package struct TuneReport: Codable, Sendable, Hashable {
     }
 
     /// Plain LRU at one size.
-    package struct LRUPoint: Codable, Sendable, Hashable {
-        /// Size in tiles.
+    package struct LRUPoint: Encodable, Sendable, Hashable {
         package var tiles: Int
         /// Accesses that hit: needed tiles of all frames, as `replay --export-keys` writes them.
         package var hits: Int
@@ -55,20 +47,15 @@ package struct TuneReport: Codable, Sendable, Hashable {
     }
 
     /// Point from which more memory pays less than on average.
-    package struct Knee: Codable, Sendable, Hashable {
-        /// Memory limit.
+    package struct Knee: Encodable, Sendable, Hashable {
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
     }
 
-    /// Suggested configuration.
-    package struct Suggestion: Codable, Sendable, Hashable {
-        /// Memory limit.
+    package struct Suggestion: Encodable, Sendable, Hashable {
         package var byteLimit: Int
         @Nullable package var hitRate: Double?
-        /// Its blank fraction.
         @Nullable package var blank: Double?
-        /// Its number of workers.
         package var workers: Int
         /// Its pixels a side of a tile; `null` if each trace has its own.
         @Nullable package var tileSize: Int?
@@ -83,15 +70,13 @@ package struct TuneReport: Codable, Sendable, Hashable {
         var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
     }
 
-    /// Target of a budget.
-    package struct Target: Codable, Sendable, Hashable {
+    package struct Target: Encodable, Sendable, Hashable {
         /// `hitRate`, or `blank`.
         package var field: String
         /// Minimum hit rate, or maximum blank fraction.
         package var value: Double
     }
 
-    /// Version of these fields.
     package var schema = 1
     /// Every budget tried with the requested options, smallest first.
     package var rows: [Row]
@@ -99,7 +84,6 @@ package struct TuneReport: Codable, Sendable, Hashable {
     package var policies: [Row]
     /// Plain LRU at many sizes, from one pass.
     package var lruCurve: [LRUPoint]
-    /// Number of accesses of the curve.
     package var lruAccesses: Int
     /// The knee; `null` if the curve has none.
     @Nullable package var knee: Knee?
@@ -107,11 +91,9 @@ package struct TuneReport: Codable, Sendable, Hashable {
     @Nullable package var suggested: Suggestion?
     /// The budget one step below the suggested one, which misses the target; `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
-    /// The target; `null` if there is none.
     @Nullable package var target: Target?
     /// Bytes of the largest tile, which convert the curve's sizes to bytes.
     package var slotBytes: Int
-    /// Resolution of the search.
     package var stepBytes: Int
     /// Whether it was stopped before its end.
     package var interrupted: Bool

@@ -19,7 +19,6 @@ struct PinchPath {
     /// Duration of one direction, in seconds.
     private var way: Double { octaves.rounded(.up) * (Self.pinch + Self.pause) }
 
-    /// Total duration in seconds.
     var duration: Double { 3 * Self.rest + 2 * way }
 
     /// Whether the view is at its farthest.

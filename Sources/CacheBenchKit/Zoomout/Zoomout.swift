@@ -6,11 +6,9 @@ package struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene
     private let pyramid: TilePyramid
+    private let tileBytes: Int
     private let byteLimit: Int
 
-    /// Prepares a run.
-    ///
-    /// - Throws: ``ReplayError`` if options contradict each other, `TileCacheError` if the world is invalid.
     package init(_ options: ZoomoutOptions) throws {
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
@@ -18,12 +16,9 @@ package struct Zoomout: Sendable {
         try options.checkClock()
         self.options = options
         scene = try options.scene()
-        byteLimit = try options.byteLimit(in: scene)
-        let whole = try TilePyramid.powerOfTwo(
-            worldWidth: scene.worldWidth,
-            worldHeight: scene.worldHeight,
-            tileSize: scene.tileSize
-        )
+        tileBytes = try options.replay.tileBytes(in: scene)
+        byteLimit = try options.replay.byteLimit(in: scene, tileBytes: tileBytes).bytes
+        let whole = try scene.pyramid()
         let made = options.synthesizedLevels
         guard made <= min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount) else {
             throw ReplayError(
@@ -34,11 +29,7 @@ package struct Zoomout: Sendable {
         pyramid = options.isFullResolutionOnly ? whole.keepingFinestLevels(made + 1) : whole
     }
 
-    /// Runs all factors.
-    ///
-    /// - Parameters:
-    ///   - shouldStop: Called at each frame; a stopped run reports the finished factors.
-    ///   - progress: Called before each factor with its number from 1 and the number of factors.
+    /// Runs all factors; a stopped run reports the finished ones.
     package func run(
         shouldStop: () -> Bool = { false },
         progress: (_ number: Int, _ of: Int) -> Void = { _, _ in }
@@ -113,7 +104,7 @@ package struct Zoomout: Sendable {
             guard seconds <= path.duration else { break }
             if shouldStop() { return nil }
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
-            let drawn = stage.draw(viewport, at: time)
+            let drawn = stage.draw(viewport, time)
             var needs = Needs(tiles: drawn.neededTiles, unfittedBytes: drawn.unfittedBytes)
             if needs.unfittedBytes > 0 { needs.missingBytes = needs.unfittedBytes + drawn.tableBytes - byteLimit }
             most.include(needs)
@@ -125,7 +116,7 @@ package struct Zoomout: Sendable {
                 tally.add(
                     drawn.coverage,
                     hasMoved: drawn.hasMoved,
-                    viewportPixels: VirtualReplay.worldPixels(of: viewport, pyramid),
+                    viewportPixels: ReplayCourse.worldPixels(of: viewport, pyramid),
                     frameMilliseconds: 1000 / 60
                 )
             }
@@ -136,9 +127,9 @@ package struct Zoomout: Sendable {
             bitmapBytes: try bitmapBytes(factor),
             fullResolutionBytes: try fullResolutionBytes(factor),
             neededTiles: needed,
-            neededBytes: needed * (try tileBytes()),
-            peakBytes: stage.peakBytes,
-            hitRate: stage.hitRate,
+            neededBytes: needed * tileBytes,
+            peakBytes: stage.peakBytes(),
+            hitRate: stage.hitRate(),
             sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
             blank: pixels > 0 ? tally.blankPixels / pixels : nil
         )
@@ -146,11 +137,11 @@ package struct Zoomout: Sendable {
     }
 
     /// A fresh cache with a view.
-    private func stage() throws -> any ZoomoutStage {
-        switch options.clock {
+    private func stage() throws -> ZoomoutStage {
+        switch options.replay.clock {
         case .virtual:
-            VirtualZoomout(options, tileBytes: try tileBytes(), byteLimit: byteLimit, pyramid: pyramid)
-        case .real: try RealZoomout(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
+            .virtual(options, tileBytes: tileBytes, byteLimit: byteLimit, pyramid: pyramid)
+        case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
         }
     }
 
@@ -174,37 +165,25 @@ package struct Zoomout: Sendable {
         let finest = pyramid.levels[pyramid.maximumLevel]
         let columns = count(view.center.x, view.width / view.scale, finest.columns)
         let rows = count(view.center.y, view.height / view.scale, finest.rows)
-        return Int(min(Double(columns) * Double(rows) * Double(try tileBytes()), 0x1p62))
+        return Int(min(Double(columns) * Double(rows) * Double(tileBytes), 0x1p62))
     }
 
     private func bytesPerPixel() throws -> Int {
-        guard let bytes = options.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
+        guard let bytes = options.replay.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
         return bytes
     }
 
-    private func tileBytes() throws -> Int { try bytesPerPixel() * scene.tileSize * scene.tileSize }
-
     private var configuration: [String: ConfigurationValue] {
-        [
-            "program": .text(BenchVersion.program), "definitions": .integer(BenchVersion.definitions),
-            "viewport": .text("\(Figures.count(scene.viewport))"), "pixelFormat": .text(options.pixelFormat.name),
-            "factors": .text(options.factors.map { Figures.plain($0) }.joined(separator: ",")),
-            "memoryLimit": .text(options.memoryLimit.description), "byteLimit": .integer(byteLimit),
-            "world": .text("\(scene.worldWidth)x\(scene.worldHeight)"), "tileSize": .integer(scene.tileSize),
-            "workers": .integer(options.workers), "compressedTier": .flag(options.compressedTier),
-            "loadLatencyMilliseconds": options.loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
-            "clock": .text(options.clock.rawValue),
-            "speed": .number(options.speed), "fullResolutionOnly": .flag(options.isFullResolutionOnly),
-            "synthesizedLevels": .integer(options.synthesizedLevels),
-            "downsampling": .text("\(options.downsampling)"),
-            "seed": .integer(Int(truncatingIfNeeded: options.seed)),
+        let shown: Set = [
+            "program", "definitions", "viewport", "pixelFormat", "memoryLimit", "byteLimit", "world", "tileSize",
+            "workers", "compressedTier", "loadLatencyMilliseconds", "clock", "speed", "seed",
         ]
-    }
-}
-
-extension Figures {
-    /// `1920x1080`.
-    fileprivate static func count(_ size: PanTraceHeader.Size) -> String {
-        plain(size.width) + "x" + plain(size.height)
+        var values = options.replay.resolvedConfiguration(scene: scene, byteLimit: byteLimit)
+            .filter { shown.contains($0.key) }
+        values["factors"] = .text(options.factors.map { Figures.plain($0) }.joined(separator: ","))
+        values["fullResolutionOnly"] = .flag(options.isFullResolutionOnly)
+        values["synthesizedLevels"] = .integer(options.synthesizedLevels)
+        values["downsampling"] = .text("\(options.downsampling)")
+        return values
     }
 }

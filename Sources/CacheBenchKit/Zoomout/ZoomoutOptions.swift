@@ -1,40 +1,24 @@
 import PanTraces
 package import TileCache
 
-/// Options of a zoom-out.
 package struct ZoomoutOptions: Sendable, Hashable {
-    /// View size in screen pixels.
-    package var viewport = BuiltInSession.viewport
-    /// Pixel format.
-    package var pixelFormat = TilePixelFormat.rgba8
-    /// Memory limit for everything, tables and scratch memory included, even if it is in tiles or screens.
-    package var memoryLimit = MemoryLimit.screens(4)
+    /// Limit, workers, tier, clock, latency, speed, pixels and seed; view, world and tile size are its overrides.
+    ///
+    /// The limit holds everything, tables and scratch memory included, even if it is in tiles or screens. Without a
+    /// latency the tiles of the built-in world are drawn, which needs the real clock. Without a world one is chosen in
+    /// which the farthest view fits.
+    package var replay = ReplayOptions()
     /// Zoom-out factors from 1:1, each 1 or more, up to 2^20.
     package var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
-    /// Pixels a side of a tile.
-    package var tileSize = 256
-    /// World size in world pixels; `nil` chooses one in which the farthest view fits.
-    package var world: PanTraceHeader.Size?
-    /// Concurrent loads.
-    package var workers = 4
-    /// Whether cold tiles are kept compressed.
-    package var compressedTier = true
-    /// Clock of the run. Default: virtual.
-    package var clock = ReplayClock.virtual
-    /// Load latency in nanoseconds. `nil` draws the tiles of the built-in world, which needs the real clock. Default:
-    /// 40 ms.
-    package var loadLatency: Int64? = 40_000_000
-    /// Speed relative to real time, under the real clock. Default: 1.
-    package var speed = 1.0
     /// Whether the source has only the finest level; the cache makes the others.
     package var isFullResolutionOnly = false
     /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
     package var downsampling = TileDownsampling.linear
-    /// Seed of the built-in world.
-    package var seed: UInt64 = 1
 
-    /// The defaults.
-    package init() {}
+    package init() {
+        replay.memoryLimit = .screens(4)
+        replay.overrides = PanTraceOverrides(viewport: BuiltInSession.viewport, tileSize: 256)
+    }
 
     /// Powers of two up to a bound: 1, 2, 4 ...
     package static func powers(upTo bound: Double) -> [Double] {
@@ -67,11 +51,11 @@ package struct ZoomoutOptions: Sendable, Hashable {
 extension ZoomoutOptions {
     /// Throws for options without effect under the virtual clock.
     func checkClock() throws(ReplayError) {
-        guard clock == .virtual else { return }
-        guard loadLatency != nil else {
+        guard replay.clock == .virtual else { return }
+        guard replay.loadLatency != nil else {
             throw ReplayError("the virtual clock needs a --load-latency: it draws nothing")
         }
-        guard speed == 1 else { throw .speedWithoutRealClock }
+        guard replay.speed == 1 else { throw .speedWithoutRealClock }
         guard downsampling == .linear else {
             throw ReplayError("--gamma-correct needs --clock real: the virtual clock has no pixels")
         }
@@ -80,13 +64,14 @@ extension ZoomoutOptions {
     /// Checks view, world and pyramid.
     func scene() throws(ReplayError) -> PanTraceScene {
         let farthest = factors.max() ?? 1
-        guard viewport.isViewport else { throw ReplayError("--viewport takes WIDTHxHEIGHT in screen pixels") }
+        guard let viewport = replay.overrides.viewport, viewport.isViewport else {
+            throw ReplayError("--viewport takes WIDTHxHEIGHT in screen pixels")
+        }
         var side = 131_072
         while Double(side) < 2 * farthest * max(viewport.width, viewport.height), side < 1 << 40 { side *= 2 }
-        let size = world ?? PanTraceHeader.Size(width: Double(side), height: Double(side))
-        let header = PanTraceHeader(viewport: viewport, world: size)
+        let header = PanTraceHeader(world: PanTraceHeader.Size(width: Double(side), height: Double(side)))
         do {
-            return try PanTraceScene(header, overrides: PanTraceOverrides(tileSize: tileSize), name: "zoomout")
+            return try PanTraceScene(header, overrides: replay.overrides, name: "zoomout")
         } catch {
             throw ReplayError(error.description)
         }
@@ -100,16 +85,8 @@ extension ZoomoutOptions {
 
     /// Cache settings under either clock: the library's defaults, except for the options.
     func cacheConfiguration(_ byteLimit: Int) -> TileCache.Configuration {
-        var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: workers)
-        configuration.usesCompressedTier = compressedTier
+        var configuration = TileCache.Configuration(byteLimit: .bytes(byteLimit), workers: replay.workers)
+        configuration.usesCompressedTier = replay.compressedTier
         return configuration
-    }
-
-    /// Byte limit for everything.
-    func byteLimit(in scene: PanTraceScene) throws(ReplayError) -> Int {
-        var options = ReplayOptions()
-        options.memoryLimit = memoryLimit
-        options.pixelFormat = pixelFormat
-        return try options.byteLimit(in: scene, tileBytes: try options.tileBytes(in: scene)).bytes
     }
 }

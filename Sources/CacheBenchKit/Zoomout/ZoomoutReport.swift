@@ -1,9 +1,9 @@
 import TileCache
 
 /// Memory of a view that zooms out, drawn in three ways, with the cache's peak.
-package struct ZoomoutReport: Codable, Sendable {
+package struct ZoomoutReport: Encodable, Sendable {
     /// One zoom-out and back.
-    package struct Row: Codable, Sendable, Hashable {
+    package struct Row: Encodable, Sendable, Hashable {
         /// Maximum zoom-out factor from 1:1.
         package var factor: Double
         /// Bytes of one bitmap of the visible area, drawn smaller.
@@ -12,7 +12,6 @@ package struct ZoomoutReport: Codable, Sendable {
         package var fullResolutionBytes: Int
         /// Tiles of the ideal level under the farthest view.
         package var neededTiles: Int
-        /// Bytes of those.
         package var neededBytes: Int
         /// Peak of the cache, tables and scratch memory included.
         package var peakBytes: Int
@@ -25,19 +24,16 @@ package struct ZoomoutReport: Codable, Sendable {
     }
 
     /// Conditions that hold on any machine.
-    package struct Checks: Codable, Sendable, Hashable {
+    package struct Checks: Encodable, Sendable, Hashable {
         /// Bound on needed tiles, (ceil(2w/T) + 1)(ceil(2h/T) + 1).
         package var tileBound: Int
         /// Maximum number of tiles that any frame needed.
         package var mostNeededTiles: Int
-        /// Byte limit for everything.
         package var byteLimit: Int
-        /// Maximum peak of all rows.
         package var largestPeakBytes: Int
         /// The largest peak over the median of the rows' peaks. At most 1.1 with eight rows or more, since the first
         /// ones may end before the cache is full.
         @Nullable package var largestToMedianPeak: Double?
-        /// Whether all conditions held.
         package var passed: Bool
         /// Decoded bytes of the most tiles that any frame needed, without tables.
         ///
@@ -47,13 +43,9 @@ package struct ZoomoutReport: Codable, Sendable {
         package var shortfallBytes = 0
     }
 
-    /// Version of these fields.
     package var schema = 1
-    /// All options as resolved.
     package var configuration: [String: ConfigurationValue]
-    /// A row for each factor.
     package var rows: [Row]
-    /// Conditions checked at every step.
     package var checks: Checks
     /// Whether it was stopped early; then rows are missing.
     package var interrupted = false

@@ -2,36 +2,30 @@ import PanTraces
 import TileCache
 
 /// Cache driven by a zoom-out: the real service, or the cache's decisions under the virtual clock.
-protocol ZoomoutStage: AnyObject {
+struct ZoomoutStage {
     /// Draws a frame at a time of the session.
-    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame
-    /// Ends the session.
-    func end()
-    var peakBytes: Int { get }
-    var hitRate: Double? { get }
+    var draw: (_ viewport: TileViewport, _ time: Int64) -> ZoomoutFrame
+    var peakBytes: () -> Int
+    var hitRate: () -> Double?
+    var end: () -> Void = {}
 }
 
-/// Figures of a frame.
 struct ZoomoutFrame {
     var coverage: Coverage
     /// Needed tiles of the drawn level, which is coarser if the ideal one exceeds the limit.
     var neededTiles: Int
     /// Bytes of the ideal level's tiles if they and the tables exceed the limit; otherwise 0.
     var unfittedBytes: Int
-    /// Bytes of the tables.
     var tableBytes: Int
     var hasMoved: Bool
 }
 
-/// The cache's decisions under the virtual clock, with the same settings.
-final class VirtualZoomout: ZoomoutStage {
-    private let cache: VirtualCache
-    private let view: Int
-
-    init(_ options: ZoomoutOptions, tileBytes: Int, byteLimit: Int, pyramid: TilePyramid) {
+extension ZoomoutStage {
+    /// The cache's decisions under the virtual clock, with the same settings.
+    static func virtual(_ options: ZoomoutOptions, tileBytes: Int, byteLimit: Int, pyramid: TilePyramid) -> Self {
         let configuration = options.cacheConfiguration(byteLimit)
-        let latency = options.loadLatency ?? 0
-        cache = VirtualCache(
+        let latency = options.replay.loadLatency ?? 0
+        let cache = VirtualCache(
             options: VirtualCache.Options(configuration),
             expectedLatency: configuration.expectedLoadLatency.nanoseconds,
             latency: { _, _ in latency }
@@ -41,67 +35,71 @@ final class VirtualZoomout: ZoomoutStage {
             pyramid: pyramid,
             synthesizedLevels: options.synthesizedLevels
         )
-        view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
-    }
-
-    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame {
-        cache.frame(view: view, viewport, at: time)
-        return ZoomoutFrame(
-            coverage: cache.coverage,
-            neededTiles: cache.neededTileCount(view: view),
-            unfittedBytes: cache.shortfallBytes(view: view),
-            tableBytes: cache.bookkeepingBytes,
-            hasMoved: cache.hasMoved
+        let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
+        return ZoomoutStage(
+            draw: { viewport, time in
+                cache.frame(view: view, viewport, at: time)
+                return ZoomoutFrame(
+                    coverage: cache.coverage,
+                    neededTiles: cache.neededTileCount(view: view),
+                    unfittedBytes: cache.shortfallBytes(view: view),
+                    tableBytes: cache.bookkeepingBytes,
+                    hasMoved: cache.hasMoved
+                )
+            },
+            peakBytes: { cache.counters.peakBytes },
+            hitRate: { (cache.panDemands + cache.zoomDemands).hitRate }
         )
     }
 
-    func end() {}
-
-    var peakBytes: Int { cache.counters.peakBytes }
-
-    var hitRate: Double? { (cache.panDemands + cache.zoomDemands).hitRate }
-}
-
-/// The real service on its workers, in real time or faster.
-final class RealZoomout: ZoomoutStage {
-    private let cache: TileCache
-    private let view: TileView
-    private let clock: ReplayClockTime
-
-    init(_ options: ZoomoutOptions, scene: PanTraceScene, byteLimit: Int, pyramid: TilePyramid) throws {
-        let clock = ReplayClockTime(speed: options.speed)
+    /// The real service on its workers, in real time or faster.
+    static func real(
+        _ options: ZoomoutOptions,
+        scene: PanTraceScene,
+        byteLimit: Int,
+        pyramid: TilePyramid
+    ) throws -> Self {
+        let clock = ReplayClockTime(speed: options.replay.speed)
         var configuration = options.cacheConfiguration(byteLimit)
         configuration.clock = { clock.now }
-        cache = try TileCache(configuration)
+        let cache = try TileCache(configuration)
+        var latency: (@Sendable (TileCoordinate) -> Int64)?
+        if let time = options.replay.loadLatency { latency = { _ in time } }
         let layer = try cache.addLayer(
-            try ZoomoutSource(options, scene: scene, pyramid: pyramid, clock: clock),
+            try ReplayTileSource(
+                scene,
+                pyramid: pyramid,
+                format: options.replay.pixelFormat,
+                drawnAs: options.replay.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
+                seed: options.replay.seed,
+                latency: latency,
+                clock: clock
+            ),
             pyramid: pyramid,
             options: LayerOptions(
-                format: options.pixelFormat,
+                format: options.replay.pixelFormat,
                 synthesizedLevels: options.synthesizedLevels,
                 downsampling: options.downsampling
             )
         )
-        view = cache.makeView(layers: [layer])
-        self.clock = clock
+        let view = cache.makeView(layers: [layer])
         clock.start()
-    }
-
-    func draw(_ viewport: TileViewport, at time: Int64) -> ZoomoutFrame {
-        clock.sleep(until: time)
-        view.update(viewport, at: MonotonicTime(nanoseconds: time))
-        let frame = view.frame()
-        return ZoomoutFrame(
-            coverage: frame.coverage,
-            neededTiles: view.neededTileCount,
-            unfittedBytes: view.shortfall.bytes,
-            tableBytes: cache.statistics.memory.bookkeeping.bytes,
-            hasMoved: view.hasMoved
+        return ZoomoutStage(
+            draw: { viewport, time in
+                clock.sleep(until: time)
+                view.update(viewport, at: MonotonicTime(nanoseconds: time))
+                let frame = view.frame()
+                return ZoomoutFrame(
+                    coverage: frame.coverage,
+                    neededTiles: view.neededTileCount,
+                    unfittedBytes: view.shortfall.bytes,
+                    tableBytes: cache.statistics.memory.bookkeeping.bytes,
+                    hasMoved: view.hasMoved
+                )
+            },
+            peakBytes: { cache.statistics.memory.peak.bytes },
+            hitRate: { cache.statistics.hitRate },
+            end: { cache.shutdown() }
         )
     }
-
-    func end() { cache.shutdown() }
-
-    var peakBytes: Int { cache.statistics.memory.peak.bytes }
-    var hitRate: Double? { cache.statistics.hitRate }
 }

@@ -1,4 +1,3 @@
-/// A zoom-out as text.
 package enum ZoomoutText {
     /// A line for each factor, and the checked conditions.
     package static func text(_ report: ZoomoutReport) -> String {
@@ -8,7 +7,7 @@ package enum ZoomoutText {
         for row in report.rows {
             lines.append(
                 [
-                    row.factor == row.factor.rounded() ? "\(Int(row.factor))x" : "\(row.factor)x",
+                    Figures.plain(row.factor) + "x",
                     Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
                     Figures.bytes(row.neededBytes),
                     "\(row.neededTiles)", Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),

@@ -256,15 +256,15 @@ import Testing
             #expect(tooSmall.count >= 3 && tooSmall.contains { $0.meetsTarget != false })
             if target == nil {
                 #expect(report.suggested == nil && report.knee == nil)
-                #expect(TuneText().text(report).contains("No limit tried holds what one screen needs."))
+                #expect(TuneText.text(report).contains("No limit tried holds what one screen needs."))
             } else {
                 let suggested = try #require(report.suggested)
                 #expect(suggested.byteLimit > 3 << 20 && suggested.reason == "target")
             }
-            for text in [TuneText().text(report), try TunePage.text(report)] {
+            for text in [TuneText.text(report), try TunePage.text(report)] {
                 #expect(text.replacing("\n  ", with: " ").contains("too small and never suggested"))
             }
-            #expect(TuneText().text(report).hasPrefix("one screen needs up to "))
+            #expect(TuneText.text(report).hasPrefix("one screen needs up to "))
         }
     }
 }

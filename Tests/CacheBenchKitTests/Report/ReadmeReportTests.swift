@@ -10,6 +10,6 @@ import Testing
         let result = try Replay(options).run([{ try ReplayInput(builtIn: options) }])
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        #expect(readme.contains("\n```\n" + ReplayText().text(result) + "```\n"))
+        #expect(readme.contains("\n```\n" + ReplayText.text(result) + "```\n"))
     }
 }

@@ -40,7 +40,7 @@ import Testing
               --compressed-share 0.5 --compression-ratio 2 --workers 4 --load-latency 40ms
               --clock virtual
             """
-        #expect(ReplayText().text(.only(report)) == expected + "\n")
+        #expect(ReplayText.text(.only(report)) == expected + "\n")
     }
 
     @Test func aCardSaysAll() {
@@ -86,7 +86,7 @@ import Testing
               --compressed-share 0.5 --compression-ratio 2 --workers 4 --load-latency 40ms
               --clock virtual
             """
-        #expect(ReplayText().text(.only(.busy(name: "drag.csv", source: "touch"))) == expected + "\n")
+        #expect(ReplayText.text(.only(.busy(name: "drag.csv", source: "touch"))) == expected + "\n")
     }
 
     @Test func aTableGroupsBySource() {
@@ -119,15 +119,15 @@ import Testing
               --compressed-share 0.5 --compression-ratio 2 --workers 4 --load-latency 40ms
               --clock virtual
             """
-        #expect(ReplayText().text(result) == expected + "\n")
+        #expect(ReplayText.text(result) == expected + "\n")
     }
 
     @Test func everyLineFitsATerminal() {
         let name = String(repeating: "wide", count: 50)
         for report in [ReplayReport.huge(name: name, source: name), .busy(name: name, source: name)] {
-            let card = ReplayText().text(.only(report))
+            let card = ReplayText.text(.only(report))
             #expect(card.split(separator: "\n").allSatisfy { $0.count <= 80 })
-            let table = ReplayText().text(
+            let table = ReplayText.text(
                 ReplayResult(traces: [report, report], total: report, sources: [report])
             )
             #expect(table.split(separator: "\n").allSatisfy { $0.count <= 80 })
@@ -139,8 +139,8 @@ import Testing
         for result in [
             ReplayResult.only(report), ReplayResult(traces: [report, report], total: report, sources: [report]),
         ] {
-            let plain = ReplayText(style: .plain).text(result)
-            var coloured = ReplayText(style: .ansi).text(result)
+            let plain = ReplayText.text(result, style: .plain)
+            var coloured = ReplayText.text(result, style: .ansi)
             #expect(coloured.contains("\u{1B}["))
             #expect(!plain.contains("\u{1B}"))
             for code in ["0", "1", "2", "33", "1;31"] {
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func jsonKeepsNumbersAndNulls() throws {
-        let one = try ReplayJSON.text(.only(.sample(name: "a/b.csv", source: "touch")))
+        let one = try JSONText.of(ReplayResult.only(.sample(name: "a/b.csv", source: "touch")))
         #expect(one.hasPrefix("{\n"))
         #expect(one.hasSuffix("}\n") && !one.hasSuffix("\n\n"))
         #expect(one.contains("\"hitRate\" : null"))
@@ -159,7 +159,7 @@ import Testing
         #expect(one.contains("\"byteLimit\" : 67108864"))
         #expect(one.contains("\"schema\" : 2"))
         let report = ReplayReport.busy(name: "a", source: "b")
-        let two = try ReplayJSON.text(ReplayResult(traces: [report, report], total: report, sources: [report]))
+        let two = try JSONText.of(ReplayResult(traces: [report, report], total: report, sources: [report]))
         // One trace and several have one shape.
         for text in [one, two] {
             var parser = JSONParser(Array(text.utf8))

@@ -242,7 +242,7 @@ import Testing
         holds.checkAll()
         #expect(findings.count == 0)
         held.withUnsafeBytes { UnsafeMutableRawBufferPointer(mutating: $0)[5000] ^= 1 }
-        holds.releaseAll()
+        while holds.count > 0 { holds.release(0) }
         #expect(findings.first.map(\.kind) == [.lease])
         #expect(holds.count == 0)
     }

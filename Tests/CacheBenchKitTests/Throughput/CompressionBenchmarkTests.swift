@@ -1,8 +1,8 @@
-import CacheBenchKit
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CacheBenchKit
 @testable import TileCache
 
 /// What the benchmark of the codec reports.
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func reportsEachClassAndTheTotalOfPictures() throws {
-        let report = try CodecBenchmark(drawing: Self.drawn).run(rounds: 3, scalingRounds: 0)
+        let report = try CodecBenchmark(Self.drawn()).run(rounds: 3, scalingRounds: 0)
         #expect(report.codec.map(\.class) == ["a", "b", "flat", "noise"])
         #expect(report.codec[3].ratio == 1 && report.codec[3].rawRatio == 1)
         for row in report.codec { #expect(row.compress > 0 && row.decompress > 0 && row.rawCompress > 0) }
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func nothingToMeasureIsNoFigure() throws {
-        let report = try CodecBenchmark(drawing: { [] }).run(rounds: 1)
+        let report = try CodecBenchmark([]).run(rounds: 1)
         #expect(report.codec.isEmpty && report.codecTotal.ratio == nil)
-        #expect(throws: CodecBenchmark.Failure.self) { try CodecBenchmark(directory: "/no/such/directory") }
+        #expect(throws: ReplayError.self) { try CodecBenchmark.tiles(inDirectory: "/no/such/directory") }
     }
 }

@@ -95,8 +95,8 @@ import TileCache
         #expect(report.rows.map(\.byteLimit) == report.rows.map(\.byteLimit).sorted())
         // Other policies are drawn at every second budget.
         #expect(Set(report.policies.map(\.byteLimit)) == [8 << 20, 96 << 20])
-        #expect(TuneText().text(report).split(separator: "\n").allSatisfy { $0.count <= 80 })
-        #expect(TuneText().text(report).hasSuffix("\ncachebench replay \(suggested.flags)\n"))
+        #expect(TuneText.text(report).split(separator: "\n").allSatisfy { $0.count <= 80 })
+        #expect(TuneText.text(report).hasSuffix("\ncachebench replay \(suggested.flags)\n"))
     }
 
     /// Each row is what `replay` says with the row's own flags, whatever is tried beside it.
@@ -192,7 +192,7 @@ import TileCache
         #expect(report.largestLRU(within: (65 << 18) - 1)?.tiles == 64)
         #expect(report.largestLRU(within: 65 << 18)?.tiles == 65)
         #expect(report.largestLRU(within: (1 << 18) - 1) == nil)
-        #expect(TuneText().text(report).contains("plain LRU of 64 tiles"))
+        #expect(TuneText.text(report).contains("plain LRU of 64 tiles"))
         #expect(try TunePage.text(report).contains("plain LRU"))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import Testing
 import TileCache
 
@@ -14,11 +15,11 @@ import TileCache
         clock: ReplayClock = .virtual
     ) -> ZoomoutOptions {
         var options = ZoomoutOptions()
-        options.viewport = PanTraceHeader.Size(width: width, height: height)
+        options.replay.overrides.viewport = PanTraceHeader.Size(width: width, height: height)
         options.factors = factors
-        options.clock = clock
-        options.loadLatency = 0
-        options.speed = clock == .real ? 8 : 1
+        options.replay.clock = clock
+        options.replay.loadLatency = 0
+        options.replay.speed = clock == .real ? 8 : 1
         return options
     }
 
@@ -83,7 +84,7 @@ import TileCache
     func aLimitBelowOneScreenIsReported(clock: ReplayClock) throws {
         var options = options(320, 460, factors: [2], clock: clock)
         #expect(try Zoomout(options).run().checks.shortfallBytes == 0)
-        options.memoryLimit = .tiles(5)
+        options.replay.memoryLimit = .tiles(5)
         let report = try Zoomout(options).run()
         #expect(report.checks.screenBytes >= 6 * 262_144)
         // Tables come on top.
@@ -95,8 +96,8 @@ import TileCache
     @Test(arguments: [false, true])
     func underTheVirtualClockEveryRunIsTheSame(isFullResolutionOnly: Bool) throws {
         var options = ZoomoutOptions()
-        #expect(options.clock == .virtual)
-        options.viewport = PanTraceHeader.Size(width: 320, height: 460)
+        #expect(options.replay.clock == .virtual)
+        options.replay.overrides.viewport = PanTraceHeader.Size(width: 320, height: 460)
         options.factors = [1, 16]
         options.isFullResolutionOnly = isFullResolutionOnly
         let report = try Zoomout(options).run()
@@ -104,7 +105,7 @@ import TileCache
         #expect(report.configuration["clock"] == .text("virtual"))
         #expect(report.rows[1].hitRate.map { $0 > 0 && $0 < 1 } == true)
         // A load takes its time: slower ones leave more blank or coarse.
-        options.loadLatency = 400_000_000
+        options.replay.loadLatency = 400_000_000
         let slow = try Zoomout(options).run()
         #expect(try #require(slow.rows[1].sharp) < #require(report.rows[1].sharp))
         // What the cache makes of finer tiles takes longer than what it loads.
@@ -118,12 +119,12 @@ import TileCache
         var options = ZoomoutOptions()
         options.factors = [2]
         #expect(throws: Never.self) { try Zoomout(options) }
-        options.speed = 2
+        options.replay.speed = 2
         #expect(throws: ReplayError.speedWithoutRealClock) { try Zoomout(options) }
-        options.clock = .real
+        options.replay.clock = .real
         #expect(throws: Never.self) { try Zoomout(options) }
         options = ZoomoutOptions()
-        options.loadLatency = nil
+        options.replay.loadLatency = nil
         #expect(throws: ReplayError.self) { try Zoomout(options) }
         options = ZoomoutOptions()
         options.downsampling = .sRGB
@@ -216,7 +217,7 @@ import TileCache
         #expect(throws: ReplayError.self) { try Zoomout(options) }
         options.factors = [256]
         #expect(throws: Never.self) { try Zoomout(options) }
-        options.tileSize = 100
+        options.replay.overrides.tileSize = 100
         #expect(throws: ReplayError.self) { try Zoomout(options) }
         options.factors = []
         #expect(throws: ReplayError.self) { try Zoomout(options) }
@@ -225,11 +226,11 @@ import TileCache
     @Test(arguments: ["rgba8", "bgra8", "gray8", "gray16", "rgba16", "float32"])
     func everyFormatIsDrawn(name: String) throws {
         var options = options(200, 200, factors: [2])
-        options.pixelFormat = try #require(TilePixelFormat(name: name))
-        options.clock = .real
-        options.loadLatency = nil
+        options.replay.pixelFormat = try #require(TilePixelFormat(name: name))
+        options.replay.clock = .real
+        options.replay.loadLatency = nil
         options.isFullResolutionOnly = true
-        options.speed = 4
+        options.replay.speed = 4
         let report = try Zoomout(options).run()
         #expect(report.checks.passed)
         #expect(report.rows[0].blank ?? 1 < 1)

@@ -1,3 +1,5 @@
+import TileCache
+
 /// Unit of an axis, which determines the spacing and format of its ticks.
 enum AxisUnit {
     /// Fractions, in per cent.
@@ -18,7 +20,6 @@ struct Axis {
     let low: Double
     let high: Double
     let isLogarithmic: Bool
-    /// Values of the ticks, increasing.
     let ticks: [Double]
 
     /// Creates an axis that begins at 0, or below if values do.
@@ -35,7 +36,6 @@ struct Axis {
         ticks = (0...24).map { low + Double($0) * step }.filter { $0 <= high * (1 + 1e-9) }
     }
 
-    /// Creates a logarithmic axis.
     init(logarithmic title: String, unit: AxisUnit, from smallest: Double, upTo largest: Double, base: Double = 10) {
         self.title = title
         self.unit = unit
@@ -61,7 +61,7 @@ struct Axis {
         guard value.isFinite, high > low else { return 0 }
         let part: Double
         if isLogarithmic {
-            part = Self.log(max(value, low) / low) / Self.log(high / low)
+            part = PortableMath.log2(max(value, low) / low) / PortableMath.log2(high / low)
         } else {
             part = (value - low) / (high - low)
         }
@@ -77,21 +77,17 @@ struct Axis {
                 + "%"
         case .bytes:
             if isLogarithmic { return Figures.roundBytes(value) }
-            let fit = byteUnit
-            var number = value
-            for _ in 0..<fit.rawValue { number /= 1024 }
-            return Figures.decimal(number, places: number == number.rounded() ? 0 : 1)
+            return Figures.short(byteUnit.scaled(value))
         case .seconds:
             return high >= 7200
                 ? Figures.decimal(value / 3600, places: 1)
                 : high >= 240
-                    ? Figures.decimal(value / 60, places: value / 60 == (value / 60).rounded() ? 0 : 1)
+                    ? Figures.short(value / 60)
                     : Figures.decimal(value, places: high < 5 ? 1 : 0)
         default: return Figures.decimal(value, places: high - low < 4 && !isLogarithmic ? 1 : 0)
         }
     }
 
-    /// A value as text by itself.
     func precise(_ value: Double) -> String {
         switch unit {
         case .share: Figures.percent(value)
@@ -103,7 +99,6 @@ struct Axis {
         }
     }
 
-    /// Title with its unit.
     var heading: String {
         switch unit {
         case .bytes where !isLogarithmic: "\(title), \(byteUnit.symbol)"
@@ -133,29 +128,15 @@ struct Axis {
         while power * radix <= wanted { power *= radix }
         return factors.map { $0 * power }.first { $0 >= wanted * 0.999 } ?? power * radix
     }
-
-    /// Natural logarithm, accurate enough for pixels and equal on every machine.
-    private static func log(_ value: Double) -> Double {
-        guard value > 0, value.isFinite else { return 0 }
-        let mantissa = value.significand
-        let y = (mantissa - 1) / (mantissa + 1)
-        let square = y * y
-        var sum = 0.0
-        var power = y
-        for odd in stride(from: 1.0, to: 30, by: 2) {
-            sum += power / odd
-            power *= square
-        }
-        return 2 * sum + Double(value.exponent) * 0.693_147_180_559_945_3
-    }
 }
 
 extension Figures {
     /// `4 KiB`, `1.5 MiB`: for ticks of a logarithmic axis.
     static func roundBytes(_ value: Double) -> String {
         let unit = ByteUnit.fitting(Int(min(max(value, 0), 0x1p60)))
-        var number = value
-        for _ in 0..<unit.rawValue { number /= 1024 }
-        return decimal(number, places: number == number.rounded() ? 0 : 1) + " " + unit.symbol
+        return short(unit.scaled(value)) + " " + unit.symbol
     }
+
+    /// With one decimal, unless it is whole.
+    static func short(_ value: Double) -> String { decimal(value, places: value == value.rounded() ? 0 : 1) }
 }

@@ -111,6 +111,11 @@ struct ChartFrame {
         svg.line(left, py(value), right, py(value), style)
     }
 
+    /// Adds text for pointers over the whole height.
+    mutating func hover(from start: Double, to end: Double, title: String) {
+        svg.hover(px(start), top, px(end) - px(start), bottom - top, title: title)
+    }
+
     /// Adds a line over the whole height, with a name beside it.
     mutating func vertical(_ value: Double, _ style: String, name: String, row: Int = 0, next: Double? = nil) {
         let place = px(value)

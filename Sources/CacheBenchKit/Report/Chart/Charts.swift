@@ -1,4 +1,3 @@
-/// A line of a chart.
 struct ChartSeries {
     var name: String
     var points: [(x: Double, y: Double)]
@@ -9,14 +8,14 @@ struct ChartSeries {
     var isStepped = false
 }
 
-/// A named line across a chart.
 struct ChartRule {
     var value: Double
     var name: String
     var style: String
+
+    var entry: LegendEntry { LegendEntry(name: name, mark: .plain(style)) }
 }
 
-/// Lines over a common axis.
 struct LineChart {
     var x: (ChartSize) -> Axis
     var y: Axis
@@ -27,10 +26,8 @@ struct LineChart {
     fileprivate static let hoverStrips = 120
 
     func draw(_ size: ChartSize) -> SVG {
-        let legend =
-            series.map { LegendEntry(name: $0.name, mark: .line($0.look)) }
-            + horizontals.map { LegendEntry(name: $0.name, mark: .plain($0.style)) }
-        var frame = ChartFrame(size, x: x(size), y: y, legend: legend)
+        let legend = series.map { LegendEntry(name: $0.name, mark: .line($0.look)) }
+        var frame = ChartFrame(size, x: x(size), y: y, legend: legend + horizontals.map(\.entry))
         for rule in horizontals { frame.horizontal(rule.value, rule.style) }
         let marks = verticals.sorted { $0.value < $1.value }
         for (row, rule) in marks.enumerated() {
@@ -72,14 +69,12 @@ extension LineChart {
         let every = max((points.count + Self.hoverStrips - 1) / Self.hoverStrips, 1)
         for first in stride(from: 0, to: points.count, by: every) {
             let end = first + every < points.count ? points[first + every].x : frame.x.high
-            let left = frame.px(points[first].x)
-            let value = "\(frame.x.precise(points[first].x)): \(frame.y.precise(points[first].y))"
-            frame.svg.hover(left, frame.top, frame.px(end) - left, frame.bottom - frame.top, title: value)
+            let (x, y) = points[first]
+            frame.hover(from: x, to: end, title: "\(frame.x.precise(x)): \(frame.y.precise(y))")
         }
     }
 }
 
-/// Stacked areas over time.
 struct StackedChart {
     struct Layer {
         var name: String
@@ -91,7 +86,6 @@ struct StackedChart {
     var stride: Double
     var x: (ChartSize) -> Axis
     var y: Axis
-    /// The lowest layer first.
     var layers: [Layer]
     var horizontals: [ChartRule] = []
     /// Times of the moments in the adjacent list, numbered from 1; the id of a place is the link with the number
@@ -99,10 +93,8 @@ struct StackedChart {
     var spots: (link: String, times: [Double]) = ("", [])
 
     func draw(_ size: ChartSize) -> SVG {
-        let legend =
-            layers.reversed().map { LegendEntry(name: $0.name, mark: .area($0.style)) }
-            + horizontals.map { LegendEntry(name: $0.name, mark: .plain($0.style)) }
-        var frame = ChartFrame(size, x: x(size), y: y, legend: legend)
+        let legend = layers.reversed().map { LegendEntry(name: $0.name, mark: .area($0.style)) }
+        var frame = ChartFrame(size, x: x(size), y: y, legend: legend + horizontals.map(\.entry))
         var floor = [Double](repeating: 0, count: layers.map(\.values.count).max() ?? 0)
         for layer in layers {
             let top = floor.indices.map { floor[$0] + ($0 < layer.values.count ? layer.values[$0] : 0) }
@@ -145,13 +137,8 @@ struct StackedChart {
                 .map { "\($0.name) \(frame.y.precise($0.values[index]))" }
             guard !parts.isEmpty else { continue }
             let (start, end) = (Double(index) * stride, Double(index + 1) * stride)
-            frame.svg.hover(
-                frame.px(start),
-                frame.top,
-                frame.px(end) - frame.px(start),
-                frame.bottom - frame.top,
-                title: "\(frame.x.precise(start)) to \(frame.x.precise(end)): \(parts.joined(separator: ", "))"
-            )
+            let title = "\(frame.x.precise(start)) to \(frame.x.precise(end)): \(parts.joined(separator: ", "))"
+            frame.hover(from: start, to: end, title: title)
         }
     }
 
@@ -326,7 +313,6 @@ struct MapChart {
 }
 
 extension ReplaySeries.Use {
-    /// Text for display.
     fileprivate var text: String {
         switch self {
         case .drawn: "loaded when needed"

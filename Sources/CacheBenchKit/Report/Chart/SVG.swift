@@ -1,4 +1,3 @@
-/// Escapes text for a page.
 func escaped(_ text: String) -> String {
     text.printable.reduce(into: "") { result, character in
         switch character {
@@ -24,7 +23,6 @@ struct SVG {
         self.height = height
     }
 
-    /// Anchor of text.
     enum Anchor: String { case start, middle, end }
 
     mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) {
@@ -56,7 +54,6 @@ struct SVG {
         body += " text-anchor=\"\(anchor.rawValue)\"\(turn)>\(escaped(text))</text>"
     }
 
-    /// Adds an area with text for pointers.
     mutating func hover(_ x: Double, _ y: Double, _ width: Double, _ height: Double, title: String) {
         body += "<rect class=\"hover\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
         body += " width=\"\(Self.number(max(width, 0.1)))\" height=\"\(Self.number(max(height, 0)))\">"
@@ -96,11 +93,6 @@ struct SVG {
         body += "</path>"
     }
 
-    /// The SVG element.
-    ///
-    /// - Parameters:
-    ///   - label: Description of the picture for screen readers.
-    ///   - style: Classes of the element.
     func element(label: String, style: String) -> String {
         "<svg class=\"\(style)\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\""
             + " aria-label=\"\(escaped(label))\" xmlns=\"http://www.w3.org/2000/svg\">\(body)</svg>"

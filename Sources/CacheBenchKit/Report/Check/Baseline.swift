@@ -10,7 +10,6 @@ package struct Tolerance: Sendable, Hashable {
     ///
     /// - Parameter text: `1%` or `0.01` of each field's earlier value; `demands.hitRate=0.005`, `memory.peakBytes=1MiB`
     ///   or `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
-    /// - Throws: ``CheckError``.
     package init(_ text: String) throws(CheckError) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         let value = parts.last ?? ""
@@ -65,13 +64,11 @@ package struct Baseline: Sendable {
     /// Fields that identify a row: only rows with equal ones are compared.
     private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
 
-    /// The result of a comparison.
     package struct Outcome: Sendable, Hashable {
         /// A line for each better field, the largest change first.
         package var better: [String] = []
         /// A line for each field that is worse beyond the tolerance, the worst first.
         package var worse: [String] = []
-        /// A line for each different option.
         package var options: [String] = []
         /// Number of fields that are worse within the tolerance.
         package var tolerated = 0
@@ -80,7 +77,6 @@ package struct Baseline: Sendable {
         /// Number of fields that are equal, except for the last bits of a number.
         package var equal = 0
 
-        /// Maximum number of lines of one kind.
         private static let shownLines = 40
 
         /// Lines for display: the worst first, a summary at the end.
@@ -100,10 +96,6 @@ package struct Baseline: Sendable {
     }
 
     /// Reads an earlier report.
-    ///
-    /// - Parameters:
-    ///   - path: A file written with `--format json`, of schema 1 or 2.
-    ///   - tolerances: Accepted changes for the worse. Default: none.
     package init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
     }
@@ -115,8 +107,6 @@ package struct Baseline: Sendable {
     }
 
     /// Compares a report with the earlier one.
-    ///
-    /// - Throws: ``CheckError`` if the reports are of different traces or of different kinds.
     package func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
         let pairs: [ReportPair]
         do { pairs = try ReportPair.pairs(report, now) } catch {
@@ -150,8 +140,8 @@ package struct Baseline: Sendable {
         for (field, value) in pair.new.leaves {
             guard let old = before[field] else { continue }
             comparison.common += 1
-            let name = JSONTree.general(field).split(separator: ".").last.map(String.init) ?? field
-            let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
+            let name = JSONTree.lastName(field)
+            let place = pair.place(of: field)
             switch (old, value) {
             case _ where old == value: comparison.outcome.equal += 1
             case (.number(let from), .number(let to)) where Self.isSameButForLastBits(from, to):
@@ -166,7 +156,7 @@ package struct Baseline: Sendable {
                     "--baseline \(path): \(place) is \(old.shown) there and \(value.shown) here: "
                         + "these are different \(what)"
                 )
-            case (.number(let from), .number(let to)): judge(pair, field, name, from, to, &comparison)
+            case (.number(let from), .number(let to)): judge(pair, field, from, to, &comparison)
             case (.number(let from), .null)
             where Self.larger.contains(name) || isSmaller(field, name) && !Self.waits.contains(name):
                 let line = "worse   \(place): \(FieldUnit(of: field).shown(.number(from))) -> null"
@@ -195,11 +185,11 @@ package struct Baseline: Sendable {
     private func judge(
         _ pair: ReportPair,
         _ field: String,
-        _ name: String,
         _ from: Double,
         _ to: Double,
         _ comparison: inout Comparison
     ) {
+        let name = JSONTree.lastName(field)
         let isLarger = Self.larger.contains(name)
         guard isLarger || isSmaller(field, name) else {
             comparison.outcome.changed += 1
@@ -208,8 +198,7 @@ package struct Baseline: Sendable {
         let unit = FieldUnit(of: field)
         let share = from == 0 ? .infinity : abs(to / from - 1)
         let change = from == 0 ? "" : " (\(to > from ? "+" : "")\(Figures.decimal((to / from - 1) * 100)) %)"
-        let place = pair.name.isEmpty ? field : "\(pair.name) \(field)"
-        let text = "\(place): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
+        let text = "\(pair.place(of: field)): \(unit.shown(.number(from))) -> \(unit.shown(.number(to)))\(change)"
         if (to > from) == isLarger {
             comparison.better.append((share, "better  \(text)"))
             return

@@ -5,7 +5,6 @@ package struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: the problem, and what was expected.
     package var description: String
 
-    /// Creates an error.
     package init(_ description: String) { self.description = description }
 }
 
@@ -21,7 +20,6 @@ package struct FieldCheck: Sendable, Hashable {
         case less = "<"
     }
 
-    /// The condition as written.
     package let text: String
     private let path: String
     private let comparison: Comparison
@@ -33,7 +31,6 @@ package struct FieldCheck: Sendable, Hashable {
     ///   if it has one (`64MiB`, `40ms`, `95%`), or a word. Elements of a list are numbered (`rows[0].hitRate`);
     ///   without a number the condition must hold for all. With several traces, a path that begins with `traces.` is
     ///   checked for each of them and one that begins with `total.`, or with neither, for all together.
-    /// - Throws: ``CheckError``.
     package init(_ text: String) throws(CheckError) {
         let first = Comparison.allCases.compactMap { comparison in
             Self.firstRange(of: comparison.rawValue, in: text).map { (comparison, $0) }
@@ -51,8 +48,6 @@ package struct FieldCheck: Sendable, Hashable {
     }
 
     /// Lists the violations in a report, a line each; empty if there are none.
-    ///
-    /// - Throws: ``CheckError`` if the report has no such field, or the value does not fit it.
     package func failures(in report: JSONTree) throws(CheckError) -> [String] {
         var lines: [String] = []
         for (place, value) in try FieldPath.values(at: path, in: report, flag: "--check '\(text.printable)'") {
@@ -122,7 +117,7 @@ struct FieldUnit {
     private let unit: Kind
 
     init(of path: String) {
-        let name = (JSONTree.general(path).split(separator: ".").last ?? "").lowercased()
+        let name = JSONTree.lastName(path).lowercased()
         if name.hasSuffix("bytes") || name == "bytelimit" || name.hasSuffix("residentgrowth") {
             unit = .bytes
         } else if ["p50", "p95", "p99", "loadlatency"].contains(name) || name.hasSuffix("latencymilliseconds") {
@@ -155,7 +150,6 @@ struct FieldUnit {
         }
     }
 
-    /// A value with its unit.
     func shown(_ value: JSONTree) -> String {
         guard case .number(let number) = value else { return value.shown }
         switch unit {

@@ -1,11 +1,8 @@
-/// Finds fields of a report by their path.
 enum FieldPath {
     /// Names of the parts of a replay's report.
     private static let parts: Set<String> = ["traces", "total", "sources"]
 
     /// Finds all values of a path, with their full paths.
-    ///
-    /// - Throws: ``CheckError`` if there is no such field, with similar names.
     static func values(
         at path: String,
         in report: JSONTree,

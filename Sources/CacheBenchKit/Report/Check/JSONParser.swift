@@ -17,8 +17,6 @@ struct JSONParser {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Parses the whole text.
-    ///
-    /// - Throws: ``CheckError`` with the line and what was expected there.
     mutating func parse() throws(CheckError) -> JSONTree {
         let tree = try value(depth: 0)
         if nextToken() != nil { throw expected("nothing after the end of the first value") }

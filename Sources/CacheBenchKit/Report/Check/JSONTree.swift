@@ -3,13 +3,10 @@ import PanTraces
 
 /// A report of any kind as the fields of its JSON.
 package indirect enum JSONTree: Sendable, Hashable {
-    /// Fields by name.
     case object([String: JSONTree])
-    /// Elements in their order.
     case array([JSONTree])
     case number(Double)
     case text(String)
-    /// A Boolean.
     case flag(Bool)
     /// A rate without a value.
     case null
@@ -19,18 +16,12 @@ extension JSONTree {
     /// Maximum file size of ``init(reading:)``: parsing takes 10 times as much memory, at most 40.
     static let maximumFileBytes = 32 << 20
 
-    /// The fields of a report.
     package init(encoding report: some Encodable) throws {
         var parser = JSONParser(Array(try JSONEncoder().encode(report)))
         self = try parser.parse()
     }
 
     /// Reads an earlier report.
-    ///
-    /// - Parameters:
-    ///   - path: Path of the file.
-    ///   - maximumBytes: Maximum size.
-    /// - Throws: ``CheckError`` if it cannot be read, is larger or is not a JSON object.
     init(reading path: String, maximumBytes: Int = JSONTree.maximumFileBytes) throws(CheckError) {
         guard let bytes = Self.bytes(of: path, atMost: maximumBytes + 1) else {
             throw CheckError("\(path): a JSON report is expected, and the file cannot be read")
@@ -62,8 +53,8 @@ extension JSONTree {
     /// Fields of a report of an empty replay, to check paths before a long run.
     package static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
-        let report = ReplayTally().report(
-            trace: .init(name: "", source: "", hash: "", frames: 0, seconds: 0),
+        let report = ReplayTally().pooledReport(
+            name: "",
             configuration: options.resolvedConfiguration(scene: scene, byteLimit: nil)
         )
         return try? JSONTree(encoding: ReplayResult(traces: [report], total: report, sources: [report]))
@@ -88,6 +79,9 @@ extension JSONTree {
         }
     }
 
+    /// The last name of a path, without the number of an element.
+    static func lastName(_ path: String) -> String { general(path).split(separator: ".").last.map(String.init) ?? path }
+
     /// A path without the numbers of elements.
     static func general(_ path: String) -> String {
         var result = ""
@@ -100,10 +94,9 @@ extension JSONTree {
         return result
     }
 
-    /// Text for display.
     var shown: String {
         switch self {
-        case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+        case .number(let value): Figures.plain(value)
         case .text(let text): text.printable
         case .flag(let flag): "\(flag)"
         case .null: "null"
@@ -112,7 +105,6 @@ extension JSONTree {
     }
 }
 
-/// Any report as JSON.
 package enum JSONText {
     /// One object with sorted keys, so that two runs can be compared line by line; ends with one line feed.
     package static func of(_ report: some Encodable) throws -> String {

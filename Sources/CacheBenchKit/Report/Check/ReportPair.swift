@@ -12,9 +12,10 @@ struct ReportPair {
     /// Lists with a row for each budget that was replayed.
     private static let lists = ["rows", "totals", "chargedRows", "chargedTotals"]
 
+    /// A field with the name of its trace or row, for display.
+    func place(of field: String) -> String { name.isEmpty ? field : "\(name) \(field)" }
+
     /// Finds the common parts of two reports.
-    ///
-    /// - Throws: ``CheckError`` if they are of different traces.
     static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
         let (old, new) = (withTraces(old), withTraces(new))
         guard (old["total"] == nil) == (new["total"] == nil) else {
@@ -108,12 +109,10 @@ struct ReportPair {
 }
 
 extension JSONTree {
-    /// A field of an object; `nil` if it is missing.
     fileprivate subscript(name: String) -> JSONTree? {
         if case .object(let fields) = self { fields[name] } else { nil }
     }
 
-    /// Elements of a list field.
     fileprivate func list(_ name: String) -> [JSONTree] {
         if case .array(let elements)? = self[name] { elements } else { [] }
     }

@@ -1,11 +1,9 @@
-/// A comparison as a page.
 package enum ComparePage {
     /// A policy has the same look in every picture, and on the page of `tune`.
     private static let looks = [
         "tilecache", "none", "oracle", "ring", "velocity", "skewport", "gaussian", "zoom4",
     ]
 
-    /// Text of the page.
     package static func text(_ report: CompareReport) throws -> String {
         let sources = report.totals.map(\.source).unique
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
@@ -52,8 +50,8 @@ package enum ComparePage {
         let columns: [(name: String, value: (CompareRow) -> String)] = [
             ("budget", { row in row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit) }),
             ("policy", { $0.policy }), ("hits", { Figures.percent($0.hitRate) }),
-            ("gap", { Figures.percent($0.gapClosed) }), ("blank", { mega($0.blankPixelMilliseconds) }),
-            ("coarse", { mega($0.fallbackPixelMilliseconds) }), ("waste", { Figures.percent($0.waste) }),
+            ("gap", { Figures.percent($0.gapClosed) }), ("blank", { Figures.mega($0.blankPixelMilliseconds) }),
+            ("coarse", { Figures.mega($0.fallbackPixelMilliseconds) }), ("waste", { Figures.percent($0.waste) }),
             ("sharp", { Figures.percent($0.sharp) }), ("pan", { Figures.percent($0.panHitRate) }),
             ("zoom", { Figures.percent($0.zoomHitRate) }), ("effort", { Figures.decimal($0.effort, places: 2) }),
             ("loaded", { Figures.bytes($0.loadedBytes) }), ("limit", { Figures.bytes($0.byteLimit) }),
@@ -64,13 +62,11 @@ package enum ComparePage {
         page.table(
             "By budget, the most hits first",
             columns: shown.map(\.name),
-            rows: rows.sorted { order($0) < order($1) }.map { row in shown.map { $0.value(row) } },
+            cells: rows.sorted { order($0) < order($1) }.map { row in shown.map { Page.Cell($0.value(row)) } },
             names: 2,
             extra: ["pan", "zoom", "waste", "sharp", "effort", "loaded", "limit", "coarse"]
         )
     }
-
-    private static func mega(_ value: Double) -> String { Figures.decimal(value / 1e9, places: 2) }
 
     /// Row with the most hits at the largest budget, of the oracle or of all others.
     private static func atMost(_ rows: [CompareRow], oracle: Bool) -> CompareRow? {
@@ -88,24 +84,18 @@ package enum ComparePage {
             var policy: String
             var budget: String
         }
-        let keys = rows.map { Key(policy: $0.policy, budget: $0.screens.map { "\($0)" } ?? "\($0.byteLimit)") }
-        var groups: [(key: Key, rows: [CompareRow])] = []
-        for (key, row) in zip(keys, rows) {
-            if let index = groups.firstIndex(where: { $0.key == key }) {
-                groups[index].rows.append(row)
-            } else {
-                groups.append((key, [row]))
-            }
+        let groups = rows.grouped {
+            Key(policy: $0.policy, budget: $0.screens.map { "\($0)" } ?? "\($0.byteLimit)")
         }
-        return groups.compactMap { group in
-            guard var sum = group.rows.first, group.rows.count > 1 else { return group.rows.first }
-            let demands = group.rows.reduce(0) { $0 + $1.demands }
-            let hits = group.rows.reduce(0.0) { $0 + ($1.hitRate ?? 0) * Double($1.demands) }
+        return groups.compactMap { _, rows in
+            guard var sum = rows.first, rows.count > 1 else { return rows.first }
+            let demands = rows.reduce(0) { $0 + $1.demands }
+            let hits = rows.reduce(0.0) { $0 + ($1.hitRate ?? 0) * Double($1.demands) }
             sum.demands = demands
             sum.hitRate = demands == 0 ? nil : hits / Double(demands)
-            sum.byteLimit = group.rows.map(\.byteLimit).max() ?? sum.byteLimit
-            sum.blankPixelMilliseconds = group.rows.reduce(0) { $0 + $1.blankPixelMilliseconds }
-            sum.fallbackPixelMilliseconds = group.rows.reduce(0) { $0 + $1.fallbackPixelMilliseconds }
+            sum.byteLimit = rows.map(\.byteLimit).max() ?? sum.byteLimit
+            sum.blankPixelMilliseconds = rows.reduce(0) { $0 + $1.blankPixelMilliseconds }
+            sum.fallbackPixelMilliseconds = rows.reduce(0) { $0 + $1.fallbackPixelMilliseconds }
             sum.gapClosed = nil
             return sum
         }
@@ -148,7 +138,7 @@ package enum ComparePage {
             sentence: most == 0
                 ? "Nothing was ever blank."
                 : "Least is blank with \(least?.policy ?? Figures.none) and \(Figures.bytes(least?.byteLimit ?? 0)): "
-                    + "\(mega(least?.blankPixelMilliseconds ?? 0)) millions of screen pixels times seconds.",
+                    + "\(Figures.mega(least?.blankPixelMilliseconds ?? 0)) millions of screen pixels times seconds.",
             draw: LineChart(
                 x: budget,
                 y: Axis(title: "blank, Mpx s", unit: .plain, upTo: max(most, 0.01)),

@@ -13,14 +13,12 @@ struct Page {
         self.lead = lead
     }
 
-    /// Adds the main figures in large letters.
     mutating func figures(_ figures: [(value: String, name: String)]) {
         body += "<dl class=\"figures\">"
         for figure in figures { body += "<div><dt>\(escaped(figure.name))</dt><dd>\(escaped(figure.value))</dd></div>" }
         body += "</dl>\n"
     }
 
-    /// Adds a picture with a sentence that describes it.
     mutating func picture(_ heading: String, sentence: String, draw: (ChartSize) -> SVG) {
         body += "<figure>" + title(heading)
         for size in ChartSize.allCases {
@@ -43,21 +41,16 @@ struct Page {
         return "<h2 id=\"section-\(parts.count)\">\(escaped(text))</h2>"
     }
 
-    /// Adds a warning.
     mutating func warning(_ text: String) { body += "<p class=\"warning\">\(escaped(text))</p>\n" }
 
-    /// Adds a sentence.
     mutating func sentence(_ text: String) { body += "<p>\(escaped(text))</p>\n" }
 
     /// Adds a line for copying.
     mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
 
-    /// A cell of a table.
     struct Cell: ExpressibleByStringLiteral {
         var text: String
-        /// Target of its link, on the same page.
         var link: String?
-        /// Id for links to it.
         var id: String?
 
         init(_ text: String, link: String? = nil, id: String? = nil) {
@@ -72,25 +65,6 @@ struct Page {
             let shown = link.map { "<a href=\"#\($0)\">\(escaped(text))</a>" } ?? escaped(text)
             return id.map { "<span id=\"\($0)\">\(shown)</span>" } ?? shown
         }
-    }
-
-    /// Adds a table of plain cells.
-    mutating func table(
-        _ heading: String,
-        columns: [String],
-        rows: [[String]],
-        marked: Int? = nil,
-        names: Int = 1,
-        extra: Set<String> = []
-    ) {
-        table(
-            heading,
-            columns: columns,
-            cells: rows.map { $0.map { Cell($0) } },
-            marked: marked,
-            names: names,
-            extra: extra
-        )
     }
 
     /// Adds a table; all columns but the first few are numbers.
@@ -131,11 +105,7 @@ struct Page {
         body += "</tbody>" + (foot.map { "<tfoot>\(row($0))</tfoot>" } ?? "") + "</table></div>\n"
     }
 
-    /// Text of the page.
-    ///
-    /// - Parameters:
-    ///   - data: The report as JSON that is safe within a page.
-    ///   - foot: Flags and versions of the figures.
+    /// Text of the page; `data` is the report as JSON that is safe within a page.
     func text(data: String, foot: String) -> String {
         let links = parts.map { "<a href=\"#\($0.id)\">\(escaped($0.name))</a>" }.joined(separator: "\n")
         let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '\(PageScript.hash)'"

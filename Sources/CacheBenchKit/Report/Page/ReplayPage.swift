@@ -7,8 +7,6 @@ package enum ReplayPage {
         var series: [ReplaySeries]
     }
 
-    /// Text of the page.
-    ///
     /// - Parameter result: With series, as `ReplayHooks.keepsSeries` makes them.
     package static func text(_ result: ReplayResult) throws -> String {
         let total = result.traces.count == 1 ? result.traces[0] : result.total

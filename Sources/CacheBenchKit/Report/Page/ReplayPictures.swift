@@ -1,4 +1,3 @@
-/// The pictures of one replay, for any page.
 struct ReplayPictures {
     let report: ReplayReport
     let series: ReplaySeries
@@ -15,6 +14,8 @@ struct ReplayPictures {
         waits(&page)
     }
 
+    private func values(_ value: (ReplaySeries.Bucket) -> Int) -> [Double] { series.buckets.map { Double(value($0)) } }
+
     private var seconds: Double { max(Double(series.buckets.count) * series.bucketSeconds, 0.001) }
 
     private func time(_ size: ChartSize) -> Axis {
@@ -24,7 +25,6 @@ struct ReplayPictures {
 
     private var link: String { "\(id)-moment-" }
 
-    /// Adds the list of the worst moments.
     private func moments(_ page: inout Page) {
         guard !series.moments.isEmpty else {
             page.sentence("Nothing that a frame needed was ever missing.")
@@ -87,7 +87,6 @@ struct ReplayPictures {
 
     private func memory(_ page: inout Page) {
         let memory = report.memory
-        func values(_ value: (ReplaySeries.Bucket) -> Int) -> [Double] { series.buckets.map { Double(value($0)) } }
         let chart = StackedChart(
             stride: series.bucketSeconds,
             x: time,
@@ -112,7 +111,6 @@ struct ReplayPictures {
 
     private func demands(_ page: inout Page) {
         let demands = report.demands
-        func values(_ value: (ReplaySeries.Bucket) -> Int) -> [Double] { series.buckets.map { Double(value($0)) } }
         let most = series.buckets.map { Double($0.demands) }.max() ?? 0
         let stretch = Figures.seconds(series.bucketSeconds)
         let chart = StackedChart(
@@ -163,14 +161,9 @@ struct ReplayPictures {
         )
     }
 
+    /// Adds a histogram of waits until tiles were drawn.
     private func waits(_ page: inout Page) {
-        WaitPicture.add(series.waits, report.timeToSharp, to: &page)
-    }
-}
-
-/// Histogram of waits until tiles were drawn.
-enum WaitPicture {
-    static func add(_ waits: [ReplaySeries.Wait], _ percentiles: ReplayReport.Percentiles, to page: inout Page) {
+        let (waits, percentiles) = (series.waits, report.timeToSharp)
         let total = waits.reduce(0) { $0 + $1.count }
         guard total > 0, let longest = waits.last?.milliseconds else {
             page.sentence("Time to sharp: no tile had to be waited for.")
@@ -213,7 +206,6 @@ enum WaitPicture {
 }
 
 extension ReplaySeries.Cause {
-    /// Text for display.
     var text: String {
         switch self {
         case .start: "first frame: nothing is loaded yet"

@@ -11,11 +11,6 @@ package enum TunePage {
         var series: ReplaySeries?
     }
 
-    /// Text of the page.
-    ///
-    /// - Parameters:
-    ///   - report: Result of the search.
-    ///   - shown: Pictures of the suggested limit. Default: `nil`, none.
     package static func text(_ report: TuneReport, shown: Shown? = nil) throws -> String {
         let seconds = report.traces.reduce(0) { $0 + $1.seconds }
         var page = Page(
@@ -60,15 +55,15 @@ package enum TunePage {
         page.table(
             "Budgets tried",
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
-            rows: (report.rows + report.policies).map { row in
-                [
+            cells: (report.rows + report.policies).map { row in
+                ([
                     row.policy
                         + (report.isSuggested(row) && row.policy == report.rows.first?.policy ? " (suggested)" : ""),
                     Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
                     Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
                     row.shortfallBytes > 0
                         ? "too small" : row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
-                ] + options.map { $0.value(row) }
+                ] + options.map { $0.value(row) }).map { Page.Cell($0) }
             },
             marked: report.rows.firstIndex(where: report.isSuggested),
             extra: options.isEmpty ? ["sharp", "peak", "target"] : ["waste", "sharp", "peak", "target", "blank"]
@@ -169,19 +164,13 @@ package enum TunePage {
     }
 
     private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {
-        var variants: [(name: String, rows: [TuneReport.Row])] = []
-        for row in report.rows {
-            let name = [
+        report.rows.grouped { row in
+            [
                 "\(row.workers) workers", row.tileSize.map { "\($0) px" },
                 row.compressedShare.map { "\(Figures.percent($0)) compressed" },
             ].compactMap { $0 }.joined(separator: ", ")
-            if let index = variants.firstIndex(where: { $0.name == name }) {
-                variants[index].rows.append(row)
-            } else {
-                variants.append((name, [row]))
-            }
         }
-        return variants
+        .map { (name: $0.key, rows: $0.elements) }
     }
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {

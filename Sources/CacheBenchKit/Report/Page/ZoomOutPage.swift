@@ -1,5 +1,4 @@
 package enum ZoomOutPage {
-    /// Text of the page.
     package static func text(_ report: ZoomoutReport) throws -> String {
         let rows = report.rows.sorted { $0.factor < $1.factor }
         var page = Page(
@@ -14,7 +13,7 @@ package enum ZoomOutPage {
             page.sentence("There are no rows.")
             return page.text(data: data, foot: foot)
         }
-        let factor = Figures.decimal(last.factor, places: last.factor == last.factor.rounded() ? 0 : 1)
+        let factor = Figures.short(last.factor)
         page.figures([
             (Figures.bytes(last.bitmapBytes), "one bitmap, zoomed out \(factor) times"),
             (Figures.bytes(last.neededBytes), "needed tiles of the level that is drawn"),
@@ -65,14 +64,14 @@ package enum ZoomOutPage {
                 "zoomed out", "one bitmap", "full resolution", "tiles", "needed", "most in use", "hits", "sharp",
                 "blank",
             ],
-            rows: rows.map { row in
+            cells: rows.map { row in
                 [
-                    Figures.decimal(row.factor, places: row.factor == row.factor.rounded() ? 0 : 1) + " times",
+                    Figures.short(row.factor) + " times",
                     Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
                     Figures.count(row.neededTiles),
                     Figures.bytes(row.neededBytes), Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
                     Figures.percent(row.sharp), Figures.percent(row.blank),
-                ]
+                ].map { Page.Cell($0) }
             },
             extra: ["full resolution", "tiles", "hits", "sharp", "blank"]
         )
