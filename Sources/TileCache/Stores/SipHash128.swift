@@ -27,14 +27,15 @@ struct SipHash128 {
         return state.finish()
     }
 
-    private mutating func add(_ word: UInt64) {
+    /// Adds eight bytes; the last word has the number of bytes in its highest byte.
+    mutating func add(_ word: UInt64) {
         v3 ^= word
         round()
         round()
         v0 ^= word
     }
 
-    private mutating func finish() -> (UInt64, UInt64) {
+    mutating func finish() -> (UInt64, UInt64) {
         v2 ^= 0xee
         for _ in 0..<4 { round() }
         let first = v0 ^ v1 ^ v2 ^ v3

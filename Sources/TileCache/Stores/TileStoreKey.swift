@@ -99,15 +99,15 @@ public struct TileStoreKey: Hashable, Sendable {
     ///
     /// Different keys may have equal numbers; an entry has the whole key.
     package var clusteredHash: UInt64 {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(40)
-        let words = [
-            namespace.high, namespace.low, UInt64(truncatingIfNeeded: tile.level),
-            UInt64(truncatingIfNeeded: tile.column >> 3), UInt64(truncatingIfNeeded: tile.row >> 3),
-        ]
-        for word in words { for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) } }
         let place = UInt64(truncatingIfNeeded: tile.row & 7) << 3 | UInt64(truncatingIfNeeded: tile.column & 7)
-        return SipHash128.hash(bytes).0 & ~63 | place
+        var hash = SipHash128()
+        hash.add(namespace.high)
+        hash.add(namespace.low)
+        hash.add(UInt64(truncatingIfNeeded: tile.level))
+        hash.add(UInt64(truncatingIfNeeded: tile.column >> 3))
+        hash.add(UInt64(truncatingIfNeeded: tile.row >> 3))
+        hash.add(40 << 56)
+        return hash.finish().0 & ~63 | place
     }
 }
 
