@@ -63,7 +63,7 @@ struct CuckooFilter {
 
     private func place(_ number: UInt64) -> (fingerprint: UInt16, bucket: Int) {
         let hash = SplitMix64.mixed(number)
-        return (max(UInt16(truncatingIfNeeded: hash & 0xFFF), 1), Int((hash >> 32) * UInt64(buckets) >> 32))
+        return (max(UInt16(truncatingIfNeeded: hash & 0xFFF), 1), Int(((hash >> 32) * UInt64(buckets)) >> 32))
     }
 
     private func other(_ bucket: Int, _ fingerprint: UInt16) -> Int {

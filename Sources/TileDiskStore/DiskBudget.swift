@@ -50,7 +50,4 @@ struct DiskBudget: Equatable {
 
     /// Largest payload that is accepted: an eighth of the limit.
     var largestPayload: Int { limit / 8 }
-
-    /// Pages that writing a payload takes at most: those of its chain, and new leaves of both trees.
-    static func pages(payloadBytes: Int) -> Int { payloadBytes / (pageBytes - 4) + 4 }
 }

@@ -43,6 +43,9 @@ final class DiskFolder: Sendable {
 
     deinit { if lock >= 0 { close(lock) } }
 
+    /// Lets other stores in. The files are not used after that.
+    func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
+
     var database: String { path + "/tiles.sqlite" }
 
     /// Deletes the database and its journal. No connection may be open.

@@ -84,8 +84,9 @@ final class DiskStoreCore: @unchecked Sendable {
     /// Writes the next batch once entries have been collected for a while.
     func scheduleDrain() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(min(options.writeDelay.nanoseconds, 1 << 50)))) {
-            self.state.withLock { $0.isDrainScheduled = false }
-            self.drain()
+            [weak self] in
+            self?.state.withLock { $0.isDrainScheduled = false }
+            self?.drain()
         }
     }
 
@@ -94,18 +95,21 @@ final class DiskStoreCore: @unchecked Sendable {
         while true {
             let (writes, renewals) = state.withLock { $0.buffer.take(bytes: Self.batchBytes) }
             if writes.isEmpty, renewals.isEmpty { break }
-            attempt(dropping: writes.count) { writer throws(SQLFailure) in
-                let outcome = try writer.write(writes)
-                let renewed = try writer.renew(renewals)
-                state.withLock { state in
-                    state.counts.writes += outcome.written
-                    state.counts.bytesWritten += outcome.bytes
-                    state.counts.unchanged += outcome.unchanged
-                    state.counts.dropped += outcome.dropped
-                    state.counts.renewals += outcome.renewed + renewed
-                }
+            var outcome = DiskWriter.Outcome()
+            attempt { writer throws(SQLFailure) in
+                try writer.write(writes, &outcome)
+                outcome.renewed += try writer.renew(renewals)
             }
-            state.withLock { $0.buffer.finish() }
+            let done = outcome
+            state.withLock { state in
+                state.counts.writes += done.written
+                state.counts.bytesWritten += done.bytes
+                state.counts.unchanged += done.unchanged
+                state.counts.renewals += done.renewed
+                // What a failure has left undone, too.
+                state.counts.dropped += max(writes.count - done.written - done.unchanged - done.headers, 0)
+                state.buffer.finish()
+            }
         }
         if state.withLock({ $0.hits.isFull }) { storeUses() }
     }
@@ -117,11 +121,8 @@ final class DiskStoreCore: @unchecked Sendable {
 
     /// Runs work that writes, and counts its failure. Returns whether it succeeded.
     @discardableResult
-    func attempt(dropping count: Int = 0, _ work: (DiskWriter) throws(SQLFailure) -> Void) -> Bool {
-        guard let writer else {
-            state.withLock { $0.counts.dropped += count }
-            return false
-        }
+    func attempt(_ work: (DiskWriter) throws(SQLFailure) -> Void) -> Bool {
+        guard let writer else { return false }
         writer.connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
         do {
             try work(writer)
@@ -135,7 +136,7 @@ final class DiskStoreCore: @unchecked Sendable {
             let now = MonotonicTime.now
             state.withLock { state in
                 state.counts.failures += 1
-                state.counts.dropped += count
+                state.lastFailure = error.message
                 if error.kind == .readOnly { state.isReadOnly = true }
                 state.pause.fail(at: now)
             }
@@ -158,7 +159,8 @@ final class DiskStoreCore: @unchecked Sendable {
                 state.counts.resets += 1
                 state.filter = nil
                 state.hits = HitLog()
-                if fresh == nil { state.isReadOnly = true }
+                // An empty store may be written at once.
+                if fresh == nil { state.isReadOnly = true } else { state.pause.succeed() }
             }
             if let fresh { install(fresh) }
         }
@@ -177,7 +179,8 @@ final class DiskStoreCore: @unchecked Sendable {
             case .removed(let id): filter.remove(id)
             }
         }
-        if var (filter, last) = building {
+        if let (begun, last) = building {
+            var filter = begun
             building = nil
             // What is further on in the table is found there.
             for item in changes where last.map({ item.place <= $0 }) ?? false { change(&filter, item) }
@@ -235,7 +238,10 @@ final class DiskStoreCore: @unchecked Sendable {
             try work(writer)
             return true
         } catch {
-            state.withLock { $0.counts.failures += 1 }
+            state.withLock { state in
+                state.counts.failures += 1
+                state.lastFailure = error.message
+            }
             if error.kind == .damaged { reset() }
             return false
         }
@@ -256,6 +262,7 @@ final class DiskStoreCore: @unchecked Sendable {
                 writer = nil
             }
             building = nil
+            folder.unlock()
             state.withLock { state in
                 state.filter = nil
                 state.hits = HitLog()

@@ -17,6 +17,7 @@ struct DiskStoreState {
     /// Bytes that look-ups lend at present.
     var lentBytes = 0
     var pause = WritePause()
+    var lastFailure: String?
 
     init(limit: Int, options: TileDiskStoreOptions) {
         self.limit = limit

@@ -57,8 +57,13 @@ final class DiskWriter {
 
     /// Runs operations in as few transactions as the bounds of journal and memory permit.
     ///
-    /// - Parameter operation: Runs one operation, and returns `false` if there is none left.
-    func perform(_ operation: () throws(SQLFailure) -> Bool) throws(SQLFailure) {
+    /// - Parameters:
+    ///   - onCommit: Called after each transaction.
+    ///   - operation: Runs one operation, and returns `false` if there is none left.
+    func perform(
+        onCommit: () -> Void = {},
+        _ operation: () throws(SQLFailure) -> Bool
+    ) throws(SQLFailure) {
         var isLast = false
         while !isLast {
             do {
@@ -79,6 +84,7 @@ final class DiskWriter {
             let done = changes
             (changes, writtenBytes) = ([], 0)
             committed(done)
+            onCommit()
         }
     }
 
@@ -200,24 +206,32 @@ final class DiskWriter {
         var written = 0
         var bytes = 0
         var unchanged = 0
+        /// Entries of the batch of which only the header was written.
+        var headers = 0
+        /// Those, and renewals.
         var renewed = 0
-        var dropped = 0
     }
 
-    /// Writes entries, after making room for them.
-    func write(_ writes: [PendingWrite]) throws(SQLFailure) -> Outcome {
-        var outcome = Outcome()
-        var fresh: [(id: UInt64, number: Int, write: PendingWrite, uses: Int)] = []
+    /// An entry that is to be inserted.
+    private struct Insertion {
+        var id: UInt64
+        var number: Int
+        var write: PendingWrite
+        var uses: Int
+    }
+
+    /// Writes entries, after making room for them. What was done before a failure is in the outcome.
+    func write(_ writes: [PendingWrite], _ outcome: inout Outcome) throws(SQLFailure) {
+        var insertions: [Insertion] = []
         var ids: Set<UInt64> = []
         var replaced: [UInt64] = []
         var headers: [(id: UInt64, header: [UInt8])] = []
         for write in writes {
             let number = try number(of: write.key.namespace)
-            guard write.generation >= generations[number] ?? 0 else {
-                outcome.dropped += 1
+            let id = write.key.clusteredHash
+            guard write.generation >= generations[number] ?? 0, ids.insert(id).inserted else {
                 continue
             }
-            let id = write.key.clusteredHash
             var uses: Int?
             var isSame = false
             var isSameHeader = false
@@ -229,52 +243,103 @@ final class DiskWriter {
                 isSame = row.number(0) == number && row.bits(1) == write.generation && row.bits(2) == write.checksum
                 isSameHeader = row.bytes(4).map { $0.elementsEqual(write.header) } ?? false
             }
-            if isSame, isSameHeader {
-                outcome.unchanged += 1
-            } else if isSame {
-                headers.append((id, write.header))
+            if isSame {
+                if isSameHeader { outcome.unchanged += 1 } else { headers.append((id, write.header)) }
             } else {
-                guard ids.insert(id).inserted else {
-                    outcome.dropped += 1
-                    continue
-                }
                 if uses != nil { replaced.append(id) }
-                fresh.append((id, number, write, min(max(uses ?? 0, 0), EvictionRule.largestUses) + 1))
+                let earlier = min(max(uses ?? 0, 0), EvictionRule.largestUses)
+                insertions.append(Insertion(id: id, number: number, write: write, uses: earlier + 1))
             }
         }
         try delete(replaced)
         try replaceHeaders(headers)
+        outcome.headers += headers.count
         outcome.renewed += headers.count
-        let needed = fresh.reduce(0) { $0 + DiskBudget.pages(payloadBytes: $1.write.payload.count) }
-        guard !fresh.isEmpty else { return outcome }
-        guard try makeRoom(pages: needed + 8) else {
-            outcome.dropped += fresh.count
-            return outcome
-        }
-        var rest = fresh[...]
-        try perform { () throws(SQLFailure) in
-            if let next = rest.first {
-                try insert(next.id, next.number, next.write, uses: next.uses)
-                outcome.written += 1
-                outcome.bytes += next.write.byteCount
+        var rest = insertions[...]
+        while !rest.isEmpty {
+            // Few at a time in a small store: pages are estimated, and those that are kept free are of no use.
+            let most = budget.maximumPages / 16
+            var estimate = PageEstimate()
+            var count = 0
+            while count < rest.count {
+                var larger = estimate
+                larger.add(rest[rest.startIndex + count].write)
+                guard count == 0 || larger.pages <= most else { break }
+                estimate = larger
+                count += 1
             }
-            rest = rest.dropFirst()
-            return !rest.isEmpty
+            try insert(rest.prefix(count), pages: estimate.pages, &outcome)
+            rest = rest.dropFirst(count)
         }
-        return outcome
     }
 
-    private func insert(_ id: UInt64, _ number: Int, _ write: PendingWrite, uses: Int) throws(SQLFailure) {
-        let priority = rule.priority(uses: uses, cost: write.cost, byteCount: write.byteCount)
+    /// Pages that entries take at most, unless their leaves are less than half full.
+    private struct PageEstimate {
+        private var chains = 0
+        private var leafBytes = 0
+
+        var pages: Int { chains + 2 * leafBytes / DiskBudget.pageBytes + 6 }
+
+        mutating func add(_ write: PendingWrite) {
+            let payload = write.payload.count
+            chains += payload / (DiskBudget.pageBytes - 4)
+            leafBytes += payload % (DiskBudget.pageBytes - 4) + write.header.count + 128
+        }
+    }
+
+    private func insert(
+        _ group: ArraySlice<Insertion>,
+        pages estimate: Int,
+        _ outcome: inout Outcome
+    ) throws(SQLFailure) {
+        var (next, done) = (group.startIndex, group.startIndex)
+        var pages = estimate
+        defer {
+            outcome.written += done - group.startIndex
+            outcome.bytes += group[..<done].reduce(0) { $0 + $1.write.byteCount }
+        }
+        for attempt in 0... {
+            guard try makeRoom(pages: pages) else { break }
+            do {
+                try perform {
+                    done = next
+                } _: { () throws(SQLFailure) in
+                    try insert(group[next])
+                    next += 1
+                    return next < group.endIndex
+                }
+                break
+            } catch {
+                // The estimate was too low, or the disk is full; freed pages need none of its room.
+                guard error.kind == .full, attempt < 3 else { throw error }
+                next = done
+                pages = try freePages + estimate
+                guard try makeFreePages(pages) else { break }
+            }
+        }
+    }
+
+    /// Evicts until some pages within the file are free; `false` if there is nothing left to evict.
+    private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
+        while true {
+            let missing = try pages - freePages
+            guard missing > 0 else { return true }
+            guard try evict(pages: missing) else { return false }
+        }
+    }
+
+    private func insert(_ insertion: Insertion) throws(SQLFailure) {
+        let (id, write) = (insertion.id, insertion.write)
+        let priority = rule.priority(uses: insertion.uses, cost: write.cost, byteCount: write.byteCount)
         try connection.run(
             "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             .bits(id),
-            .integer(number),
+            .integer(insertion.number),
             .bits(write.generation),
             .bits(write.checksum),
             .integer(write.byteCount),
             .integer(write.cost),
-            .integer(uses),
+            .integer(insertion.uses),
             .real(priority),
             .copy(write.header)
         )

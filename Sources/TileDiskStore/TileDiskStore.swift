@@ -46,7 +46,9 @@ public final class TileDiskStore: TileStore {
     public func setByteLimit(_ bytes: Int) throws(TileDiskStoreError) -> Bool {
         try core.options.check(limit: bytes)
         return core.queue.sync {
-            guard core.attempt({ writer throws(SQLFailure) in try writer.setLimit(bytes) }) else { return false }
+            guard !isReadOnly, core.attempt({ writer throws(SQLFailure) in try writer.setLimit(bytes) }) else {
+                return false
+            }
             core.state.withLock { $0.limit = bytes }
             return true
         }
@@ -54,6 +56,9 @@ public final class TileDiskStore: TileStore {
 
     /// Whether new entries are refused because the files cannot be written.
     public var isReadOnly: Bool { core.state.withLock { $0.isReadOnly } }
+
+    /// SQLite's message of the last operation that failed; `nil` if none has. For logs.
+    public var lastFailure: String? { core.state.withLock { $0.lastFailure } }
 
     /// Counts since the store was opened, and its present sizes.
     public var statistics: TileStoreStatistics {
