@@ -19,16 +19,14 @@ enum DiskSchema {
     /// Without syncs: an operating system that crashes may leave a damaged file, which is replaced. Pages of a
     /// transaction stay in memory until it ends, so that each is written once. Statement journals are in memory.
     static func configure(_ connection: SQLConnection) throws(SQLFailure) {
-        try connection.run("PRAGMA page_size = \(DiskBudget.pageBytes)")
-        try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
+        try connection.run("PRAGMA synchronous = OFF")
+        try connection.run("PRAGMA journal_mode = TRUNCATE")
         try connection.run("PRAGMA mmap_size = 0")
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.run("PRAGMA cache_size = \(DiskMemory.writerPages)")
         try connection.run("PRAGMA cache_spill = OFF")
         try connection.run("PRAGMA secure_delete = OFF")
         try connection.run("PRAGMA cell_size_check = ON")
-        try connection.run("PRAGMA synchronous = OFF")
-        try connection.run("PRAGMA journal_mode = TRUNCATE")
     }
 
     /// Reads which tables there are. Rolls back what a killed process has left.
@@ -47,6 +45,9 @@ enum DiskSchema {
 
     /// Creates the tables in an empty file.
     static func create(_ connection: SQLConnection) throws(SQLFailure) {
+        // For empty files only: the second one writes.
+        try connection.run("PRAGMA page_size = \(DiskBudget.pageBytes)")
+        try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.run("BEGIN IMMEDIATE")
         try connection.run("PRAGMA application_id = \(application)")
         try connection.run("PRAGMA user_version = \(version)")

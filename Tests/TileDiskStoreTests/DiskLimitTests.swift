@@ -113,18 +113,4 @@ import TileCache
         #expect(counts.entries == counts.writes - counts.evictions)
         #expect(counts.diskBytes == folder.byteCount)
     }
-
-    /// Memory of SQLite stays within what the store reports for it.
-    @Test func memoryIsBounded() throws {
-        let folder = ScratchFolder()
-        let store = try TileDiskStore(path: folder.path, byteLimit: 32 << 20, options: .test())
-        for number in 0..<800 {
-            let key = MadeEntry.key(number)
-            store.put(key, MadeEntry.bytes(key, version: 1, count: 40_000))
-            if number % 50 == 49 { store.flush() }
-            _ = store.bytes(MadeEntry.key(number / 2))
-        }
-        let used = store.sqliteBytes
-        #expect(used > 100_000 && used <= store.statistics.memoryBytes, "\(used)")
-    }
 }

@@ -1,4 +1,3 @@
-import CTileSQLite
 import Foundation
 import TestSupport
 import TileCache
@@ -94,9 +93,6 @@ extension TileDiskStore {
     func cause(_ key: TileStoreKey) -> TileStoreMiss? {
         if case .failure(let cause) = find(key) { cause } else { nil }
     }
-
-    /// Memory of all of SQLite in this process.
-    var sqliteBytes: Int { Int(sqlite3_memory_used()) }
 
     /// Runs what is queued until the filter is complete.
     func completeFilter() {
