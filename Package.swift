@@ -19,6 +19,7 @@ let package = Package(
         // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
         .library(name: "_CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
+        .library(name: "TileDiskStore", targets: ["TileDiskStore"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],
     dependencies: [
@@ -79,6 +80,8 @@ let package = Package(
             dependencies: ["TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl"],
             swiftSettings: settings
         ),
+        // A tier below memory that outlives the process.
+        .target(name: "TileDiskStore", dependencies: ["TileCache", "CTileSQLite"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",
             dependencies: ["TileCache", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
@@ -114,6 +117,11 @@ let package = Package(
         ),
         .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),
         .testTarget(name: "PanTracesTests", dependencies: ["PanTraces", "TileCache"], swiftSettings: settings),
+        .testTarget(
+            name: "TileDiskStoreTests",
+            dependencies: ["TileDiskStore", "TileCache", "TestSupport", "CTileSQLite"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),
         .testTarget(
             name: "TileSourcesTests",

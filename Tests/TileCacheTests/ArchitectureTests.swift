@@ -5,7 +5,8 @@ import Testing
 @Suite struct ArchitectureTests {
     /// From the lowest to the highest, as in Docs/Design.md; "" is the library's own folder: what a renderer sees.
     private static let layers = [
-        "Platform", "Model", "Pressure", "Geometry", "Compression", "Trace", "Statistics", "Plan", "Pool", "Prefetch",
+        "Platform", "Model", "Pressure", "Geometry", "Compression", "Stores", "Trace", "Statistics", "Plan", "Pool",
+        "Prefetch",
         "View", "Sources", "Service", "", "Simulation",
     ]
 

@@ -1,0 +1,103 @@
+/// Reason why a store has no usable entry for a tile: the tile is loaded from the next tier.
+public enum TileStoreMiss: String, Error, Hashable, Sendable, CaseIterable {
+    /// There is no entry.
+    case absent
+    /// The bytes are not those that were stored, or were never an entry.
+    case corrupt
+    /// The entry is shorter than it states.
+    case truncated
+    /// The entry is that of another tile or data set.
+    case foreignKey
+    /// The entry is older than the last invalidation.
+    case oldGeneration
+    /// The entry has a format of a later version of the library.
+    case newerVersion
+    /// The entry has another pixel format or size.
+    case wrongShape
+    /// The store did not answer before the deadline.
+    case late
+    /// The store could not be read.
+    case failed
+    /// The store has been closed.
+    case closed
+}
+
+/// Whether a store has a tile, as far as is known without I/O.
+public enum TileStorePresence: Hashable, Sendable {
+    /// There is an entry, with a small probability of error. It may still prove to be unusable.
+    case present
+    /// There is no entry.
+    case absent
+    /// Only a look-up can tell.
+    case unknown
+}
+
+/// What a store did with an entry that it was given.
+public enum TileStorePut: Hashable, Sendable {
+    /// It was copied and will be written soon, unless that fails.
+    case accepted
+    /// It was dropped because the store is behind with its writing.
+    case dropped
+    /// It was refused: too large, of an old generation, or the store is read-only, failing or closed.
+    case refused
+}
+
+/// A tier below memory that keeps tiles beyond the life of a cache.
+///
+/// All calls but ``presence(of:)`` may block. They are made on workers, several at a time, and never under a lock of
+/// the cache. A store that fails has no entries: errors are counted in ``statistics`` and never thrown.
+public protocol TileStore: AnyObject, Sendable {
+    /// Hard limit of the store in bytes; `nil` if it has none of its own, as a server has.
+    var byteLimit: Int? { get }
+
+    /// Counts since the store was opened.
+    var statistics: TileStoreStatistics { get }
+
+    /// Returns whether there is an entry, without I/O.
+    func presence(of key: TileStoreKey) -> TileStorePresence
+
+    /// Looks an entry up and lends it to a closure.
+    ///
+    /// - Parameters:
+    ///   - key: Name of the entry.
+    ///   - shape: Format and size that it must have.
+    ///   - deadline: When to stop waiting; `nil` if the store's own limits are enough.
+    ///   - body: Called at most once, with an entry that has proved to be valid. Its payload is valid within the
+    ///     closure only. Its freshness is for the closure to judge.
+    /// - Returns: `nil` if the closure was called, else why it was not.
+    func get(
+        _ key: TileStoreKey,
+        shape: TileStoreShape,
+        deadline: MonotonicTime?,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss?
+
+    /// Copies an entry into a bounded buffer, from which it is written later, or drops it. Does no I/O.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry; its payload is not used after the call.
+    ///   - cost: Time that obtaining the tile took. It decides what is evicted first.
+    func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut
+
+    /// Replaces the freshness of an entry without its payload, after a server has confirmed it. Does no I/O.
+    func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness)
+
+    /// Removes entries. No later ``get(_:shape:deadline:_:)`` finds them.
+    func remove(_ keys: [TileStoreKey])
+
+    /// Removes all entries of a namespace.
+    func remove(_ namespace: TileStoreNamespace)
+
+    /// Returns the generation of a namespace, 0 before the first invalidation.
+    func generation(of namespace: TileStoreNamespace) -> UInt64
+
+    /// Raises the generation of a namespace: older entries are misses from now on, after a restart too.
+    ///
+    /// Does nothing if the generation is not above the present one.
+    ///
+    /// - Returns: Whether the generation is stored. If not, older entries are misses until the store is closed.
+    func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool
+
+    /// Writes what is buffered and closes the store. Calls after that are misses or do nothing.
+    func close()
+}

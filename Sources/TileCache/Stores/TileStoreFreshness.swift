@@ -1,0 +1,65 @@
+/// When an entry was stored, until when it may be drawn, and what its server needs to renew it.
+///
+/// Times are whole seconds since 1970, UTC. A store keeps these fields and does not interpret them.
+public struct TileStoreFreshness: Hashable, Sendable {
+    /// Whether an entry may be drawn, and whether it must be revalidated.
+    public enum State: Hashable, Sendable {
+        /// May be drawn as it is.
+        case fresh
+        /// May be drawn while it is revalidated.
+        case stale
+        /// Must be revalidated before it is drawn.
+        case expired
+    }
+
+    /// Largest number of UTF-8 bytes of a validator that is kept. A longer one is dropped, and so is an empty one.
+    public static let longestValidator = 512
+
+    /// Seconds by which a stored time may be ahead of the clock. A clock that is further behind has jumped.
+    public static let clockTolerance: Int64 = 60
+
+    /// When the entry was stored or last renewed.
+    public var stored: Int64
+    /// When it stops being fresh; `nil` if never, as for tiles of a file.
+    public var expires: Int64?
+    /// When it must not be drawn any more without revalidation. Used if ``expires`` is set; `nil` is `expires`.
+    public var usableUntil: Int64?
+    /// Validator of HTTP: `ETag`.
+    public var entityTag: String?
+    /// Validator of HTTP: `Last-Modified`, as the server sent it.
+    public var lastModified: String?
+
+    /// Creates a freshness.
+    ///
+    /// - Parameters:
+    ///   - stored: Seconds since 1970.
+    ///   - expires: Seconds since 1970. Default: never.
+    ///   - usableUntil: Seconds since 1970. Default: `expires`.
+    ///   - entityTag: `ETag`. Default: none.
+    ///   - lastModified: `Last-Modified`. Default: none.
+    public init(
+        stored: Int64,
+        expires: Int64? = nil,
+        usableUntil: Int64? = nil,
+        entityTag: String? = nil,
+        lastModified: String? = nil
+    ) {
+        self.stored = stored
+        self.expires = expires
+        self.usableUntil = usableUntil
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+
+    /// State at a time, in seconds since 1970.
+    ///
+    /// If the stored time is in the future, the clock has jumped and the lifetime is unknown: an entry that expires is
+    /// then stale, never fresh. An entry without ``expires`` is always fresh.
+    public func state(at now: Int64) -> State {
+        guard let expires else { return .fresh }
+        let (latest, overflow) = now.addingReportingOverflow(Self.clockTolerance)
+        if !overflow, stored > latest { return .stale }
+        if now < expires { return .fresh }
+        return now < usableUntil ?? expires ? .stale : .expired
+    }
+}

@@ -1,0 +1,39 @@
+/// Counts of a store since it was opened, and its present sizes.
+public struct TileStoreStatistics: Hashable, Sendable {
+    /// Look-ups that lent an entry.
+    public var hits = 0
+    /// Look-ups that did not, by cause. A cause that never occurred may be missing.
+    public var misses: [TileStoreMiss: Int] = [:]
+    /// Entries that were written.
+    public var writes = 0
+    /// Entries that were not written because the store had them.
+    public var unchanged = 0
+    /// Entries whose freshness was renewed without their payload.
+    public var renewals = 0
+    /// Entries that were evicted for others.
+    public var evictions = 0
+    /// Entries that were dropped because the buffer was full or there was no room.
+    public var dropped = 0
+    /// Entries that were refused: too large, of an old generation, or the store is read-only, failing or closed.
+    public var refused = 0
+    /// Operations that failed: I/O errors, a full disk.
+    public var failures = 0
+    /// Times that damaged files were replaced by empty ones.
+    public var resets = 0
+    /// Bytes of headers and payloads lent.
+    public var bytesRead = 0
+    /// Bytes of headers and payloads written.
+    public var bytesWritten = 0
+    /// Entries at present; `nil` if the store does not know.
+    public var entries: Int?
+    /// Bytes of all files at present; `nil` if the store has none.
+    public var diskBytes: Int?
+    /// Upper bound of the store's memory at present, in bytes.
+    public var memoryBytes = 0
+
+    /// Creates counts of zero.
+    public init() {}
+
+    /// Look-ups that lent nothing.
+    public var allMisses: Int { misses.values.reduce(0, +) }
+}

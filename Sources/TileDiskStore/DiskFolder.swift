@@ -1,0 +1,65 @@
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The folder of a store: its files and the lock that keeps other stores out.
+final class DiskFolder: Sendable {
+    let path: String
+    /// Whether nothing can be written, so that there is no lock.
+    let isReadOnly: Bool
+    private let lock: Int32
+
+    /// Opens a folder, or creates it. The folder above it must exist.
+    init(path: String) throws(TileDiskStoreError) {
+        self.path = path
+        if mkdir(path, 0o777) != 0, errno != EEXIST, errno != EROFS {
+            throw .inaccessible(path: path, reason: String(cString: strerror(errno)))
+        }
+        lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        if lock < 0 {
+            let reason = errno
+            guard reason == EROFS || reason == EACCES || reason == EPERM, access(path + "/tiles.sqlite", R_OK) == 0
+            else {
+                throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
+            }
+            isReadOnly = true
+            return
+        }
+        isReadOnly = false
+        // Released when the process ends, however it ends.
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
+            close(lock)
+            if reason == EWOULDBLOCK { throw .inUse(path: path) }
+            throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
+        }
+    }
+
+    deinit { if lock >= 0 { close(lock) } }
+
+    /// Lets other stores in. The files are not used after that.
+    func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
+
+    var database: String { path + "/tiles.sqlite" }
+
+    /// Deletes the database and its journal. No connection may be open.
+    func removeFiles() {
+        // The journal last: without its database it is of no use, and would be rolled back into a new one.
+        unlink(database)
+        unlink(database + "-journal")
+    }
+
+    /// Bytes of all files.
+    var byteCount: Int {
+        ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in
+            var status = stat()
+            return stat(path + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
+        }
+    }
+}

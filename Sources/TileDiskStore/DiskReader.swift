@@ -1,0 +1,109 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Copy of an entry's bytes. The connection is free for others while it is used.
+final class EntryBytes {
+    let memory: UnsafeMutableRawBufferPointer
+    let headerByteCount: Int
+
+    init(header: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+        memory = .allocate(byteCount: max(header.count + payload.count, 1), alignment: 16)
+        headerByteCount = header.count
+        // The payload first, for its alignment.
+        self.payload = UnsafeRawBufferPointer(rebasing: memory[..<payload.count])
+        self.header = UnsafeRawBufferPointer(rebasing: memory[payload.count..<payload.count + header.count])
+        if payload.count > 0 { memory.copyMemory(from: payload) }
+        if header.count > 0 {
+            UnsafeMutableRawBufferPointer(rebasing: memory[payload.count...]).copyMemory(from: header)
+        }
+    }
+
+    deinit { memory.deallocate() }
+
+    let header: UnsafeRawBufferPointer
+    let payload: UnsafeRawBufferPointer
+}
+
+/// A connection that reads, used by one thread at a time.
+final class DiskReader: @unchecked Sendable {
+    // Only the thread that has taken it from the pool uses it.
+    private let connection: SQLConnection
+
+    init(path: String, vfs: String?) throws(SQLFailure) {
+        connection = try SQLConnection(path: path, isReadOnly: true, vfs: vfs)
+        try connection.run("PRAGMA cache_size = \(DiskMemory.readerPages)")
+        try connection.run("PRAGMA mmap_size = 0")
+        try connection.run("PRAGMA temp_store = MEMORY")
+    }
+
+    /// Copies an entry; `nil` if there is none.
+    func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
+        connection.waitForLocks(until: deadline)
+        var found: EntryBytes?
+        var isDenied = false
+        try connection.run(
+            "SELECT e.header, p.bytes FROM entry e LEFT JOIN payload p ON p.id = e.id WHERE e.id = ?",
+            .bits(id)
+        ) { row in
+            guard let header = row.bytes(0), let payload = row.bytes(1) else { return isDenied = true }
+            found = EntryBytes(header: header, payload: payload)
+        }
+        if isDenied { throw SQLFailure.noMemory }
+        return found
+    }
+}
+
+/// The reading connections of a store, opened when they are needed.
+final class ReaderPool: Sendable {
+    private let path: String
+    private let vfs: String?
+    private let permits: DispatchSemaphore
+    private let idle = Lock<[DiskReader]>([])
+    let capacity: Int
+
+    init(path: String, vfs: String?, capacity: Int) {
+        self.path = path
+        self.vfs = vfs
+        self.capacity = capacity
+        permits = DispatchSemaphore(value: capacity)
+    }
+
+    /// Uses a connection, or throws if none is free before the deadline.
+    func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
+        let wait = max(deadline.nanoseconds - MonotonicTime.now.nanoseconds, 0)
+        guard permits.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success else { throw .late }
+        defer { permits.signal() }
+        let reader: DiskReader
+        if let free = idle.withLock({ $0.popLast() }) {
+            reader = free
+        } else {
+            reader = try DiskReader(path: path, vfs: vfs)
+        }
+        do {
+            let result = try reader.read(id, until: deadline)
+            idle.withLock { $0.append(reader) }
+            return result
+        } catch {
+            // After any other failure the next read begins with a new connection.
+            if error.kind == .busy { idle.withLock { $0.append(reader) } }
+            throw error
+        }
+    }
+
+    /// Closes all connections and calls a closure while none is open.
+    func whileClosed(_ body: () -> Void) {
+        for _ in 0..<capacity { permits.wait() }
+        idle.withLock { $0 = [] }
+        body()
+        for _ in 0..<capacity { permits.signal() }
+    }
+}

@@ -1,0 +1,79 @@
+/// Tables of a store, and how a connection for writing is opened.
+enum DiskSchema {
+    /// Version of the tables; part of the table `store` for ever, under the name `version`.
+    static let version = 1
+    /// "TCST", in the header of the file.
+    private static let application = 0x5443_5354
+
+    /// What a store has when it is opened.
+    enum State {
+        case empty
+        case current
+        case newer(Int)
+        /// Damaged, or the database of another program under this name.
+        case unusable
+    }
+
+    /// Journal and memory of the connection that writes.
+    ///
+    /// Without syncs: an operating system that crashes may leave a damaged file, which is replaced. Pages of a
+    /// transaction stay in memory until it ends, so that each is written once. Statement journals are in memory.
+    static func configure(_ connection: SQLConnection) throws(SQLFailure) {
+        try connection.run("PRAGMA synchronous = OFF")
+        try connection.run("PRAGMA journal_mode = TRUNCATE")
+        try connection.run("PRAGMA mmap_size = 0")
+        try connection.run("PRAGMA temp_store = MEMORY")
+        try connection.run("PRAGMA cache_size = \(DiskMemory.writerPages)")
+        try connection.run("PRAGMA cache_spill = OFF")
+        try connection.run("PRAGMA secure_delete = OFF")
+        try connection.run("PRAGMA cell_size_check = ON")
+    }
+
+    /// Reads which tables there are. Rolls back what a killed process has left.
+    static func state(_ connection: SQLConnection) throws(SQLFailure) -> State {
+        guard try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else { return .empty }
+        guard try connection.number("PRAGMA application_id") == application,
+            let header = try connection.number("PRAGMA user_version"),
+            let stored = try connection.number("SELECT value FROM store WHERE name = 'version'"),
+            try connection.number("PRAGMA page_size") == DiskBudget.pageBytes
+        else { return .unusable }
+        // Twice, so that a damaged number is not mistaken for a later version.
+        guard header == stored, header > 0 else { return .unusable }
+        if header > version { return .newer(header) }
+        return header == version ? .current : .unusable
+    }
+
+    /// Creates the tables in an empty file.
+    static func create(_ connection: SQLConnection) throws(SQLFailure) {
+        // For empty files only: the second one writes.
+        try connection.run("PRAGMA page_size = \(DiskBudget.pageBytes)")
+        try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
+        try connection.run("BEGIN IMMEDIATE")
+        try connection.run("PRAGMA application_id = \(application)")
+        try connection.run("PRAGMA user_version = \(version)")
+        try connection.run("CREATE TABLE store(name TEXT PRIMARY KEY, value) WITHOUT ROWID")
+        try connection.run(
+            "CREATE TABLE namespace(number INTEGER PRIMARY KEY, high INTEGER, low INTEGER, generation INTEGER)"
+        )
+        // Small rows, apart from the payloads: the filter and evictions read only these.
+        try connection.run(
+            """
+            CREATE TABLE entry(id INTEGER PRIMARY KEY, namespace INTEGER, generation INTEGER, checksum INTEGER,
+            bytes INTEGER, cost INTEGER, uses INTEGER, priority REAL, header BLOB)
+            """
+        )
+        try connection.run("CREATE TABLE payload(id INTEGER PRIMARY KEY, bytes BLOB)")
+        try connection.run("INSERT INTO store VALUES ('version', \(version)), ('entries', 0), ('clock', 0.0)")
+        try connection.run("COMMIT")
+    }
+}
+
+/// Memory of SQLite's connections.
+enum DiskMemory {
+    /// Clean pages that the writing connection keeps.
+    static let writerPages = 64
+    /// Pages that a reading connection keeps.
+    static let readerPages = 24
+    /// Statements, schema and small allocations of a connection, measured.
+    static let connectionBytes = 192 << 10
+}

@@ -1,0 +1,145 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+/// Calls that read entries and take new ones, on the threads of the callers.
+extension DiskStoreCore {
+    func get(
+        _ key: TileStoreKey,
+        shape: TileStoreShape,
+        deadline: MonotonicTime?,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss? {
+        let (pending, generation, isClosed) = state.withLock {
+            ($0.buffer.write(of: key), $0.generations[key.namespace] ?? 0, $0.isClosed)
+        }
+        guard !isClosed else { return miss(.closed) }
+        if let pending {
+            return pending.header.withUnsafeBytes {
+                lend(header: $0, payload: pending.payload, key, shape, generation, body)
+            }
+        }
+        let limit = MonotonicTime.now.advanced(by: options.longestWait)
+        let id = key.clusteredHash
+        do {
+            guard let bytes = try pool.read(id, until: min(deadline ?? limit, limit)) else { return miss(.absent) }
+            let cause = lend(header: bytes.header, payload: bytes.payload, key, shape, generation, body)
+            withExtendedLifetime(bytes) {}
+            switch cause {
+            case .corrupt?, .truncated?:
+                // It never gets better, and its place is of use.
+                queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
+            case nil:
+                state.withLock { $0.hits.add(id, clock: $0.clock) }
+            default: break
+            }
+            return cause
+        } catch {
+            guard error.kind == .damaged else { return miss(error.kind == .busy ? .late : .failed) }
+            // The store may have been closed, or reset by another look-up, in the meantime.
+            queue.async { self.verify() }
+            return miss(.corrupt)
+        }
+    }
+
+    private func lend(
+        header: UnsafeRawBufferPointer,
+        payload: UnsafeRawBufferPointer,
+        _ key: TileStoreKey,
+        _ shape: TileStoreShape,
+        _ generation: UInt64,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss? {
+        let byteCount = header.count + payload.count
+        do throws(TileStoreMiss) {
+            let entry = try TileStoreEntry(
+                header: header,
+                payload: payload,
+                key: key,
+                shape: shape,
+                minimumGeneration: generation
+            )
+            state.withLock { state in
+                state.counts.hits += 1
+                state.counts.bytesRead += byteCount
+                state.lentBytes += byteCount
+            }
+            body(entry)
+            state.withLock { $0.lentBytes -= byteCount }
+            return nil
+        } catch {
+            return miss(error)
+        }
+    }
+
+    private func miss(_ cause: TileStoreMiss) -> TileStoreMiss { state.withLock { $0.miss(cause) } }
+
+    func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
+        let now = MonotonicTime.now
+        // Before the copy, which is not made for what is refused.
+        let early: TileStorePut? = state.withLock { state in
+            let largest = min(DiskBudget(limit: state.limit).largestPayload, state.buffer.capacity / 2)
+            if state.isClosed || state.isReadOnly || state.pause.covers(now) || entry.payload.count > largest
+                || entry.generation < state.generations[entry.key.namespace] ?? 0
+            {
+                state.counts.refused += 1
+                return .refused
+            }
+            if state.buffer.byteCount + entry.payload.count > state.buffer.capacity {
+                state.counts.dropped += 1
+                return .dropped
+            }
+            return nil
+        }
+        if let early { return early }
+        let microseconds = Int(max(cost.nanoseconds / 1000, 0))
+        guard let write = PendingWrite(entry, cost: microseconds) else {
+            state.withLock { $0.counts.refused += 1 }
+            return .refused
+        }
+        let (result, mustSchedule) = state.withLock { state -> (TileStorePut, Bool) in
+            guard !state.isClosed else {
+                state.counts.refused += 1
+                return (.refused, false)
+            }
+            guard state.buffer.add(write) else {
+                state.counts.dropped += 1
+                return (.dropped, false)
+            }
+            defer { state.isDrainScheduled = true }
+            return (.accepted, !state.isDrainScheduled)
+        }
+        if mustSchedule { scheduleDrain() }
+        return result
+    }
+
+    func remove(
+        where isRemoved: (TileStoreKey) -> Bool,
+        onDisk: (DiskWriter) throws(SQLFailure) -> Void
+    ) {
+        state.withLock { $0.buffer.remove(where: isRemoved) }
+        queue.sync { _ = attempt(onDisk) }
+    }
+
+    /// Checks after a damaged read whether the files are, and replaces them if so.
+    private func verify() {
+        attempt { writer throws(SQLFailure) in
+            var problem = true
+            try writer.connection.run("PRAGMA quick_check(1)") { row in
+                problem = !(row.bytes(0).map { $0.elementsEqual("ok".utf8) } ?? false)
+            }
+            if problem { throw SQLFailure(damage: "the check found damage") }
+        }
+    }
+
+    /// Upper bound of the memory that is held.
+    func memoryBytes(_ state: DiskStoreState) -> Int {
+        let budget = DiskBudget(limit: state.limit)
+        // Pages of a transaction are in memory until it ends: those that it changes and those that it adds.
+        let writing =
+            DiskMemory.writerPages * DiskBudget.pageBytes + budget.journalBytes + 2 * DiskWriter.transactionBytes
+        let reading = options.readers * (DiskMemory.readerPages * DiskBudget.pageBytes + DiskMemory.connectionBytes)
+        return state.buffer.byteCount + (state.filter?.byteCount ?? 0) + state.hits.byteCount + state.lentBytes
+            + (state.isClosed ? 0 : writing + reading + DiskMemory.connectionBytes)
+    }
+}

@@ -1,0 +1,488 @@
+import TileCache
+
+/// What a transaction changed, applied to memory once it is committed.
+enum DiskChange: Equatable {
+    case added(UInt64)
+    case removed(UInt64)
+}
+
+/// The connection that writes, confined to the queue of its store.
+///
+/// Entries that free pages are deleted in other transactions than those that use them again: pages that are free when a
+/// transaction begins are not copied to the journal.
+final class DiskWriter {
+    /// Bytes that a transaction writes before it is ended. They are in memory until then.
+    static let transactionBytes = 1 << 20
+
+    let connection: SQLConnection
+    private(set) var budget: DiskBudget
+    private(set) var rule: EvictionRule
+    /// Entries in the tables.
+    private(set) var entries: Int
+    /// Generations by number of the namespace, and numbers by name.
+    private(set) var generations: [Int: UInt64] = [:]
+    private(set) var numbers: [TileStoreNamespace: Int] = [:]
+    /// Called with the changes of each transaction that was committed.
+    var committed: ([DiskChange]) -> Void = { _ in }
+    /// Uses that are not stored yet.
+    var newUses: (UInt64) -> HitLog.Uses? = { _ in nil }
+    /// Entries evicted since the store was opened.
+    private(set) var evictions = 0
+
+    private var random = SplitMix64(seed: 1)
+    private var changes: [DiskChange] = []
+    private var writtenBytes = 0
+
+    /// Takes over an opened database that has tables.
+    init(_ connection: SQLConnection, limit: Int) throws(SQLFailure) {
+        self.connection = connection
+        entries = max(try connection.number("SELECT value FROM store WHERE name = 'entries'") ?? 0, 0)
+        var clock = 0.0
+        try connection.run("SELECT value FROM store WHERE name = 'clock'") { clock = $0.real(0) }
+        rule = EvictionRule(clock: clock)
+        let pages = try connection.number("PRAGMA page_count") ?? 0
+        budget = DiskBudget(limit: limit)
+        if pages > budget.maximumPages { budget = DiskBudget(pages: pages) }
+        var generations: [Int: UInt64] = [:]
+        var numbers: [TileStoreNamespace: Int] = [:]
+        try connection.run("SELECT number, high, low, generation FROM namespace") {
+            numbers[TileStoreNamespace(high: $0.bits(1), low: $0.bits(2))] = $0.number(0)
+            generations[$0.number(0)] = $0.bits(3)
+        }
+        (self.generations, self.numbers) = (generations, numbers)
+        if !connection.isReadOnly { try setMaximum(budget) }
+    }
+
+    // MARK: Transactions
+
+    /// Runs operations in as few transactions as the bounds of journal and memory permit.
+    ///
+    /// - Parameters:
+    ///   - onCommit: Called after each transaction.
+    ///   - operation: Runs one operation, and returns `false` if there is none left.
+    func perform(
+        onCommit: () -> Void = {},
+        _ operation: () throws(SQLFailure) -> Bool
+    ) throws(SQLFailure) {
+        var isLast = false
+        while !isLast {
+            do {
+                try connection.run("BEGIN IMMEDIATE")
+                repeat {
+                    isLast = try !operation()
+                } while !isLast && writtenBytes < Self.transactionBytes
+                    && connection.journalBytes + budget.operationBytes <= budget.journalBytes
+                if !changes.isEmpty { try storeCounters() }
+                try connection.run("COMMIT")
+            } catch {
+                if connection.isInTransaction { try? connection.run("ROLLBACK") }
+                let undone = changes
+                (changes, writtenBytes) = ([], 0)
+                entries += undone.reduce(0) { $0 + ($1.isAddition ? -1 : 1) }
+                throw error
+            }
+            let done = changes
+            (changes, writtenBytes) = ([], 0)
+            committed(done)
+            onCommit()
+        }
+    }
+
+    private func storeCounters() throws(SQLFailure) {
+        try connection.run("UPDATE store SET value = ? WHERE name = 'entries'", .integer(entries))
+        try connection.run("UPDATE store SET value = ? WHERE name = 'clock'", .real(rule.clock))
+    }
+
+    private func changed(_ change: DiskChange) {
+        entries += change.isAddition ? 1 : -1
+        changes.append(change)
+    }
+
+    private func delete(_ id: UInt64) throws(SQLFailure) {
+        try connection.run("DELETE FROM entry WHERE id = ?", .bits(id))
+        let wasThere = connection.changes > 0
+        try connection.run("DELETE FROM payload WHERE id = ?", .bits(id))
+        if wasThere { changed(.removed(id)) }
+    }
+
+    /// Deletes entries, if they exist.
+    func delete(_ ids: [UInt64]) throws(SQLFailure) {
+        guard !ids.isEmpty else { return }
+        var rest = ids[...]
+        try perform { () throws(SQLFailure) in
+            if let id = rest.first { try delete(id) }
+            rest = rest.dropFirst()
+            return !rest.isEmpty
+        }
+    }
+
+    // MARK: Room
+
+    private var pageCount: Int { get throws(SQLFailure) { try connection.number("PRAGMA page_count") ?? 0 } }
+    private var freePages: Int { get throws(SQLFailure) { try connection.number("PRAGMA freelist_count") ?? 0 } }
+
+    private func setMaximum(_ budget: DiskBudget) throws(SQLFailure) {
+        try connection.run("PRAGMA max_page_count = \(budget.maximumPages)")
+    }
+
+    /// Evicts until some pages can be written; `false` if there is nothing left to evict.
+    func makeRoom(pages: Int) throws(SQLFailure) -> Bool {
+        while true {
+            let missing = try pages - freePages - max(budget.maximumPages - pageCount, 0)
+            guard missing > 0 else { return true }
+            guard try evict(pages: missing) else { return false }
+        }
+    }
+
+    /// Changes the limit. Returns once the files obey the new one; until then they obey the old one.
+    func setLimit(_ limit: Int) throws(SQLFailure) {
+        let target = DiskBudget(limit: limit)
+        while true {
+            let count = try pageCount
+            guard count > target.maximumPages else { break }
+            let used = try count - freePages
+            if used > target.maximumPages {
+                guard try evict(pages: used - target.maximumPages) else { throw SQLFailure.noRoom }
+                continue
+            }
+            var excess = count - target.maximumPages
+            try perform { () throws(SQLFailure) in
+                try connection.run("PRAGMA incremental_vacuum(1)")
+                excess -= 1
+                return excess > 0
+            }
+            guard try pageCount < count else { throw SQLFailure.noRoom }
+        }
+        try setMaximum(target)
+        budget = target
+    }
+
+    /// Evicts the entries of least value among a sample, until about as many pages are free.
+    ///
+    /// A few entries are compared all; of more, those of 16 random places. An order of all entries on disk would cost a
+    /// write for each use.
+    private func evict(pages: Int) throws(SQLFailure) -> Bool {
+        var sample: [UInt64: (priority: Double, pages: Int)] = [:]
+        func add(_ row: SQLStatement) {
+            let id = row.bits(0)
+            let entry = EvictionRule.Entry(
+                byteCount: row.number(3),
+                cost: row.number(4),
+                uses: row.number(5),
+                priority: row.real(6)
+            )
+            let uses = newUses(id)
+            // What an invalidation has made useless is evicted first.
+            let isOld = generations[row.number(1)].map { row.bits(2) < $0 } ?? true
+            let priority = isOld ? -1 : rule.priority(of: entry, newUses: uses?.count ?? 0, at: uses?.clock ?? 0)
+            sample[id] = (priority, max(entry.byteCount, 0) / DiskBudget.pageBytes + 1)
+        }
+        let columns = "SELECT id, namespace, generation, bytes, cost, uses, priority FROM entry"
+        let isSmall = entries <= 256
+        if isSmall {
+            try connection.run("\(columns) LIMIT 512", row: add)
+        } else {
+            for _ in 0..<16 { try connection.run("\(columns) WHERE id >= ? LIMIT 4", .bits(random.next()), row: add) }
+            if sample.isEmpty { try connection.run("\(columns) LIMIT 4", row: add) }
+        }
+        guard !sample.isEmpty else { return false }
+        let order = sample.sorted { ($0.value.priority, $0.key) < ($1.value.priority, $1.key) }
+        var freed = 0
+        var victims: [UInt64] = []
+        for (id, value) in order.prefix(isSmall ? sample.count : max(sample.count / 16, 1)) where freed < pages {
+            victims.append(id)
+            freed += value.pages
+            rule.advance(to: value.priority)
+        }
+        try delete(victims)
+        evictions += victims.count
+        return true
+    }
+
+    // MARK: Entries
+
+    /// What became of the entries of a batch.
+    struct Outcome {
+        var written = 0
+        var bytes = 0
+        var unchanged = 0
+        /// Entries of the batch of which only the header was written.
+        var headers = 0
+        /// Those, and renewals.
+        var renewed = 0
+    }
+
+    /// An entry that is to be inserted.
+    private struct Insertion {
+        var id: UInt64
+        var number: Int
+        var write: PendingWrite
+        var uses: Int
+    }
+
+    /// Writes entries, after making room for them. What was done before a failure is in the outcome.
+    func write(_ writes: [PendingWrite], _ outcome: inout Outcome) throws(SQLFailure) {
+        var insertions: [Insertion] = []
+        var ids: Set<UInt64> = []
+        var replaced: [UInt64] = []
+        var headers: [(id: UInt64, header: [UInt8])] = []
+        for write in writes {
+            let number = try number(of: write.key.namespace)
+            let id = write.key.clusteredHash
+            guard write.generation >= generations[number] ?? 0, ids.insert(id).inserted else {
+                continue
+            }
+            var uses: Int?
+            var isSame = false
+            var isSameHeader = false
+            try connection.run(
+                "SELECT namespace, generation, checksum, uses, header FROM entry WHERE id = ?",
+                .bits(id)
+            ) { row in
+                uses = row.number(3)
+                isSame = row.number(0) == number && row.bits(1) == write.generation && row.bits(2) == write.checksum
+                isSameHeader = row.bytes(4).map { $0.elementsEqual(write.header) } ?? false
+            }
+            if isSame {
+                if isSameHeader { outcome.unchanged += 1 } else { headers.append((id, write.header)) }
+            } else {
+                if uses != nil { replaced.append(id) }
+                let earlier = min(max(uses ?? 0, 0), EvictionRule.largestUses)
+                insertions.append(Insertion(id: id, number: number, write: write, uses: earlier + 1))
+            }
+        }
+        try delete(replaced)
+        try replaceHeaders(headers)
+        outcome.headers += headers.count
+        outcome.renewed += headers.count
+        var rest = insertions[...]
+        while !rest.isEmpty {
+            // Few at a time in a small store: pages are estimated, and those that are kept free are of no use.
+            let most = budget.maximumPages / 16
+            var estimate = PageEstimate()
+            var count = 0
+            while count < rest.count {
+                var larger = estimate
+                larger.add(rest[rest.startIndex + count].write)
+                guard count == 0 || larger.pages <= most else { break }
+                estimate = larger
+                count += 1
+            }
+            try insert(rest.prefix(count), pages: estimate.pages, &outcome)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Pages that entries take at most, unless their leaves are less than half full.
+    private struct PageEstimate {
+        private var chains = 0
+        private var leafBytes = 0
+
+        var pages: Int { chains + 2 * leafBytes / DiskBudget.pageBytes + 6 }
+
+        mutating func add(_ write: PendingWrite) {
+            let payload = write.payload.count
+            chains += payload / (DiskBudget.pageBytes - 4)
+            leafBytes += payload % (DiskBudget.pageBytes - 4) + write.header.count + 128
+        }
+    }
+
+    private func insert(
+        _ group: ArraySlice<Insertion>,
+        pages estimate: Int,
+        _ outcome: inout Outcome
+    ) throws(SQLFailure) {
+        var (next, done) = (group.startIndex, group.startIndex)
+        var pages = estimate
+        defer {
+            outcome.written += done - group.startIndex
+            outcome.bytes += group[..<done].reduce(0) { $0 + $1.write.byteCount }
+        }
+        for attempt in 0... {
+            guard try makeRoom(pages: pages) else { break }
+            do {
+                try perform {
+                    done = next
+                } _: { () throws(SQLFailure) in
+                    try insert(group[next])
+                    next += 1
+                    return next < group.endIndex
+                }
+                break
+            } catch {
+                // The estimate was too low, or the disk is full; freed pages need none of its room.
+                guard error.kind == .full, attempt < 3 else { throw error }
+                next = done
+                pages = try freePages + estimate
+                guard try makeFreePages(pages) else { break }
+            }
+        }
+    }
+
+    /// Evicts until some pages within the file are free; `false` if there is nothing left to evict.
+    private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
+        while true {
+            let missing = try pages - freePages
+            guard missing > 0 else { return true }
+            guard try evict(pages: missing) else { return false }
+        }
+    }
+
+    private func insert(_ insertion: Insertion) throws(SQLFailure) {
+        let (id, write) = (insertion.id, insertion.write)
+        let priority = rule.priority(uses: insertion.uses, cost: write.cost, byteCount: write.byteCount)
+        try connection.run(
+            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            .bits(id),
+            .integer(insertion.number),
+            .bits(write.generation),
+            .bits(write.checksum),
+            .integer(write.byteCount),
+            .integer(write.cost),
+            .integer(insertion.uses),
+            .real(priority),
+            .copy(write.header)
+        )
+        if write.payload.count > 0 {
+            // A row without an entry can only be damage.
+            try connection.run("INSERT OR REPLACE INTO payload VALUES (?, ?)", .bits(id), .bytes(write.payload))
+        }
+        writtenBytes += write.byteCount
+        changed(.added(id))
+    }
+
+    private func replaceHeaders(_ headers: [(id: UInt64, header: [UInt8])]) throws(SQLFailure) {
+        guard !headers.isEmpty else { return }
+        var rest = headers[...]
+        try perform { () throws(SQLFailure) in
+            if let next = rest.first {
+                try connection.run("UPDATE entry SET header = ? WHERE id = ?", .copy(next.header), .bits(next.id))
+                writtenBytes += next.header.count
+            }
+            rest = rest.dropFirst()
+            return !rest.isEmpty
+        }
+    }
+
+    /// Replaces the freshness of entries; returns of how many.
+    func renew(_ renewals: [TileStoreKey: TileStoreFreshness]) throws(SQLFailure) -> Int {
+        var headers: [(id: UInt64, header: [UInt8])] = []
+        for (key, freshness) in renewals {
+            let id = key.clusteredHash
+            try connection.run("SELECT header FROM entry WHERE id = ?", .bits(id)) { row in
+                guard let bytes = row.bytes(0), let read = try? TileStoreEntry.read(header: bytes),
+                    read.entry.key == key
+                else { return }
+                var entry = read.entry
+                entry.freshness = freshness
+                let header = entry.encodedHeader(
+                    payloadByteCount: read.payloadByteCount,
+                    checksum: read.payloadChecksum
+                )
+                if let header, !header.elementsEqual(bytes) { headers.append((id, header)) }
+            }
+        }
+        try replaceHeaders(headers)
+        return headers.count
+    }
+
+    /// Stores uses that were counted in memory.
+    func store(_ uses: [UInt64: HitLog.Uses]) throws(SQLFailure) {
+        // In order, so that rows of a page are changed together.
+        var rest = uses.sorted { Int64(bitPattern: $0.key) < Int64(bitPattern: $1.key) }[...]
+        guard !rest.isEmpty else { return }
+        try perform { () throws(SQLFailure) in
+            if let (id, new) = rest.first {
+                var entry: EvictionRule.Entry?
+                try connection.run("SELECT bytes, cost, uses, priority FROM entry WHERE id = ?", .bits(id)) {
+                    entry = EvictionRule.Entry(
+                        byteCount: $0.number(0),
+                        cost: $0.number(1),
+                        uses: $0.number(2),
+                        priority: $0.real(3)
+                    )
+                }
+                if let entry {
+                    try connection.run(
+                        "UPDATE entry SET uses = ?, priority = ? WHERE id = ?",
+                        .integer(min(max(entry.uses, 1), EvictionRule.largestUses) + new.count),
+                        .real(rule.priority(of: entry, newUses: new.count, at: new.clock)),
+                        .bits(id)
+                    )
+                }
+            }
+            rest = rest.dropFirst()
+            return !rest.isEmpty
+        }
+    }
+
+    /// The next entries after a number, in order, for the filter.
+    func ids(after id: Int64?, limit: Int) throws(SQLFailure) -> [UInt64] {
+        var ids: [UInt64] = []
+        let text = "SELECT id FROM entry WHERE id \(id == nil ? ">=" : ">") ? LIMIT \(limit)"
+        try connection.run(text, .integer(id ?? .min)) { ids.append($0.bits(0)) }
+        return ids
+    }
+
+    // MARK: Namespaces
+
+    /// The number of a namespace, which is stored if it is new.
+    private func number(of namespace: TileStoreNamespace) throws(SQLFailure) -> Int {
+        if let number = numbers[namespace] { return number }
+        // Data sets that are changed often leave namespaces behind; the oldest make room.
+        if numbers.count >= Self.mostNamespaces, let oldest = numbers.min(by: { $0.value < $1.value }) {
+            try remove(oldest.key)
+            try perform { () throws(SQLFailure) in
+                try connection.run("DELETE FROM namespace WHERE number = ?", .integer(oldest.value))
+                return false
+            }
+            (numbers[oldest.key], generations[oldest.value]) = (nil, nil)
+        }
+        let number = (numbers.values.max() ?? 0) + 1
+        try setNamespace(number, namespace, 0)
+        return number
+    }
+
+    private static let mostNamespaces = 4096
+
+    private func setNamespace(_ number: Int, _ name: TileStoreNamespace, _ generation: UInt64) throws(SQLFailure) {
+        try perform { () throws(SQLFailure) in
+            try connection.run(
+                "INSERT OR REPLACE INTO namespace VALUES (?, ?, ?, ?)",
+                .integer(number),
+                .bits(name.high),
+                .bits(name.low),
+                .bits(generation)
+            )
+            return false
+        }
+        (numbers[name], generations[number]) = (number, generation)
+    }
+
+    /// Stores a generation, unless it is not above the present one. It survives a crash of the system, too.
+    func raise(_ namespace: TileStoreNamespace, to generation: UInt64) throws(SQLFailure) {
+        let number = try number(of: namespace)
+        guard generation > generations[number] ?? 0 else { return }
+        try connection.run("PRAGMA synchronous = FULL")
+        defer { try? connection.run("PRAGMA synchronous = OFF") }
+        try setNamespace(number, namespace, generation)
+    }
+
+    /// Deletes all entries of a namespace.
+    func remove(_ namespace: TileStoreNamespace) throws(SQLFailure) {
+        guard let number = numbers[namespace] else { return }
+        var last: Int64?
+        while true {
+            var ids: [UInt64] = []
+            let text = "SELECT id FROM entry WHERE id \(last == nil ? ">=" : ">") ? AND namespace = ? LIMIT 256"
+            try connection.run(text, .integer(last ?? .min), .integer(number)) { ids.append($0.bits(0)) }
+            guard let end = ids.last else { return }
+            last = Int64(bitPattern: end)
+            try delete(ids)
+        }
+    }
+}
+
+extension DiskChange {
+    fileprivate var isAddition: Bool { if case .added = self { true } else { false } }
+}

@@ -1,0 +1,152 @@
+import Dispatch
+import Synchronization
+public import TileCache
+
+/// Tiles in an SQLite database with a hard byte limit.
+///
+/// The files of a store never exceed its limit, at any moment: the database has a maximum of pages, and transactions
+/// end before the rollback journal exceeds its part. What is evicted is decided by the cost to obtain an entry, its
+/// uses and its size (GreedyDual-Size-Frequency). Entries are written in batches on a queue of the store's own; uses
+/// are collected in memory.
+///
+/// A store is the only user of its folder; a second one is refused, in another process too. It survives the end of its
+/// process at any instant. After a crash of the operating system the files may be damaged: damaged entries are misses,
+/// and damaged files are replaced by empty ones. If the folder cannot be written, entries are read, and new ones
+/// refused.
+///
+/// All methods may be called on any thread.
+public final class TileDiskStore: TileStore {
+    private let core: DiskStoreCore
+
+    /// Opens a store, or creates it.
+    ///
+    /// Takes the longer, the further the files exceed the limit, which they obey when this returns.
+    ///
+    /// - Parameters:
+    ///   - path: A folder of the store's own, which is created if it does not exist.
+    ///   - byteLimit: Bytes of all files, 4 MiB ... 32 TiB.
+    ///   - options: Further settings.
+    /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error.
+    public init(path: String, byteLimit: Int, options: TileDiskStoreOptions = TileDiskStoreOptions())
+        throws(TileDiskStoreError)
+    {
+        core = try DiskStoreCore(path: path, limit: byteLimit, options: options)
+    }
+
+    deinit { core.close() }
+
+    /// Bytes that all files may have.
+    public var byteLimit: Int? { core.state.withLock { $0.limit } }
+
+    /// Changes the limit. Returns once the files obey it; until then they obey the larger of both limits.
+    ///
+    /// - Parameter bytes: 4 MiB ... 32 TiB.
+    /// - Returns: Whether the limit was changed. It is not if the store cannot be written or is closed.
+    /// - Throws: ``TileDiskStoreError/invalidConfiguration(_:)`` if the limit is out of range.
+    public func setByteLimit(_ bytes: Int) throws(TileDiskStoreError) -> Bool {
+        try core.options.check(limit: bytes)
+        return core.queue.sync {
+            guard !isReadOnly, core.attempt({ writer throws(SQLFailure) in try writer.setLimit(bytes) }) else {
+                return false
+            }
+            core.state.withLock { $0.limit = bytes }
+            return true
+        }
+    }
+
+    /// Whether new entries are refused because the files cannot be written.
+    public var isReadOnly: Bool { core.state.withLock { $0.isReadOnly } }
+
+    /// SQLite's message of the last operation that failed; `nil` if none has. For logs.
+    public var lastFailure: String? { core.state.withLock { $0.lastFailure } }
+
+    /// Counts since the store was opened, and its present sizes.
+    public var statistics: TileStoreStatistics {
+        let diskBytes = core.folder.byteCount
+        return core.state.withLock { state in
+            var counts = state.counts
+            counts.diskBytes = diskBytes
+            counts.memoryBytes = core.memoryBytes(state)
+            return counts
+        }
+    }
+
+    /// Returns whether there is an entry, without I/O. Unknown until the filter has been built after opening.
+    ///
+    /// The filter takes less than 2 bytes an entry. About one of 500 absent tiles is reported as present.
+    public func presence(of key: TileStoreKey) -> TileStorePresence {
+        let id = key.clusteredHash
+        return core.state.withLock { state in
+            if state.isClosed { return .absent }
+            if state.buffer.write(of: key) != nil { return .present }
+            return state.filter.map { $0.contains(id) ? .present : .absent } ?? .unknown
+        }
+    }
+
+    /// Looks an entry up and lends it to a closure. The closure delays neither other look-ups nor writes.
+    public func get(
+        _ key: TileStoreKey,
+        shape: TileStoreShape,
+        deadline: MonotonicTime?,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss? {
+        core.get(key, shape: shape, deadline: deadline, body)
+    }
+
+    /// Copies an entry into the write buffer.
+    public func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut { core.put(entry, cost: cost) }
+
+    /// Replaces the freshness of an entry with the next batch. Dropped if more than 1024 wait.
+    public func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
+        let mustSchedule = core.state.withLock { state in
+            guard !state.isClosed, !state.isReadOnly else { return false }
+            state.buffer.renew(key, freshness)
+            defer { state.isDrainScheduled = true }
+            return !state.isDrainScheduled
+        }
+        if mustSchedule { core.scheduleDrain() }
+    }
+
+    /// Removes entries. Returns once they are removed from the disk.
+    public func remove(_ keys: [TileStoreKey]) {
+        let set = Set(keys)
+        core.remove {
+            set.contains($0)
+        } onDisk: { writer throws(SQLFailure) in
+            try writer.delete(keys.map(\.clusteredHash))
+        }
+    }
+
+    /// Removes all entries of a namespace. Returns once they are removed from the disk.
+    public func remove(_ namespace: TileStoreNamespace) {
+        core.remove {
+            $0.namespace == namespace
+        } onDisk: { writer throws(SQLFailure) in
+            try writer.remove(namespace)
+        }
+    }
+
+    /// Returns the generation of a namespace, 0 before the first invalidation.
+    public func generation(of namespace: TileStoreNamespace) -> UInt64 {
+        core.state.withLock { $0.generations[namespace] ?? 0 }
+    }
+
+    /// Raises the generation of a namespace. Older entries are misses at once, and are evicted first.
+    public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
+        let isAbove = core.state.withLock { state in
+            guard generation > state.generations[namespace] ?? 0 else { return false }
+            state.generations[namespace] = generation
+            return true
+        }
+        guard isAbove else { return true }
+        return core.queue.sync {
+            core.attempt { writer throws(SQLFailure) in try writer.raise(namespace, to: generation) }
+        }
+    }
+
+    /// Writes what is buffered and returns once that is done.
+    public func flush() { core.queue.sync { core.drain() } }
+
+    /// Writes what is buffered and closes the store.
+    public func close() { core.close() }
+}

@@ -1,0 +1,46 @@
+/// Settings of a disk store, beside its folder and its limit.
+public struct TileDiskStoreOptions: Hashable, Sendable {
+    /// Bytes of entries that wait to be written, 64 KiB or more; entries without room are dropped. Default: 4 MiB.
+    ///
+    /// No entry may be larger.
+    public var writeBufferBytes: Int
+    /// Look-ups that read at the same time, 1 ... 64; further ones wait. Default: 4.
+    public var readers: Int
+    /// Longest time that a look-up waits for a lock or a connection, without a deadline of its own. Default: 50 ms.
+    public var longestWait: Duration
+    /// Time for which entries are collected before they are written. Default: 100 ms.
+    public var writeDelay: Duration
+    /// Name of the VFS of SQLite, for tests. Default: that of the system.
+    package var vfs: String?
+
+    /// Creates settings.
+    public init(
+        writeBufferBytes: Int = 4 << 20,
+        readers: Int = 4,
+        longestWait: Duration = .milliseconds(50),
+        writeDelay: Duration = .milliseconds(100)
+    ) {
+        self.writeBufferBytes = writeBufferBytes
+        self.readers = readers
+        self.longestWait = longestWait
+        self.writeDelay = writeDelay
+    }
+
+    func check(limit: Int) throws(TileDiskStoreError) {
+        func require(_ condition: Bool, _ text: String) throws(TileDiskStoreError) {
+            if !condition { throw .invalidConfiguration(text) }
+        }
+        let limits = DiskBudget.smallestLimit...DiskBudget.largestLimit
+        try require(
+            limits ~= limit,
+            "the limit is \(limit) bytes; \(limits.lowerBound) ... \(limits.upperBound) expected"
+        )
+        try require(
+            writeBufferBytes >= 64 << 10 && writeBufferBytes <= 1 << 30,
+            "writeBufferBytes is \(writeBufferBytes); 65536 ... 1073741824 expected"
+        )
+        try require(1...64 ~= readers, "readers is \(readers); 1 ... 64 expected")
+        try require(longestWait >= .zero, "longestWait is negative; 0 or more expected")
+        try require(writeDelay >= .zero, "writeDelay is negative; 0 or more expected")
+    }
+}

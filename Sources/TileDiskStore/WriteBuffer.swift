@@ -1,0 +1,110 @@
+import TileCache
+
+/// A copy of an entry that is to be written.
+final class PendingWrite: @unchecked Sendable {
+    // Immutable after init.
+    let key: TileStoreKey
+    let generation: UInt64
+    let header: [UInt8]
+    let payload: UnsafeRawBufferPointer
+    let checksum: UInt64
+    /// Microseconds.
+    let cost: Int
+
+    /// Copies an entry; `nil` if it is not valid.
+    init?(_ entry: TileStoreEntry, cost: Int) {
+        checksum = entry.payloadChecksum
+        guard let header = entry.encodedHeader(payloadByteCount: entry.payload.count, checksum: checksum) else {
+            return nil
+        }
+        key = entry.key
+        generation = entry.generation
+        self.header = header
+        self.cost = cost
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(entry.payload.count, 1), alignment: 16)
+        if let source = entry.payload.baseAddress {
+            copy.baseAddress?.copyMemory(from: source, byteCount: entry.payload.count)
+        }
+        payload = UnsafeRawBufferPointer(rebasing: copy[..<entry.payload.count])
+    }
+
+    deinit { payload.baseAddress?.deallocate() }
+
+    /// Bytes of header and payload.
+    var byteCount: Int { header.count + payload.count }
+}
+
+/// Entries that wait to be written, bounded in bytes, the oldest first.
+struct WriteBuffer {
+    /// Bytes that an entry takes beside its own.
+    private static let overhead = 256
+    private static let mostRenewals = 1024
+
+    let capacity: Int
+    /// Bytes of all entries, those being written included.
+    private(set) var byteCount = 0
+    private var waiting: [TileStoreKey: PendingWrite] = [:]
+    private var order: [TileStoreKey] = []
+    private var first = 0
+    private var writing: [TileStoreKey: PendingWrite] = [:]
+    private var renewals: [TileStoreKey: TileStoreFreshness] = [:]
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { waiting.isEmpty && renewals.isEmpty }
+
+    /// Bytes that an entry takes in the buffer.
+    static func size(of write: PendingWrite) -> Int { write.byteCount + overhead }
+
+    /// The newest copy of an entry that is not written yet.
+    func write(of key: TileStoreKey) -> PendingWrite? { waiting[key] ?? writing[key] }
+
+    /// Adds an entry in place of an older one of the same key; `false` if there is no room.
+    mutating func add(_ write: PendingWrite) -> Bool {
+        let old = waiting[write.key].map(Self.size) ?? 0
+        guard byteCount - old + Self.size(of: write) <= capacity else { return false }
+        byteCount += Self.size(of: write) - old
+        if waiting.updateValue(write, forKey: write.key) == nil { order.append(write.key) }
+        return true
+    }
+
+    /// Adds a renewal, unless there are too many.
+    mutating func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
+        if renewals.count < Self.mostRenewals || renewals[key] != nil { renewals[key] = freshness }
+    }
+
+    /// Removes an entry that is not being written.
+    mutating func remove(where isRemoved: (TileStoreKey) -> Bool) {
+        for key in order[first...] where isRemoved(key) {
+            if let write = waiting.removeValue(forKey: key) { byteCount -= Self.size(of: write) }
+        }
+        for key in renewals.keys where isRemoved(key) { renewals[key] = nil }
+    }
+
+    /// Takes the oldest entries for writing, at least one if there is any. They are found until ``finish()``.
+    mutating func take(bytes: Int) -> (writes: [PendingWrite], renewals: [TileStoreKey: TileStoreFreshness]) {
+        var taken: [PendingWrite] = []
+        var sum = 0
+        while first < order.count, sum < bytes {
+            if let write = waiting.removeValue(forKey: order[first]) {
+                taken.append(write)
+                writing[write.key] = write
+                sum += write.byteCount
+            }
+            first += 1
+        }
+        if first == order.count || first > 4096 {
+            order.removeFirst(first)
+            first = 0
+        }
+        defer { renewals = [:] }
+        return (taken, renewals)
+    }
+
+    /// Releases what was taken.
+    mutating func finish() {
+        for write in writing.values { byteCount -= Self.size(of: write) }
+        writing = [:]
+    }
+}

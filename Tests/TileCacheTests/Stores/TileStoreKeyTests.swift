@@ -1,0 +1,96 @@
+import Testing
+
+@testable import TileCache
+
+@Suite struct TileStoreKeyTests {
+    /// Vectors of the reference implementation, which OpenSSL repeats: the key and the input are 0, 1, 2 and so on.
+    @Test(
+        arguments: [
+            (0, 0xe6a8_25ba_047f_81a3, 0x9302_55c7_1472_f66d),
+            (1, 0x44af_996b_d8c1_87da, 0x45fc_229b_1159_7634),
+            (8, 0x61f5_5862_baa9_623b, 0xb497_14f3_64e2_830f),
+            (15, 0x11a8_b033_99e9_9354, 0xd9c3_cf97_0fec_087e),
+            (64, 0x3fcd_d4c0_7d07_af1e, 0x4ba7_5836_384d_ad8c),
+        ] as [(Int, UInt64, UInt64)]
+    )
+    func sipHash(count: Int, first: UInt64, second: UInt64) {
+        let hash = SipHash128.hash(
+            (0..<count).map { UInt8($0) },
+            key: (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
+        )
+        #expect(hash == (first, second))
+    }
+
+    @Test func namespacesOfDifferentDataDiffer() {
+        let shape = TileStoreShape(format: .rgba8, alpha: .premultiplied, width: 256, height: 256)
+        var all: Set<TileStoreNamespace> = []
+        var count = 0
+        func add(_ dataSet: [String], _ shape: TileStoreShape, _ settings: [String]) {
+            all.insert(TileStoreNamespace(dataSet: dataSet, shape: shape, settings: settings))
+            count += 1
+        }
+        add([], shape, [])
+        add(["ab", "c"], shape, [])
+        add(["a", "bc"], shape, [])
+        add(["abc"], shape, [])
+        add(["c", "ab"], shape, [])
+        add(["ab"], shape, ["c"])
+        add([], shape, ["ab", "c"])
+        add(["", ""], shape, [])
+        add([""], shape, [""])
+        let formats: [TilePixelFormat] = [
+            .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 1), .opaque(bytesPerTile: 2),
+        ]
+        for format in formats {
+            var other = shape
+            other.format = format
+            add(["abc"], other, [])
+        }
+        for change in 0..<4 {
+            var other = shape
+            switch change {
+            case 0: other.alpha = .straight
+            case 1: other.alpha = .ignored
+            case 2: other.width = 258
+            default: other.height = 258
+            }
+            add(["abc"], other, [])
+        }
+        #expect(all.count == count)
+    }
+
+    @Test func tilesOfABlockAreAdjacentAndDistinct() {
+        let namespace = TileStoreNamespace(high: 1, low: 2)
+        func hash(_ level: Int, _ column: Int, _ row: Int) -> UInt64 {
+            TileStoreKey(namespace: namespace, tile: TileCoordinate(level: level, column: column, row: row))
+                .clusteredHash
+        }
+        var all: Set<UInt64> = []
+        for row in 8..<16 { for column in 16..<24 { all.insert(hash(5, column, row)) } }
+        #expect(all.count == 64 && all.max()! - all.min()! == 63)
+        #expect(hash(5, 16, 8) >> 6 != hash(5, 24, 8) >> 6)
+        #expect(hash(5, 16, 8) >> 6 != hash(5, 16, 16) >> 6)
+        #expect(hash(5, 16, 8) >> 6 != hash(6, 16, 8) >> 6)
+        let other = TileStoreKey(
+            namespace: TileStoreNamespace(high: 2, low: 1),
+            tile: TileCoordinate(level: 5, column: 16, row: 8)
+        )
+        #expect(hash(5, 16, 8) != other.clusteredHash)
+    }
+
+    @Test func freshness() {
+        let always = TileStoreFreshness(stored: 5000)
+        #expect(always.state(at: 0) == .fresh && always.state(at: .max) == .fresh)
+        let plain = TileStoreFreshness(stored: 1000, expires: 2000)
+        #expect(plain.state(at: 1999) == .fresh && plain.state(at: 2000) == .expired)
+        let lenient = TileStoreFreshness(stored: 1000, expires: 2000, usableUntil: 3000)
+        #expect(lenient.state(at: 1999) == .fresh)
+        #expect(lenient.state(at: 2000) == .stale && lenient.state(at: 2999) == .stale)
+        #expect(lenient.state(at: 3000) == .expired)
+        // A clock that was ahead when the entry was stored, or has gone back since.
+        #expect(lenient.state(at: 940) == .fresh && lenient.state(at: 939) == .stale)
+        #expect(lenient.state(at: .min) == .stale)
+        let late = TileStoreFreshness(stored: .max, expires: .max - 1)
+        #expect(late.state(at: 0) == .stale && late.state(at: .max) == .expired)
+    }
+}

@@ -1,0 +1,225 @@
+import CTileSQLite
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TileCache
+
+@testable import TileDiskStore
+
+/// Damage and failing disks: misses and refusals, never wrong bytes, and a store that opens the next time.
+@Suite struct DiskFaultTests {
+    private static let limit = 4 << 20
+
+    private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
+        try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
+    }
+
+    /// Puts, removals and invalidations from a seed.
+    private static func work(_ store: TileDiskStore, seed: UInt64, steps: Int) {
+        var random = SplitMix64(seed: seed)
+        for step in 0..<steps {
+            let key = MadeEntry.key(random.below(60), namespace: random.below(2))
+            switch random.below(20) {
+            case 0: store.remove([key])
+            case 1: store.flush()
+            case 2: store.renew(key, TileStoreFreshness(stored: Int64(step)))
+            default:
+                let count = 8 + random.below(random.oneIn(4) ? 200_000 : 40_000)
+                store.put(key, MadeEntry.bytes(key, version: UInt64(step), count: count))
+            }
+            if step % 6 == 5 { store.flush() }
+        }
+    }
+
+    /// Reads all entries; returns how many there are.
+    private static func verify(_ store: TileDiskStore, _ comment: String) -> Int {
+        var found = 0
+        for namespace in 0..<2 {
+            for number in 0..<60 {
+                let key = MadeEntry.key(number, namespace: namespace)
+                guard let bytes = store.bytes(key) else { continue }
+                found += 1
+                #expect(MadeEntry.isGenuine(bytes, key), "\(comment): \(key)")
+            }
+        }
+        return found
+    }
+
+    /// The process ends after each of many writes, in the middle of the next one.
+    @Test func powerCuts() throws {
+        var (entries, empty) = (0, 0)
+        for cut in stride(from: 0, to: 800, by: 20) {
+            let folder = ScratchFolder()
+            do {
+                let store = try Self.open(folder)
+                Self.work(store, seed: 1, steps: 12)
+            }
+            let disk = FaultyDisk()
+            disk.set(.powerCut(after: cut))
+            if let store = try? Self.open(folder, disk) {
+                Self.work(store, seed: UInt64(cut), steps: 80)
+                _ = Self.verify(store, "cut \(cut), while it fails")
+            }
+            #expect(folder.byteCount <= Self.limit, "cut \(cut)")
+            let store = try Self.open(folder)
+            let found = Self.verify(store, "cut \(cut)")
+            entries += found
+            if found == 0 { empty += 1 }
+            // A cut is no damage: nothing that was committed is lost.
+            #expect(store.statistics.resets == 0, "cut \(cut): \(store.lastFailure ?? "")")
+            Self.work(store, seed: 2, steps: 10)
+            #expect(store.statistics.failures == 0, "cut \(cut): \(store.lastFailure ?? "")")
+        }
+        #expect(entries > 300 && empty == 0)
+    }
+
+    @Test func bitFlips() throws {
+        let seed: UInt64 = 21
+        var random = SplitMix64(seed: seed)
+        let original = ScratchFolder()
+        do {
+            let store = try Self.open(original)
+            Self.work(store, seed: 3, steps: 60)
+        }
+        let file = try Data(contentsOf: URL(filePath: original.database))
+        var (corrupt, resets, found) = (0, 0, 0)
+        for round in 0..<40 {
+            let folder = ScratchFolder()
+            try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+            var damaged = file
+            // The first pages decide most; the number of flips goes from one to thousands.
+            let flips = 1 << random.below(13)
+            for _ in 0..<flips {
+                let range = random.oneIn(3) ? 16_384 * 6 : file.count
+                damaged[random.below(range)] ^= 1 << UInt8(random.below(8))
+            }
+            try damaged.write(to: URL(filePath: folder.database))
+            do {
+                let store = try Self.open(folder)
+                found += Self.verify(store, "seed \(seed), round \(round)")
+                Self.work(store, seed: UInt64(round), steps: 30)
+                found += Self.verify(store, "seed \(seed), round \(round), after writes")
+                corrupt += store.statistics.misses[.corrupt] ?? 0
+                resets += store.statistics.resets
+                #expect(folder.byteCount <= Self.limit, "seed \(seed), round \(round)")
+                // Works again, whatever had to be given up.
+                store.flush()
+                let key = MadeEntry.key(1)
+                store.put(key, MadeEntry.bytes(key, version: 9, count: 500))
+                #expect(store.bytes(key) != nil, "seed \(seed), round \(round)")
+            } catch TileDiskStoreError.newerSchema {
+                Issue.record("seed \(seed), round \(round): damage is mistaken for a later version")
+            }
+        }
+        #expect(found > 100 && corrupt > 5 && resets > 5, "\(found) found, \(corrupt) corrupt, \(resets) resets")
+    }
+
+    @Test(arguments: ["", "not a database", String(repeating: "SQLite format 3\0", count: 4096)])
+    func filesThatAreNoDatabase(contents: String) throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try contents.write(toFile: folder.database, atomically: false, encoding: .utf8)
+        let store = try Self.open(folder)
+        Self.work(store, seed: 1, steps: 20)
+        #expect(Self.verify(store, contents) > 5)
+        #expect(store.statistics.resets == (contents.isEmpty ? 0 : 1) && store.statistics.failures == 0)
+    }
+
+    @Test func aNewerSchemaIsRefusedAndKept() throws {
+        let folder = ScratchFolder()
+        do {
+            let store = try Self.open(folder)
+            Self.work(store, seed: 1, steps: 10)
+        }
+        var database: OpaquePointer?
+        #expect(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        sqlite3_exec(
+            database,
+            "PRAGMA user_version = 2; UPDATE store SET value = 2 WHERE name = 'version'",
+            nil,
+            nil,
+            nil
+        )
+        sqlite3_close(database)
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        #expect(throws: TileDiskStoreError.newerSchema(path: folder.path, version: 2)) { try Self.open(folder) }
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+    }
+
+    @Test func aReadOnlyDisk() throws {
+        let folder = ScratchFolder()
+        let key = MadeEntry.key(1)
+        do {
+            let store = try Self.open(folder)
+            store.put(key, MadeEntry.bytes(key, version: 1, count: 50_000))
+        }
+        let disk = FaultyDisk()
+        disk.set(.readOnly)
+        let store = try Self.open(folder, disk)
+        #expect(store.isReadOnly)
+        #expect(store.bytes(key) != nil)
+        #expect(store.put(MadeEntry.key(2), [1]) == .refused)
+        #expect(!store.raiseGeneration(of: key.namespace, to: 1))
+        #expect(store.cause(key) == .oldGeneration, "in memory all the same")
+        #expect(try !store.setByteLimit(8 << 20))
+        store.completeFilter()
+        #expect(store.presence(of: key) == .present)
+    }
+
+    @Test func aDiskThatBecomesReadOnly() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        let (key, other) = (MadeEntry.key(1), MadeEntry.key(2))
+        store.put(key, MadeEntry.bytes(key, version: 1, count: 50_000))
+        store.flush()
+        disk.set(.readOnly)
+        #expect(store.put(other, MadeEntry.bytes(other, version: 1, count: 50_000)) == .accepted)
+        store.flush()
+        #expect(store.statistics.failures == 1 && store.statistics.dropped == 1)
+        // Writing is attempted again after a pause only.
+        #expect(store.put(other, [1]) == .refused)
+        #expect(store.bytes(key) != nil && store.cause(other) == .absent)
+    }
+
+    @Test(arguments: [200_000, 1_000_000, 2_000_000])
+    func aFullDisk(bytes: Int) throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        disk.set(.full(bytes: bytes))
+        Self.work(store, seed: 4, steps: 150)
+        #expect(disk.state.withLock { $0.peak } <= bytes)
+        let found = Self.verify(store, "full")
+        #expect(store.statistics.resets == 0, "\(store.lastFailure ?? "")")
+        if bytes >= 1_000_000 { #expect(found > 0) }
+        disk.set(nil)
+        store.close()
+        let again = try Self.open(folder)
+        Self.work(again, seed: 5, steps: 60)
+        #expect(Self.verify(again, "with room again") > 10)
+        #expect(again.statistics.failures == 0, "\(again.lastFailure ?? "")")
+    }
+
+    @Test(arguments: [4, 40, 400] as [UInt64])
+    func readsAndWritesThatFail(chances: UInt64) throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        do {
+            let store = try Self.open(folder, disk)
+            Self.work(store, seed: 6, steps: 30)
+            disk.set(.errors(oneIn: chances))
+            for round in 0..<5 {
+                Self.work(store, seed: chances + UInt64(round), steps: 30)
+                _ = Self.verify(store, "errors")
+            }
+            disk.set(nil)
+        }
+        let store = try Self.open(folder)
+        _ = Self.verify(store, "after errors")
+        Self.work(store, seed: 7, steps: 30)
+        #expect(Self.verify(store, "after errors, and writes") > 5)
+        #expect(store.statistics.failures == 0, "\(store.lastFailure ?? "")")
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TileCache
+
+@testable import TileDiskStore
+
+/// Random calls beside a dictionary, with the sizes of all files summed at each write.
+@Suite struct DiskLimitTests {
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func randomCalls(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        var limit = 4 << 20
+        var store: TileDiskStore? = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
+        // What the store must have, if it has anything.
+        var newest: [TileStoreKey: (bytes: [UInt8], generation: UInt64, freshness: TileStoreFreshness)] = [:]
+        var generations: [TileStoreNamespace: UInt64] = [:]
+        var version: UInt64 = 0
+        var found = 0
+
+        func check(_ step: Int) {
+            let peak = disk.state.withLock { state in
+                defer { state.peak = 0 }
+                return state.peak
+            }
+            #expect(peak <= limit, "seed \(seed), step \(step): \(peak) bytes after a write")
+            #expect(folder.byteCount <= limit, "seed \(seed), step \(step)")
+        }
+
+        for step in 0..<600 {
+            let key = MadeEntry.key(random.below(40), namespace: random.below(3))
+            let generation = generations[key.namespace] ?? 0
+            switch random.below(100) {
+            case 0..<45:
+                version += 1
+                let count = 8 + (random.oneIn(8) ? random.below(500_000) : random.below(60_000))
+                let bytes = MadeEntry.bytes(key, version: version, count: count)
+                let freshness = TileStoreFreshness(stored: Int64(step))
+                let cost = Duration.milliseconds(1 + random.below(100))
+                let put = store!.put(key, bytes, generation: generation, cost: cost, freshness: freshness)
+                if put == .accepted { newest[key] = (bytes, generation, freshness) }
+            case 45..<80:
+                switch store!.find(key) {
+                case .success(let (bytes, freshness)):
+                    found += 1
+                    let expected = newest[key]
+                    #expect(bytes == expected?.bytes && freshness == expected?.freshness, "seed \(seed), step \(step)")
+                    #expect(generation == expected?.generation, "seed \(seed), step \(step)")
+                    #expect(store!.presence(of: key) != .absent, "seed \(seed), step \(step)")
+                case .failure(let cause):
+                    #expect(cause == .absent || cause == .oldGeneration, "seed \(seed), step \(step): \(cause)")
+                }
+            case 80..<84:
+                let freshness = TileStoreFreshness(stored: Int64(step), expires: 7, entityTag: "\(step)")
+                store!.renew(key, freshness)
+                store!.flush()
+                newest[key]?.freshness = freshness
+            case 84..<88:
+                store!.remove([key])
+                newest[key] = nil
+                #expect(store!.cause(key) == .absent, "seed \(seed), step \(step)")
+            case 88:
+                store!.remove(key.namespace)
+                newest = newest.filter { $0.key.namespace != key.namespace }
+            case 89:
+                #expect(store!.raiseGeneration(of: key.namespace, to: generation + 1), "seed \(seed), step \(step)")
+                generations[key.namespace] = generation + 1
+            case 90..<95:
+                let next = 4 << 20 + random.below(12 << 20)
+                #expect(try store!.setByteLimit(next), "seed \(seed), step \(step)")
+                // Until it returns, the larger one holds.
+                limit = max(limit, next)
+                check(step)
+                limit = next
+            case 95..<98:
+                store = nil
+                if random.oneIn(2) { limit = 4 << 20 + random.below(12 << 20) }
+                let size = folder.byteCount
+                store = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
+                // A smaller limit than the last one is obeyed when the store is open.
+                disk.state.withLock { state in
+                    #expect(state.peak <= max(limit, size + DiskBudget(pages: size / 16_384).journalBytes))
+                    state.peak = 0
+                }
+            default: store!.flush()
+            }
+            if step % 4 == 0 { store!.flush() }
+            check(step)
+        }
+        let counts = store!.statistics
+        #expect(found > 20)
+        #expect(counts.failures == 0 && counts.resets == 0, "seed \(seed): \(store!.lastFailure ?? "")")
+        #expect(counts.memoryBytes < 16 << 20)
+    }
+
+    /// Statistics count each entry that was accepted once.
+    @Test func everyEntryIsCounted() throws {
+        let folder = ScratchFolder()
+        let store = try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test())
+        var random = SplitMix64(seed: 5)
+        var results: [TileStorePut: Int] = [:]
+        for number in 0..<500 {
+            let key = MadeEntry.key(number)
+            results[store.put(key, MadeEntry.bytes(key, version: 1, count: 8 + random.below(60_000))), default: 0] += 1
+            if number % 50 == 49 { store.flush() }
+        }
+        let counts = store.statistics
+        #expect(counts.refused == results[.refused, default: 0])
+        #expect(counts.writes + counts.unchanged + counts.dropped == 500)
+        #expect(counts.entries == counts.writes - counts.evictions)
+        #expect(counts.diskBytes == folder.byteCount)
+    }
+}
