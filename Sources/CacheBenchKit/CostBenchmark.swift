@@ -24,12 +24,19 @@ struct CostBenchmark {
         func run() { while !steps.isEmpty { steps.removeFirst()() } }
     }
 
+    /// A timer that never fires: nothing is due here, and a real one would run its steps on another thread.
+    private struct NoTimer: StepTimer {
+        func set(after nanoseconds: Int?, _ step: @escaping Executor.Step) {}
+        func cancel() {}
+    }
+
     func run() throws -> Figures {
         let steps = Steps()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8))
         configuration.usesCompressedTier = false
         configuration.clock = { steps.now }
         configuration.executor.run = { steps.add($1) }
+        configuration.executor.makeTimer = { _ in NoTimer() }
         let cache = try TileCache(configuration)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 16, worldHeight: 1 << 16, tileSize: 64)
         let view = cache.makeView(layers: [try cache.addLayer(FirstByteSource(), pyramid: pyramid)])

@@ -7,7 +7,7 @@ package struct Executor: Sendable {
     /// Runs a step on a queue, in order.
     package var run: @Sendable (DispatchQueue, @escaping Step) -> Void = { $0.async(execute: $1) }
     /// Makes a timer that runs its steps on a queue.
-    var makeTimer: @Sendable (DispatchQueue) -> any StepTimer = { DispatchStepTimer(on: $0) }
+    package var makeTimer: @Sendable (DispatchQueue) -> any StepTimer = { DispatchStepTimer(on: $0) }
     /// Waits for a signal, for at most this many nanoseconds.
     var wait: @Sendable (DispatchSemaphore, Int) -> DispatchTimeoutResult = {
         $0.wait(timeout: .now() + .nanoseconds($1))
@@ -17,7 +17,7 @@ package struct Executor: Sendable {
 }
 
 /// A timer with at most one pending step.
-protocol StepTimer: Sendable {
+package protocol StepTimer: Sendable {
     /// Replaces the pending step; `nil` cancels it.
     func set(after nanoseconds: Int?, _ step: @escaping Executor.Step)
     /// Stops the timer for good.
