@@ -1,14 +1,15 @@
 /// Decides whether a server is asked, from how its last answers went.
 ///
-/// After ``limit`` failures in a row it opens: the server is not asked for a second, then twice as long after each
-/// further failure, at most 30 s. Then one operation is let through; its success closes the breaker. See M. Nygard,
-/// "Release It!", 2007.
+/// It opens after three failures in a row, or after more with as many successes between them. An open one lets nothing
+/// through for a second, then twice as long after each further failure, at most 30 s. Then one operation is let through;
+/// its success closes the breaker. See M. Nygard, "Release It!", 2007.
 struct CircuitBreaker: Hashable, Sendable {
-    static let limit = 3
+    /// A failure adds two points, a success takes one; at so many it opens.
+    private static let limit = 6
     static let shortest: Int64 = 1_000_000_000
     static let longest: Int64 = 30_000_000_000
 
-    private var failures = 0
+    private var points = 0
     private var until: Int64 = 0
     private var length: Int64 = 0
     private var isProbing = false
@@ -31,11 +32,12 @@ struct CircuitBreaker: Hashable, Sendable {
     mutating func note(isFailure: Bool, at now: Int64) {
         isProbing = false
         guard isFailure else {
-            (failures, until, length) = (0, 0, 0)
+            points = length == 0 ? max(points - 1, 0) : 0
+            (until, length) = (0, 0)
             return
         }
-        failures = min(failures + 1, Self.limit)
-        guard failures == Self.limit else { return }
+        points = min(points + 2, Self.limit)
+        guard points == Self.limit else { return }
         // Operations that were on their way when it opened do not prolong it.
         guard length == 0 || now >= until else { return }
         length = length == 0 ? Self.shortest : min(2 * length, Self.longest)

@@ -4,6 +4,7 @@ import TileCache
 
 /// A queue and the connections that only its steps use.
 final class SharedLane: @unchecked Sendable {
+    let index: Int
     let queue: DispatchQueue
     // Of steps of the queue only.
     private(set) var connection: SharedConnection?
@@ -13,6 +14,7 @@ final class SharedLane: @unchecked Sendable {
         _ servers: [SharedServer],
         _ options: TileSharedStoreOptions
     ) throws(TileSharedStoreError) {
+        self.index = index
         queue = DispatchQueue(label: "TileSharedStore.\(index)")
         connection = try SharedConnection(servers, options)
     }

@@ -6,11 +6,14 @@ struct SharedStoreState {
     enum Write {
         case entry(TileStoreKey, bytes: [UInt8], expires: Int)
         case renewal(TileStoreKey, TileStoreFreshness)
+        /// Ends the lock of a tile that is not stored.
+        case release(TileStoreKey)
 
+        var isRelease: Bool { if case .release = self { true } else { false } }
         var byteCount: Int {
             switch self {
             case .entry(_, let bytes, _): bytes.count
-            case .renewal: 0
+            case .renewal, .release: 0
             }
         }
     }
@@ -24,20 +27,23 @@ struct SharedStoreState {
     static let generationAge: Int64 = 1_000_000_000
     /// Names held at most: a data set each, of which a process has few.
     static let mostGenerations = 1024
-    static let mostRenewals = 1024
+    static let mostSmallWrites = 1024
 
     var isClosed = false
     var isWriting = false
     var statistics = TileStoreStatistics()
     var breakers: [CircuitBreaker]
+    /// Server that each connection waits for at present, the writer's last.
+    var asked: [Int?]
     private(set) var bufferedBytes = 0
     private var idle: [Int]
     private var generations: [TileStoreNamespace: Generation] = [:]
     private var writes: [Write] = []
-    private var renewals = 0
+    private var smallWrites = 0
 
     init(servers: Int, connections: Int) {
         breakers = Array(repeating: CircuitBreaker(), count: servers)
+        asked = Array(repeating: nil, count: connections + 1)
         idle = Array(0..<connections)
     }
 
@@ -52,9 +58,9 @@ struct SharedStoreState {
         case .entry(_, let bytes, _):
             guard bufferedBytes + bytes.count <= limit else { return false }
             bufferedBytes += bytes.count
-        case .renewal:
-            guard renewals < Self.mostRenewals else { return false }
-            renewals += 1
+        case .renewal, .release:
+            guard smallWrites < Self.mostSmallWrites else { return false }
+            smallWrites += 1
         }
         writes.append(write)
         return true
@@ -70,7 +76,7 @@ struct SharedStoreState {
     mutating func finish(_ write: Write) {
         switch write {
         case .entry(_, let bytes, _): bufferedBytes -= bytes.count
-        case .renewal: renewals -= 1
+        case .renewal, .release: smallWrites -= 1
         }
     }
 

@@ -113,12 +113,17 @@ public final class TileSharedStore: TileStore {
         }
     }
 
-    /// Copies an entry, which is then sent, and ends the lock of its tile.
+    /// Copies an entry, which is then sent, and ends the lock of its tile. Refusing it ends the lock too.
     public func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
-        guard let bytes = entry.encoded(), bytes.count <= options.largestEntry else { return refuse() }
-        let expires = Self.expiry(entry.freshness)
         let isOld = state.withLock { $0.isClosed || entry.generation < $0.generation(of: entry.key.namespace) }
-        return isOld ? refuse() : enqueue(.entry(entry.key, bytes: bytes, expires: expires))
+        guard !isOld, let bytes = entry.encoded(), bytes.count <= options.largestEntry else {
+            state.withLock { $0.statistics.refused += 1 }
+            _ = enqueue(.release(entry.key))
+            return .refused
+        }
+        let put = enqueue(.entry(entry.key, bytes: bytes, expires: Self.expiry(entry.freshness)))
+        if put == .dropped { _ = enqueue(.release(entry.key)) }
+        return put
     }
 
     /// Fetches an entry, replaces its freshness and stores it again, later.
@@ -177,8 +182,14 @@ public final class TileSharedStore: TileStore {
         }
         guard !wasClosed else { return }
         let end = MonotonicTime.now.nanoseconds + 10 * options.answerTime.nanosecondCount
-        writer.queue.sync { send(until: end) }
-        for lane in lanes + [writer] { lane.queue.sync { lane.close() } }
+        let isSent = SharedResult<Bool>()
+        writer.queue.async { [self] in
+            send(until: end)
+            isSent.set(true)
+        }
+        _ = isSent.wait(nanoseconds: end - MonotonicTime.now.nanoseconds)
+        // A server may hold a connection up for longer: nothing waits for its end.
+        for lane in lanes + [writer] { lane.queue.async { lane.close() } }
     }
 
     // MARK: - Look-ups
@@ -200,33 +211,47 @@ public final class TileSharedStore: TileStore {
             answer.set(lookUp(key, shape, lanes[index]))
             state.withLock { $0.give(index) }
         }
-        return answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds)
+        if let result = answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds) { return result }
+        let now = MonotonicTime.now.nanoseconds
+        state.withLock { state in
+            guard let server = state.asked[index] else { return }
+            state.breakers[server].note(isFailure: true, at: now)
+            state.statistics.failures += 1
+        }
+        return nil
     }
 
     private func lookUp(_ key: TileStoreKey, _ shape: TileStoreShape, _ lane: SharedLane) -> LookUp {
         refresh(key.namespace, lane)
+        let first = stored(key, shape, lane)
+        guard case .missing(let cause) = first, cause != .failed else { return first }
+        let seconds = max(Int(options.loadTime.components.seconds), 1)
+        let claim = perform(SharedName.lock(key), lane) { name, connection in
+            withUnsafeBytes(of: UInt8(ascii: "1")) { connection.add(name, $0, expires: seconds) }
+        }
+        if claim == .missing { return .taken }
+        // Another process may have stored the tile and ended its lock between the two.
+        guard claim == .done, case .found(let value, let entry) = stored(key, shape, lane) else { return first }
+        _ = perform(SharedName.lock(key), lane) { $1.remove($0) }
+        return .found(value, entry)
+    }
+
+    /// The entry of a tile, or why there is none.
+    private func stored(_ key: TileStoreKey, _ shape: TileStoreShape, _ lane: SharedLane) -> LookUp {
         let generation = state.withLock { $0.generation(of: key.namespace) }
-        var cause = TileStoreMiss.absent
         var value: SharedValue?
         let answer = perform(SharedName.entry(key), lane) { name, connection in
             let (answer, found) = connection.value(of: name)
             value = found
             return answer
         }
-        if answer == .failed { return .missing(.failed) }
-        if let value {
-            do {
-                return .found(
-                    value,
-                    try TileStoreEntry(decoding: value.bytes, key: key, shape: shape, minimumGeneration: generation)
-                )
-            } catch { cause = error }
-        }
-        let seconds = max(Int(options.loadTime.components.seconds), 1)
-        let claim = perform(SharedName.lock(key), lane) { name, connection in
-            withUnsafeBytes(of: UInt8(ascii: "1")) { connection.add(name, $0, expires: seconds) }
-        }
-        return claim == .missing ? .taken : .missing(cause)
+        guard let value else { return .missing(answer == .failed ? .failed : .absent) }
+        do {
+            return .found(
+                value,
+                try TileStoreEntry(decoding: value.bytes, key: key, shape: shape, minimumGeneration: generation)
+            )
+        } catch { return .missing(error) }
     }
 
     /// Runs an operation on the server that has a name, unless that server is not asked at present.
@@ -239,12 +264,15 @@ public final class TileSharedStore: TileStore {
         let server = connection.server(of: name)
         let admitted = state.withLock { state in
             guard state.breakers.indices.contains(server) else { return false }
-            return state.breakers[server].admits(at: MonotonicTime.now.nanoseconds)
+            guard state.breakers[server].admits(at: MonotonicTime.now.nanoseconds) else { return false }
+            state.asked[lane.index] = server
+            return true
         }
         guard admitted else { return .failed }
         let answer = operation(name, connection)
         let now = MonotonicTime.now.nanoseconds
         state.withLock { state in
+            state.asked[lane.index] = nil
             state.breakers[server].note(isFailure: answer == .failed, at: now)
             if answer == .failed { state.statistics.failures += 1 }
         }
@@ -280,7 +308,7 @@ public final class TileSharedStore: TileStore {
     private func enqueue(_ write: SharedStoreState.Write) -> TileStorePut {
         let (isTaken, isIdle) = state.withLock { state -> (Bool, Bool) in
             guard !state.isClosed, state.enqueue(write, limit: options.writeBuffer) else {
-                state.statistics.dropped += 1
+                if !write.isRelease { state.statistics.dropped += 1 }
                 return (false, false)
             }
             defer { state.isWriting = true }
@@ -299,6 +327,7 @@ public final class TileSharedStore: TileStore {
                 let isStored = MonotonicTime.now.nanoseconds < end && send(write)
                 state.withLock { state in
                     state.finish(write)
+                    if write.isRelease { return }
                     guard isStored else {
                         state.statistics.dropped += 1
                         return
@@ -318,6 +347,8 @@ public final class TileSharedStore: TileStore {
             }
             _ = perform(SharedName.lock(key), writer) { $1.remove($0) }
             return answer == .done
+        case .release(let key):
+            return perform(SharedName.lock(key), writer) { $1.remove($0) } == .done
         case .renewal(let key, let freshness):
             return perform(SharedName.entry(key), writer) { name, connection in
                 let (answer, value) = connection.value(of: name)
@@ -331,17 +362,12 @@ public final class TileSharedStore: TileStore {
     /// When a server may drop an entry, as memcached has it: seconds since 1970, 0 for never.
     private static func expiry(_ freshness: TileStoreFreshness) -> Int {
         guard let end = freshness.usableUntil ?? freshness.expires else { return 0 }
-        // Values of up to 30 days would count from now.
-        return Int(max(end, 60 * 60 * 24 * 30 + 1))
+        // Values of up to 30 days would count from now. Servers refuse those of over 31 bits; the entry has its own.
+        return end > Int32.max ? 0 : Int(max(end, 60 * 60 * 24 * 30 + 1))
     }
 
     private func miss(_ cause: TileStoreMiss) -> TileStoreMiss {
         state.withLock { $0.statistics.misses[cause, default: 0] += 1 }
         return cause
-    }
-
-    private func refuse() -> TileStorePut {
-        state.withLock { $0.statistics.refused += 1 }
-        return .refused
     }
 }

@@ -26,6 +26,18 @@ import TileCache
         #expect(admissions == [false, false, true] && three.state(at: second) == .halfOpen)
     }
 
+    @Test func everyOtherFailureOpensToo() {
+        var breaker = CircuitBreaker()
+        var pairs = 0
+        while breaker.state(at: 0) == .closed, pairs < 100 {
+            breaker.note(isFailure: true, at: 0)
+            if breaker.state(at: 0) == .closed { breaker.note(isFailure: false, at: 0) }
+            pairs += 1
+        }
+        // 2, 1, 3, 2, 4, 3, 5, 4, 6
+        #expect(pairs == 5)
+    }
+
     @Test func oneOperationProbes() {
         var breaker = failing(3)
         let first = breaker.admits(at: second)

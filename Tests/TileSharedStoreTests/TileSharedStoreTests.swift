@@ -201,7 +201,7 @@ struct TileSharedStoreTests {
                 while read(connection, &bytes, bytes.count) > 0 {
                     let text = Array("VALUE tc1:0 0 2000000000\r\n".utf8)
                     if send(connection, text, text.count, Int32(MSG_NOSIGNAL)) < 0 { return }
-                    while send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0 {}
+                    for _ in 0..<256 where send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) < 0 { return }
                 }
             }
         case "silent":
