@@ -19,6 +19,7 @@ let package = Package(
         // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
         .library(name: "_CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
+        .library(name: "TileSharedStore", targets: ["TileSharedStore"]),
         .library(name: "TileDiskStore", targets: ["TileDiskStore"]),
         .executable(name: "cachebench", targets: ["cachebench"]),
     ],
@@ -74,6 +75,13 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"]), .yum(["libcurl-devel"])]
         ),
+        // A tier that several processes share. Only TileSharedStore needs this library.
+        .systemLibrary(
+            name: "CTileMemcached",
+            pkgConfig: "libmemcached",
+            providers: [.apt(["libmemcached-dev"]), .brew(["libmemcached"]), .yum(["libmemcached-devel"])]
+        ),
+        .target(name: "TileSharedStore", dependencies: ["TileCache", "CTileMemcached"], swiftSettings: settings),
         .target(name: "CTileImages", dependencies: ["CTilePNG", "CTileJPEG", "CTileWebP"]),
         .target(
             name: "TileSources",
@@ -120,6 +128,11 @@ let package = Package(
         .testTarget(
             name: "TileDiskStoreTests",
             dependencies: ["TileDiskStore", "TileCache", "TestSupport", "CTileSQLite"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TileSharedStoreTests",
+            dependencies: ["TileSharedStore", "TileCache", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(name: "CacheBenchTests", dependencies: ["cachebench"], swiftSettings: settings),

@@ -234,7 +234,7 @@ public struct TileStoreEntry {
     }
 
     /// Bytes of the header at the beginning of some bytes, which may be shorter.
-    private static func headerByteCount(_ bytes: UnsafeRawBufferPointer) throws(TileStoreMiss) -> Int {
+    package static func headerByteCount(_ bytes: UnsafeRawBufferPointer) throws(TileStoreMiss) -> Int {
         guard bytes.count >= fixedByteCount else { throw .truncated }
         func word(_ offset: Int) -> UInt16 {
             UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self))

@@ -1,0 +1,132 @@
+import CTileMemcached
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How an operation on a server ended.
+enum SharedAnswer: Hashable {
+    /// It did what was asked.
+    case done
+    /// The server has no such value, or, for an addition, has one.
+    case missing
+    /// The server refused the value: too large, out of memory. It works otherwise.
+    case refused
+    /// The server did not answer in time, or not as a server of this protocol does.
+    case failed
+
+    init(_ code: memcached_return_t) {
+        self =
+            switch code {
+            case MEMCACHED_SUCCESS, MEMCACHED_STORED, MEMCACHED_DELETED, MEMCACHED_END: .done
+            case MEMCACHED_NOTFOUND, MEMCACHED_NOTSTORED, MEMCACHED_DATA_EXISTS: .missing
+            case MEMCACHED_E2BIG, MEMCACHED_SERVER_MEMORY_ALLOCATION_FAILURE, MEMCACHED_SERVER_ERROR: .refused
+            default: .failed
+            }
+    }
+}
+
+/// A value that a server sent, freed with its owner.
+final class SharedValue: @unchecked Sendable {
+    // Never written.
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ start: UnsafeMutableRawPointer, count: Int) { bytes = UnsafeRawBufferPointer(start: start, count: count) }
+
+    deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
+}
+
+/// Connections to all servers, for one operation at a time, on one thread at a time.
+///
+/// Keys are spread over the servers by ketama (consistent hashing). A server that fails is left out by libmemcached for
+/// two seconds, and its keys go to the others.
+final class SharedConnection {
+    private let handle: UnsafeMutablePointer<memcached_st>
+    private let largest: UnsafeMutablePointer<Int>
+
+    init(_ servers: [SharedServer], _ options: TileSharedStoreOptions) throws(TileSharedStoreError) {
+        guard let handle = memcached_create(nil) else { throw TileSharedStoreError("servers: there is no memory") }
+        self.handle = handle
+        largest = .allocate(capacity: 1)
+        // A server that states a larger value than any that was stored gets no memory for it.
+        // The table of 1,000 servers takes four megabytes.
+        largest.pointee = max(options.largestEntry, 4 << 20) + 4096
+        memcached_set_memory_allocators(
+            handle,
+            { _, size, limit in SharedConnection.permits(size, limit) ? malloc(size) : nil },
+            { _, memory, _ in free(memory) },
+            { _, memory, size, limit in SharedConnection.permits(size, limit) ? realloc(memory, size) : nil },
+            { _, count, size, limit in
+                let (total, overflow) = count.multipliedReportingOverflow(by: size)
+                return !overflow && SharedConnection.permits(total, limit) ? calloc(count, size) : nil
+            },
+            largest
+        )
+        func set(_ behavior: memcached_behavior_t, _ value: Int) {
+            memcached_behavior_set(handle, behavior, UInt64(value))
+        }
+        let milliseconds = { (time: Duration) in max(Int(time / .milliseconds(1)), 1) }
+        set(MEMCACHED_BEHAVIOR_NO_BLOCK, 1)
+        set(MEMCACHED_BEHAVIOR_TCP_NODELAY, 1)
+        set(MEMCACHED_BEHAVIOR_KETAMA, 1)
+        set(MEMCACHED_BEHAVIOR_CONNECT_TIMEOUT, milliseconds(options.connectTime))
+        set(MEMCACHED_BEHAVIOR_POLL_TIMEOUT, milliseconds(options.answerTime))
+        set(MEMCACHED_BEHAVIOR_RCV_TIMEOUT, 1000 * milliseconds(options.answerTime))
+        set(MEMCACHED_BEHAVIOR_SND_TIMEOUT, 1000 * milliseconds(options.answerTime))
+        set(MEMCACHED_BEHAVIOR_SERVER_FAILURE_LIMIT, 2)
+        set(MEMCACHED_BEHAVIOR_SERVER_TIMEOUT_LIMIT, 2)
+        set(MEMCACHED_BEHAVIOR_REMOVE_FAILED_SERVERS, 1)
+        set(MEMCACHED_BEHAVIOR_RETRY_TIMEOUT, 2)
+        set(MEMCACHED_BEHAVIOR_DEAD_TIMEOUT, 2)
+        for server in servers {
+            guard memcached_server_add(handle, server.host, in_port_t(server.port)) == MEMCACHED_SUCCESS else {
+                throw TileSharedStoreError("server '\(server)': libmemcached does not accept it")
+            }
+        }
+    }
+
+    deinit {
+        memcached_free(handle)
+        largest.deallocate()
+    }
+
+    /// Index of the server that has a name.
+    func server(of name: String) -> Int { Int(memcached_generate_hash(handle, name, name.utf8.count)) }
+
+    func value(of name: String) -> (SharedAnswer, SharedValue?) {
+        var count = 0
+        var flags: UInt32 = 0
+        var code = MEMCACHED_FAILURE
+        let start = memcached_get(handle, name, name.utf8.count, &count, &flags, &code)
+        // An empty value is none of ours, and has no address.
+        guard let start else { return (code == MEMCACHED_SUCCESS ? .missing : SharedAnswer(code), nil) }
+        return (.done, SharedValue(start, count: count))
+    }
+
+    /// Values of several names, asked for at once; absent ones are missing from the result.
+
+    /// - Parameter expires: Seconds, or seconds since 1970 if over 30 days; 0 for never.
+    func set(_ name: String, _ bytes: UnsafeRawBufferPointer, expires: Int = 0) -> SharedAnswer {
+        SharedAnswer(memcached_set(handle, name, name.utf8.count, bytes.chars, bytes.count, expires, 0))
+    }
+
+    /// Stores a value unless there is one, which is `.missing`.
+    func add(_ name: String, _ bytes: UnsafeRawBufferPointer, expires: Int) -> SharedAnswer {
+        SharedAnswer(memcached_add(handle, name, name.utf8.count, bytes.chars, bytes.count, expires, 0))
+    }
+
+    func remove(_ name: String) -> SharedAnswer { SharedAnswer(memcached_delete(handle, name, name.utf8.count, 0)) }
+
+    private static func permits(_ size: Int, _ limit: UnsafeMutableRawPointer?) -> Bool {
+        size <= limit?.load(as: Int.self) ?? 0
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var chars: UnsafePointer<CChar>? { baseAddress?.assumingMemoryBound(to: CChar.self) }
+}

@@ -1,0 +1,20 @@
+import TileCache
+
+/// Names of values on the servers: printable ASCII of at most 250 bytes, as memcached requires.
+enum SharedName {
+    /// Copies of a generation; the keys of several are on different servers, so that it survives the loss of some.
+    static let generationCopies = 4
+
+    /// The entry of a tile.
+    static func entry(_ key: TileStoreKey) -> String { "tc1:" + tail(key) }
+
+    /// The lock of a tile: present while a process loads it.
+    static func lock(_ key: TileStoreKey) -> String { "tl1:" + tail(key) }
+
+    /// One copy of the generation of a namespace.
+    static func generation(_ namespace: TileStoreNamespace, copy: Int) -> String { "tg1:\(namespace):\(copy)" }
+
+    private static func tail(_ key: TileStoreKey) -> String {
+        "\(key.namespace):\(key.tile.level):\(key.tile.column):\(key.tile.row)"
+    }
+}

@@ -1,0 +1,105 @@
+import TileCache
+
+/// What a shared store knows, without connections, threads or clocks.
+struct SharedStoreState {
+    /// An operation that waits for the writer.
+    enum Write {
+        case entry(TileStoreKey, bytes: [UInt8], expires: Int)
+        case renewal(TileStoreKey, TileStoreFreshness)
+        /// Ends the lock of a tile that is not stored.
+        case release(TileStoreKey)
+
+        var isRelease: Bool { if case .release = self { true } else { false } }
+        var byteCount: Int {
+            switch self {
+            case .entry(_, let bytes, _): bytes.count
+            case .renewal, .release: 0
+            }
+        }
+    }
+
+    /// A generation and when the servers were last asked for it.
+    struct Generation {
+        var value: UInt64 = 0
+        var asked: Int64 = .min
+    }
+
+    static let generationAge: Int64 = 1_000_000_000
+    /// Names held at most: a data set each, of which a process has few.
+    static let mostGenerations = 1024
+    static let mostSmallWrites = 1024
+
+    var isClosed = false
+    var isWriting = false
+    var statistics = TileStoreStatistics()
+    var breakers: [CircuitBreaker]
+    /// Server that each connection waits for at present, the writer's last.
+    var asked: [Int?]
+    private(set) var bufferedBytes = 0
+    private var idle: [Int]
+    private var generations: [TileStoreNamespace: Generation] = [:]
+    private var writes: [Write] = []
+    private var smallWrites = 0
+
+    init(servers: Int, connections: Int) {
+        breakers = Array(repeating: CircuitBreaker(), count: servers)
+        asked = Array(repeating: nil, count: connections + 1)
+        idle = Array(0..<connections)
+    }
+
+    /// Takes a connection that is not in use.
+    mutating func takeConnection() -> Int? { isClosed ? nil : idle.popLast() }
+
+    mutating func give(_ connection: Int) { idle.append(connection) }
+
+    /// Enqueues a write; false if the buffer is full.
+    mutating func enqueue(_ write: Write, limit: Int) -> Bool {
+        switch write {
+        case .entry(_, let bytes, _):
+            guard bufferedBytes + bytes.count <= limit else { return false }
+            bufferedBytes += bytes.count
+        case .renewal, .release:
+            guard smallWrites < Self.mostSmallWrites else { return false }
+            smallWrites += 1
+        }
+        writes.append(write)
+        return true
+    }
+
+    /// Takes all writes. Their bytes stay counted until ``finish(_:)``.
+    mutating func takeWrites() -> [Write] {
+        defer { writes = [] }
+        if writes.isEmpty { isWriting = false }
+        return writes
+    }
+
+    mutating func finish(_ write: Write) {
+        switch write {
+        case .entry(_, let bytes, _): bufferedBytes -= bytes.count
+        case .renewal, .release: smallWrites -= 1
+        }
+    }
+
+    func generation(of namespace: TileStoreNamespace) -> UInt64 { generations[namespace]?.value ?? 0 }
+
+    /// Raises a generation, unless it is as high already.
+    mutating func raise(_ namespace: TileStoreNamespace, to value: UInt64) {
+        makeRoom(for: namespace)
+        generations[namespace, default: Generation()].value = max(generation(of: namespace), value)
+    }
+
+    /// Whether the servers are to be asked for a generation now; the caller then does.
+    mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64) -> Bool {
+        let asked = generations[namespace]?.asked ?? .min
+        guard asked == .min || now - asked >= Self.generationAge else { return false }
+        makeRoom(for: namespace)
+        generations[namespace, default: Generation()].asked = now
+        return true
+    }
+
+    /// The one asked for longest ago goes: the servers still have it.
+    private mutating func makeRoom(for namespace: TileStoreNamespace) {
+        guard generations[namespace] == nil, generations.count >= Self.mostGenerations else { return }
+        if let oldest = generations.min(by: { $0.value.asked < $1.value.asked }) { generations[oldest.key] = nil }
+    }
+}

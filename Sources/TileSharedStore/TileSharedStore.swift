@@ -1,0 +1,373 @@
+import Dispatch
+import Synchronization
+public import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A tier of memcached servers that several processes and machines share.
+///
+/// Processes that miss the same tile at the same time load it once: the first takes a lock on the servers, the others
+/// wait for its entry until their deadline. A server that is slow, dead or answers something else costs each look-up at
+/// most ``TileSharedStoreOptions/answerTime``; after three failures in a row it is not asked for a while.
+///
+/// memcached has no authentication: whoever reaches a server can read and replace every tile. Servers belong on a
+/// private network. Entries prove by checksums that they are whole, not who has written them.
+public final class TileSharedStore: TileStore {
+    /// The servers, in the order of the initializer.
+    public let servers: [SharedServer]
+    private let options: TileSharedStoreOptions
+    private let lanes: [SharedLane]
+    private let writer: SharedLane
+    private let state: Lock<SharedStoreState>
+
+    /// Creates a store. Connects when it is first used: a server may be down.
+    ///
+    /// - Parameters:
+    ///   - servers: 1 to 1,000 servers, the same in the same order for all processes.
+    ///   - options: Settings. Default: as ``TileSharedStoreOptions`` states.
+    /// - Throws: ``TileSharedStoreError`` for a setting out of range.
+    public init(
+        _ servers: [SharedServer],
+        options: TileSharedStoreOptions = TileSharedStoreOptions()
+    ) throws(TileSharedStoreError) {
+        try options.check()
+        guard (1...1000).contains(servers.count) else {
+            throw TileSharedStoreError("servers: 1 to 1000 were expected, not \(servers.count)")
+        }
+        self.servers = servers
+        self.options = options
+        var lanes: [SharedLane] = []
+        for index in 0...options.connections { lanes.append(try SharedLane(index, servers, options)) }
+        writer = lanes.removeLast()
+        self.lanes = lanes
+        state = Lock(SharedStoreState(servers: servers.count, connections: options.connections))
+    }
+
+    /// Nil: the limit of the servers is theirs.
+    public var byteLimit: Int? { nil }
+
+    /// Counts since the store was created. Entries and their bytes are those of the servers and are not known.
+    public var statistics: TileStoreStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.memoryBytes = state.bufferedBytes + (options.connections + 1) * options.largestEntry
+            return statistics
+        }
+    }
+
+    /// Whether each server is asked at present, in the order of ``servers``.
+    public var serverStates: [SharedServerState] {
+        let now = MonotonicTime.now.nanoseconds
+        return state.withLock { $0.breakers.map { $0.state(at: now) } }
+    }
+
+    /// Unknown, or absent if no server is asked at present.
+    public func presence(of key: TileStoreKey) -> TileStorePresence {
+        serverStates.allSatisfy { $0 == .open } ? .absent : .unknown
+    }
+
+    /// Looks an entry up. If another process loads the tile, waits for its entry.
+    ///
+    /// A return of ``TileStoreMiss/absent`` means that the caller is to load the tile and to ``put(_:cost:)`` it.
+    public func get(
+        _ key: TileStoreKey,
+        shape: TileStoreShape,
+        deadline: MonotonicTime?,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss? {
+        guard key.isValid else { return miss(.absent) }
+        let end = deadline?.nanoseconds ?? MonotonicTime.now.nanoseconds + options.longestWait.nanosecondCount
+        var pause: Int64 = 1000
+        while true {
+            let limit = min(
+                MonotonicTime.now.nanoseconds + options.answerTime.nanosecondCount,
+                deadline?.nanoseconds ?? .max
+            )
+            guard let lane = state.withLock({ $0.takeConnection() }) else {
+                return miss(state.withLock { $0.isClosed } ? .closed : .late)
+            }
+            switch ask(lane, key, shape, until: limit) {
+            case .found(let value, let entry):
+                state.withLock { state in
+                    state.statistics.hits += 1
+                    state.statistics.bytesRead += value.bytes.count
+                }
+                body(entry)
+                withExtendedLifetime(value) {}
+                return nil
+            case .missing(let cause): return miss(cause)
+            case nil: return miss(.late)
+            case .taken:
+                // Another process loads it. Longer pauses would delay the tile by as much.
+                let left = (end - MonotonicTime.now.nanoseconds) / 1000
+                guard left > 0 else { return miss(.late) }
+                usleep(UInt32(min(pause, left)))
+                pause = min(2 * pause, 8000)
+            }
+        }
+    }
+
+    /// Copies an entry, which is then sent, and ends the lock of its tile. Refusing it ends the lock too.
+    public func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
+        let isOld = state.withLock { $0.isClosed || entry.generation < $0.generation(of: entry.key.namespace) }
+        guard !isOld, let bytes = entry.encoded(), bytes.count <= options.largestEntry else {
+            state.withLock { $0.statistics.refused += 1 }
+            _ = enqueue(.release(entry.key))
+            return .refused
+        }
+        let put = enqueue(.entry(entry.key, bytes: bytes, expires: Self.expiry(entry.freshness)))
+        if put == .dropped { _ = enqueue(.release(entry.key)) }
+        return put
+    }
+
+    /// Fetches an entry, replaces its freshness and stores it again, later.
+    public func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
+        guard key.isValid else { return }
+        _ = enqueue(.renewal(key, freshness))
+    }
+
+    /// Removes entries; if a server does not confirm it, all entries of their namespaces.
+    public func remove(_ keys: [TileStoreKey]) {
+        let unconfirmed = Set(
+            writer.queue.sync {
+                keys.filter { $0.isValid && perform(SharedName.entry($0), writer) { $1.remove($0) } == .failed }
+            }.map(\.namespace)
+        )
+        for namespace in unconfirmed { remove(namespace) }
+    }
+
+    /// Raises the generation of a namespace: the servers evict its entries when they need room.
+    public func remove(_ namespace: TileStoreNamespace) {
+        _ = raiseGeneration(of: namespace, to: generation(of: namespace) &+ 1)
+    }
+
+    /// Asks the servers, unless they were asked within a second.
+    public func generation(of namespace: TileStoreNamespace) -> UInt64 {
+        writer.queue.sync { refresh(namespace, writer) }
+        return state.withLock { $0.generation(of: namespace) }
+    }
+
+    /// Stores a generation on several servers, so that it survives the loss of some.
+    public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
+        state.withLock { $0.raise(namespace, to: generation) }
+        return writer.queue.sync {
+            var isStored = false
+            for copy in 0..<SharedName.generationCopies {
+                let name = SharedName.generation(namespace, copy: copy)
+                let present = storedGeneration(name, writer) ?? 0
+                if present >= generation {
+                    isStored = true
+                    continue
+                }
+                let answer = withUnsafeBytes(of: generation.littleEndian) { bytes in
+                    perform(name, writer) { $1.set($0, bytes) }
+                }
+                if answer == .done { isStored = true }
+            }
+            return isStored
+        }
+    }
+
+    /// Sends what is buffered, within ten times the answer time, and closes all connections.
+    public func close() {
+        let wasClosed = state.withLock { state -> Bool in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        guard !wasClosed else { return }
+        let end = MonotonicTime.now.nanoseconds + 10 * options.answerTime.nanosecondCount
+        let isSent = SharedResult<Bool>()
+        writer.queue.async { [self] in
+            send(until: end)
+            isSent.set(true)
+        }
+        _ = isSent.wait(nanoseconds: end - MonotonicTime.now.nanoseconds)
+        // A server may hold a connection up for longer: nothing waits for its end.
+        for lane in lanes + [writer] { lane.queue.async { lane.close() } }
+    }
+
+    // MARK: - Look-ups
+
+    private enum LookUp: @unchecked Sendable {
+        // Values are never written; an entry's payload is in its value.
+        case found(SharedValue, TileStoreEntry)
+        /// The caller is to load the tile.
+        case missing(TileStoreMiss)
+        /// Another process loads the tile.
+        case taken
+    }
+
+    /// Runs a look-up on a connection and waits for it; nil if it takes longer. The connection is given back when the
+    /// look-up ends.
+    private func ask(_ index: Int, _ key: TileStoreKey, _ shape: TileStoreShape, until limit: Int64) -> LookUp? {
+        let answer = SharedResult<LookUp>()
+        lanes[index].queue.async { [self] in
+            answer.set(lookUp(key, shape, lanes[index]))
+            state.withLock { $0.give(index) }
+        }
+        if let result = answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds) { return result }
+        let now = MonotonicTime.now.nanoseconds
+        state.withLock { state in
+            guard let server = state.asked[index] else { return }
+            state.breakers[server].note(isFailure: true, at: now)
+            state.statistics.failures += 1
+        }
+        return nil
+    }
+
+    private func lookUp(_ key: TileStoreKey, _ shape: TileStoreShape, _ lane: SharedLane) -> LookUp {
+        refresh(key.namespace, lane)
+        let first = stored(key, shape, lane)
+        guard case .missing(let cause) = first, cause != .failed else { return first }
+        let seconds = max(Int(options.loadTime.components.seconds), 1)
+        let claim = perform(SharedName.lock(key), lane) { name, connection in
+            withUnsafeBytes(of: UInt8(ascii: "1")) { connection.add(name, $0, expires: seconds) }
+        }
+        if claim == .missing { return .taken }
+        // Another process may have stored the tile and ended its lock between the two.
+        guard claim == .done, case .found(let value, let entry) = stored(key, shape, lane) else { return first }
+        _ = perform(SharedName.lock(key), lane) { $1.remove($0) }
+        return .found(value, entry)
+    }
+
+    /// The entry of a tile, or why there is none.
+    private func stored(_ key: TileStoreKey, _ shape: TileStoreShape, _ lane: SharedLane) -> LookUp {
+        let generation = state.withLock { $0.generation(of: key.namespace) }
+        var value: SharedValue?
+        let answer = perform(SharedName.entry(key), lane) { name, connection in
+            let (answer, found) = connection.value(of: name)
+            value = found
+            return answer
+        }
+        guard let value else { return .missing(answer == .failed ? .failed : .absent) }
+        do {
+            return .found(
+                value,
+                try TileStoreEntry(decoding: value.bytes, key: key, shape: shape, minimumGeneration: generation)
+            )
+        } catch { return .missing(error) }
+    }
+
+    /// Runs an operation on the server that has a name, unless that server is not asked at present.
+    private func perform(
+        _ name: String,
+        _ lane: SharedLane,
+        _ operation: (String, SharedConnection) -> SharedAnswer
+    ) -> SharedAnswer {
+        guard let connection = lane.connection else { return .failed }
+        let server = connection.server(of: name)
+        let admitted = state.withLock { state in
+            guard state.breakers.indices.contains(server) else { return false }
+            guard state.breakers[server].admits(at: MonotonicTime.now.nanoseconds) else { return false }
+            state.asked[lane.index] = server
+            return true
+        }
+        guard admitted else { return .failed }
+        let answer = operation(name, connection)
+        let now = MonotonicTime.now.nanoseconds
+        state.withLock { state in
+            state.asked[lane.index] = nil
+            state.breakers[server].note(isFailure: answer == .failed, at: now)
+            if answer == .failed { state.statistics.failures += 1 }
+        }
+        return answer
+    }
+
+    // MARK: - Generations
+
+    /// Asks the servers for a generation if that was last done over a second ago.
+    private func refresh(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
+        let now = MonotonicTime.now.nanoseconds
+        guard state.withLock({ $0.asksForGeneration(of: namespace, at: now) }) else { return }
+        for copy in 0..<SharedName.generationCopies {
+            guard let stored = storedGeneration(SharedName.generation(namespace, copy: copy), lane) else { continue }
+            state.withLock { $0.raise(namespace, to: stored) }
+        }
+    }
+
+    private func storedGeneration(_ name: String, _ lane: SharedLane) -> UInt64? {
+        var generation: UInt64?
+        _ = perform(name, lane) { name, connection in
+            let (answer, value) = connection.value(of: name)
+            if let bytes = value?.bytes, bytes.count == 8 {
+                generation = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+            }
+            return answer
+        }
+        return generation
+    }
+
+    // MARK: - Writing
+
+    private func enqueue(_ write: SharedStoreState.Write) -> TileStorePut {
+        let (isTaken, isIdle) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isClosed, state.enqueue(write, limit: options.writeBuffer) else {
+                if !write.isRelease { state.statistics.dropped += 1 }
+                return (false, false)
+            }
+            defer { state.isWriting = true }
+            return (true, !state.isWriting)
+        }
+        if isIdle { writer.queue.async { [self] in send(until: .max) } }
+        return isTaken ? .accepted : .dropped
+    }
+
+    /// Sends all that is buffered; what is left at a time is dropped.
+    private func send(until end: Int64) {
+        while true {
+            let writes = state.withLock { $0.takeWrites() }
+            if writes.isEmpty { return }
+            for write in writes {
+                let isStored = MonotonicTime.now.nanoseconds < end && send(write)
+                state.withLock { state in
+                    state.finish(write)
+                    if write.isRelease { return }
+                    guard isStored else {
+                        state.statistics.dropped += 1
+                        return
+                    }
+                    state.statistics.writes += 1
+                    state.statistics.bytesWritten += write.byteCount
+                }
+            }
+        }
+    }
+
+    private func send(_ write: SharedStoreState.Write) -> Bool {
+        switch write {
+        case .entry(let key, let bytes, let expires):
+            let answer = bytes.withUnsafeBytes { bytes in
+                perform(SharedName.entry(key), writer) { $1.set($0, bytes, expires: expires) }
+            }
+            _ = perform(SharedName.lock(key), writer) { $1.remove($0) }
+            return answer == .done
+        case .release(let key):
+            return perform(SharedName.lock(key), writer) { $1.remove($0) } == .done
+        case .renewal(let key, let freshness):
+            return perform(SharedName.entry(key), writer) { name, connection in
+                let (answer, value) = connection.value(of: name)
+                guard let value else { return answer }
+                guard let bytes = TileStoreEntry.renewed(value.bytes, key: key, freshness) else { return .missing }
+                return bytes.withUnsafeBytes { connection.set(name, $0, expires: Self.expiry(freshness)) }
+            } == .done
+        }
+    }
+
+    /// When a server may drop an entry, as memcached has it: seconds since 1970, 0 for never.
+    private static func expiry(_ freshness: TileStoreFreshness) -> Int {
+        guard let end = freshness.usableUntil ?? freshness.expires else { return 0 }
+        // Values of up to 30 days would count from now. Servers refuse those of over 31 bits; the entry has its own.
+        return end > Int32.max ? 0 : Int(max(end, 60 * 60 * 24 * 30 + 1))
+    }
+
+    private func miss(_ cause: TileStoreMiss) -> TileStoreMiss {
+        state.withLock { $0.statistics.misses[cause, default: 0] += 1 }
+        return cause
+    }
+}

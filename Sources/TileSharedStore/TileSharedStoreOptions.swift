@@ -1,0 +1,61 @@
+/// Settings of a ``TileSharedStore``.
+public struct TileSharedStoreOptions: Hashable, Sendable {
+    /// Longest wait for the answer to a look-up, 1 ms to 10 s. Default: 20 ms.
+    public var answerTime: Duration
+    /// Longest wait for a connection, 1 ms to 10 s. Default: 100 ms. A look-up does not wait longer than
+    /// ``answerTime`` for it.
+    public var connectTime: Duration
+    /// Longest time for which other processes wait for a tile that this one loads, 1 s to 1 h. Default: 10 s.
+    ///
+    /// If this process ends before it has stored the tile, others load it after this time.
+    public var loadTime: Duration
+    /// Longest wait for a tile that another process loads, 0 to 1 h, if the caller gives no deadline. Default: 1 s.
+    public var longestWait: Duration
+    /// Look-ups that may be in flight at a time, each with its own connections, 1 to 64. Default: 4.
+    ///
+    /// A look-up that finds none free is a miss.
+    public var connections: Int
+    /// Largest entry in bytes, header included, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
+    ///
+    /// Servers refuse values over 1 MiB unless they are started with `-I`.
+    public var largestEntry: Int
+    /// Bytes of entries that wait to be sent, at least one entry's. Default: 8 MiB. Entries beyond are dropped.
+    public var writeBuffer: Int
+
+    /// Creates settings.
+    public init(
+        answerTime: Duration = .milliseconds(20),
+        connectTime: Duration = .milliseconds(100),
+        loadTime: Duration = .seconds(10),
+        longestWait: Duration = .seconds(1),
+        connections: Int = 4,
+        largestEntry: Int = 1_047_552,
+        writeBuffer: Int = 8 << 20
+    ) {
+        self.answerTime = answerTime
+        self.connectTime = connectTime
+        self.loadTime = loadTime
+        self.longestWait = longestWait
+        self.connections = connections
+        self.largestEntry = largestEntry
+        self.writeBuffer = writeBuffer
+    }
+
+    func check() throws(TileSharedStoreError) {
+        func check(_ name: String, _ value: Duration, _ range: ClosedRange<Duration>) throws(TileSharedStoreError) {
+            guard !range.contains(value) else { return }
+            throw TileSharedStoreError("\(name): \(range.lowerBound) to \(range.upperBound) was expected, not \(value)")
+        }
+        func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(TileSharedStoreError) {
+            guard !range.contains(value) else { return }
+            throw TileSharedStoreError("\(name): \(range.lowerBound) to \(range.upperBound) was expected, not \(value)")
+        }
+        try check("answerTime", answerTime, .milliseconds(1) ... .seconds(10))
+        try check("connectTime", connectTime, .milliseconds(1) ... .seconds(10))
+        try check("loadTime", loadTime, .seconds(1) ... .seconds(3600))
+        try check("longestWait", longestWait, .zero ... .seconds(3600))
+        try check("connections", connections, 1...64)
+        try check("largestEntry", largestEntry, 1024...128 << 20)
+        try check("writeBuffer", writeBuffer, largestEntry...1 << 30)
+    }
+}

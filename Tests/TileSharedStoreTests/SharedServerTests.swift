@@ -1,0 +1,46 @@
+import Testing
+
+@testable import TileSharedStore
+
+@Suite struct SharedServerTests {
+    @Test(arguments: [
+        ("cache", "cache", 11211, "cache:11211"), ("10.0.0.1:1", "10.0.0.1", 1, "10.0.0.1:1"),
+        ("[::1]:65535", "::1", 65535, "[::1]:65535"), ("[fe80::2]", "fe80::2", 11211, "[fe80::2]:11211"),
+    ]) func addressesAreRead(text: String, host: String, port: Int, description: String) throws {
+        let server = try SharedServer(text)
+        #expect(server == SharedServer(host: host, port: port))
+        #expect(server.description == description)
+    }
+
+    @Test(arguments: [
+        "", ":11211", "a:", "a:0", "a:65536", "a:1x", "::1", "[::1", "[::1]x", "a b", "/tmp/socket", "--SERVER=x",
+        "[]:1",
+    ]) func othersAreErrorsThatNameThem(text: String) {
+        let error = #expect(throws: TileSharedStoreError.self) { try SharedServer(text) }
+        #expect(error?.description.contains("'\(text)'") == true)
+    }
+
+    @Test func listsAreReadWhole() throws {
+        #expect(try SharedServer.list("a,b:2").map(\.description) == ["a:11211", "b:2"])
+        #expect(throws: TileSharedStoreError.self) { try SharedServer.list("a,,b") }
+        #expect(throws: TileSharedStoreError.self) { try SharedServer.list("") }
+        #expect(throws: TileSharedStoreError.self) {
+            try SharedServer.list(Array(repeating: "a", count: 1001).joined(separator: ","))
+        }
+    }
+
+    @Test func settingsOutOfRangeAreRefused() {
+        let server = SharedServer(host: "localhost")
+        func refuses(_ change: (inout TileSharedStoreOptions) -> Void) -> Bool {
+            var options = TileSharedStoreOptions()
+            change(&options)
+            return (try? TileSharedStore([server], options: options)) == nil
+        }
+        #expect(!refuses { _ in })
+        #expect(refuses { $0.answerTime = .microseconds(999) } && !refuses { $0.answerTime = .milliseconds(1) })
+        #expect(refuses { $0.connections = 0 } && refuses { $0.connections = 65 })
+        #expect(refuses { $0.largestEntry = 1023 } && refuses { $0.writeBuffer = $0.largestEntry - 1 })
+        #expect(refuses { $0.loadTime = .milliseconds(999) } && refuses { $0.longestWait = .seconds(3601) })
+        #expect((try? TileSharedStore([])) == nil)
+    }
+}

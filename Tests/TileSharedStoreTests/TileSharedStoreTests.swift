@@ -1,0 +1,239 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TileCache
+@testable import TileSharedStore
+
+/// Stores on real servers; skipped if memcached is not installed.
+@Suite(.enabled(if: MemcachedServer.program != nil, "memcached is not installed"), .timeLimit(.minutes(5)))
+struct TileSharedStoreTests {
+    private let shape = TileStoreShape(format: .gray8, alpha: .ignored, width: 16, height: 16)
+    private let namespace = TileStoreNamespace(high: 1, low: 2)
+
+    private func key(_ column: Int) -> TileStoreKey {
+        TileStoreKey(namespace: namespace, tile: TileCoordinate(level: 3, column: column, row: 7))
+    }
+
+    private func put(
+        _ store: TileSharedStore,
+        _ column: Int,
+        _ value: UInt8,
+        generation: UInt64 = 0
+    ) -> TileStorePut {
+        [UInt8](repeating: value, count: 256).withUnsafeBytes {
+            store.put(
+                TileStoreEntry(
+                    key: key(column),
+                    shape: shape,
+                    generation: generation,
+                    freshness: TileStoreFreshness(stored: 5),
+                    kind: .pixels,
+                    payload: $0
+                ),
+                cost: .milliseconds(1)
+            )
+        }
+    }
+
+    /// The value of a tile, or why there is none.
+    private func get(_ store: TileSharedStore, _ column: Int, wait: Duration = .zero) -> Result<UInt8, TileStoreMiss> {
+        var value: UInt8?
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(5)).nanosecondCount)
+        let miss = store.get(key(column), shape: shape, deadline: wait == .zero ? nil : end) { entry in
+            #expect(entry.payload.count == 256 && entry.payload.allSatisfy { $0 == entry.payload[0] })
+            value = entry.payload[0]
+        }
+        return value.map { .success($0) } ?? .failure(miss ?? .failed)
+    }
+
+    private func store(_ ports: [Int], _ change: (inout TileSharedStoreOptions) -> Void = { _ in }) throws
+        -> TileSharedStore
+    {
+        // Tests share the machine with others: an answer may take its time.
+        var options = TileSharedStoreOptions(answerTime: .seconds(5), connectTime: .seconds(5), longestWait: .zero)
+        change(&options)
+        return try TileSharedStore(ports.map { SharedServer(host: "127.0.0.1", port: $0) }, options: options)
+    }
+
+    @Test func whatOneProcessStoresAnotherFinds() throws {
+        let servers = try (0..<4).map { _ in try MemcachedServer() }
+        let (one, other) = (try store(servers.map(\.port)), try store(servers.map(\.port)))
+        for column in 0..<64 {
+            #expect(get(one, column) == .failure(.absent))
+            #expect(put(one, column, UInt8(column)) == .accepted)
+        }
+        one.close()
+        for column in 0..<64 { #expect(get(other, column) == .success(UInt8(column))) }
+        #expect(one.statistics.writes == 64 && other.statistics.hits == 64)
+        #expect(other.serverStates == [.closed, .closed, .closed, .closed])
+        #expect(get(one, 1) == .failure(.closed))
+    }
+
+    /// The first that misses loads; the others wait for its entry.
+    @Test func aTileIsLoadedOnceForAll() throws {
+        let server = try MemcachedServer()
+        let stores = try (0..<6).map { _ in try store([server.port]) }
+        let loads = Lock(0)
+        for column in 0..<8 {
+            DispatchQueue.concurrentPerform(iterations: stores.count) { index in
+                let result = get(stores[index], column, wait: .seconds(20))
+                if result == .failure(.absent) {
+                    loads.withLock { $0 += 1 }
+                    _ = put(stores[index], column, 9)
+                } else {
+                    #expect(result == .success(9))
+                }
+            }
+        }
+        #expect(loads.withLock { $0 } == 8)
+    }
+
+    /// A process that ended while it loaded a tile does not keep others from it.
+    @Test func aWaiterStopsAtItsDeadline() throws {
+        let server = try MemcachedServer()
+        let (one, other) = (try store([server.port]), try store([server.port]))
+        #expect(get(one, 1) == .failure(.absent))
+        #expect(get(other, 1) == .failure(.late))
+        #expect(other.statistics.misses == [.late: 1])
+    }
+
+    @Test func invalidationReachesOthersAndOutlivesTheProcess() throws {
+        let servers = try (0..<2).map { _ in try MemcachedServer() }
+        let one = try store(servers.map(\.port))
+        #expect(put(one, 1, 1) == .accepted)
+        #expect(one.generation(of: namespace) == 0)
+        #expect(one.raiseGeneration(of: namespace, to: 3))
+        #expect(get(one, 1) == .failure(.oldGeneration))
+        #expect(put(one, 1, 1, generation: 2) == .refused)
+        #expect(put(one, 2, 2, generation: 3) == .accepted)
+        one.close()
+        let other = try store(servers.map(\.port))
+        #expect(get(other, 1) == .failure(.oldGeneration) && get(other, 2) == .success(2))
+        #expect(other.generation(of: namespace) == 3)
+        other.remove([key(2)])
+        #expect(get(other, 2) == .failure(.absent))
+        other.remove(namespace)
+        #expect(other.generation(of: namespace) == 4)
+    }
+
+    @Test func aRenewalKeepsThePayload() throws {
+        let server = try MemcachedServer()
+        let one = try store([server.port])
+        #expect(put(one, 1, 7) == .accepted)
+        let later = TileStoreFreshness(stored: 9, expires: 4_000_000_000, entityTag: "x")
+        one.renew(key(1), later)
+        one.close()
+        var freshness: TileStoreFreshness?
+        _ = try store([server.port]).get(key(1), shape: shape, deadline: nil) { freshness = $0.freshness }
+        #expect(freshness == later)
+    }
+
+    /// What is no entry of this tile is a miss, and its cause is counted.
+    @Test func foreignValuesAreMisses() throws {
+        let server = try MemcachedServer()
+        let one = try store([server.port])
+        #expect(put(one, 1, 7) == .accepted && put(one, 2, 8) == .accepted)
+        one.close()
+        let connection = try SharedConnection([SharedServer(host: "127.0.0.1", port: server.port)], .init())
+        let value = try #require(connection.value(of: SharedName.entry(key(1))).1)
+        var bytes = Array(value.bytes)
+        func replace(_ bytes: [UInt8]) throws -> Result<UInt8, TileStoreMiss> {
+            _ = bytes.withUnsafeBytes { connection.set(SharedName.entry(key(2)), $0) }
+            _ = connection.remove(SharedName.lock(key(2)))
+            return get(try store([server.port]), 2)
+        }
+        #expect(try replace(bytes) == .failure(.foreignKey))
+        #expect(try replace(Array("<html>".utf8)) == .failure(.truncated))
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<100 {
+            let bit = Int(random.next() % UInt64(bytes.count * 8))
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: TileStoreMiss.self) { try replace(bytes).get() }
+            bytes[bit / 8] ^= 1 << (bit % 8)
+        }
+    }
+
+    @Test func entriesBeyondTheLimitsAreRefusedOrDropped() throws {
+        let server = try MemcachedServer()
+        let small = try store([server.port]) { ($0.largestEntry, $0.writeBuffer) = (1024, 1024) }
+        #expect(put(small, 1, 1) == .accepted)
+        let large = TileStoreShape(format: .gray8, alpha: .ignored, width: 30, height: 31)
+        [UInt8](repeating: 1, count: 930).withUnsafeBytes {
+            let entry = TileStoreEntry(
+                key: key(2),
+                shape: large,
+                generation: 0,
+                freshness: TileStoreFreshness(stored: 5),
+                kind: .pixels,
+                payload: $0
+            )
+            #expect(small.put(entry, cost: .zero) == .refused)
+        }
+        // A stopped server: what waits for it is bounded.
+        server.send(SIGSTOP)
+        defer { server.send(SIGCONT) }
+        let puts = (0..<20).map { put(small, $0, 1) }
+        #expect(puts.contains(.dropped))
+        #expect(small.statistics.memoryBytes <= 1024 + 5 * 1024)
+    }
+
+    /// Each kind of trouble is a miss; after a few the server is not asked, and once it works it is again.
+    @Test(arguments: ["killed", "stopped", "garbage", "huge", "silent"]) func troubleIsAMissAndEnds(kind: String) throws
+    {
+        var server: MemcachedServer? = try MemcachedServer()
+        let port: Int
+        var listener: LoopbackListener?
+        switch kind {
+        case "garbage":
+            listener = try LoopbackListener { connection in
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                var random = SplitMix64(seed: 5)
+                while read(connection, &bytes, bytes.count) > 0 {
+                    for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
+                    if send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+                }
+            }
+        case "huge":
+            listener = try LoopbackListener { connection in
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                while read(connection, &bytes, bytes.count) > 0 {
+                    let text = Array("VALUE tc1:0 0 2000000000\r\n".utf8)
+                    if send(connection, text, text.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+                    for _ in 0..<256 where send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+                }
+            }
+        case "silent":
+            listener = try LoopbackListener { connection in
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                while read(connection, &bytes, bytes.count) > 0 {}
+            }
+        default: break
+        }
+        port = listener?.port ?? server!.port
+        let one = try store([port]) {
+            $0.answerTime = .milliseconds(kind == "stopped" || kind == "silent" ? 5 : 1000)
+            $0.connectTime = .milliseconds(1000)
+        }
+        if kind == "killed" { server?.end() }
+        if kind == "stopped" { server?.send(SIGSTOP) }
+        for column in 0..<12 where one.serverStates != [.open] {
+            let result = get(one, column)
+            #expect(throws: TileStoreMiss.self) { try result.get() }
+        }
+        // A look-up that was late may still be on its way.
+        while one.serverStates == [.closed] { _ = get(one, 13) }
+        #expect(one.statistics.hits == 0 && one.statistics.failures >= 3)
+        #expect(one.presence(of: key(1)) != .present)
+        guard kind == "stopped" || kind == "killed" else { return }
+        if kind == "killed" {
+            server = nil
+            server = try MemcachedServer(port: port)
+        } else {
+            server?.send(SIGCONT)
+        }
+        while get(one, 20) != .success(3) { _ = put(one, 20, 3) }
+        #expect(one.serverStates == [.closed])
+    }
+}
