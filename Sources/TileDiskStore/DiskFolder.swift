@@ -34,8 +34,8 @@ final class DiskFolder: Sendable {
         isReadOnly = false
         // Released when the process ends, however it ends.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            // All properties are set: deinit closes the lock.
             let reason = errno
-            close(lock)
             if reason == EWOULDBLOCK { throw .inUse(path: path) }
             throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
         }
@@ -43,7 +43,7 @@ final class DiskFolder: Sendable {
 
     deinit { if lock >= 0 { close(lock) } }
 
-    /// Lets other stores in. The files are not used after that.
+    /// Releases the lock. The files are not used after that.
     func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
 
     var database: String { path + "/tiles.sqlite" }

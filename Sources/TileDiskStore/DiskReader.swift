@@ -79,7 +79,7 @@ final class ReaderPool: Sendable {
 
     /// Uses a connection, or throws if none is free before the deadline.
     func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
-        let wait = max(deadline.nanoseconds - MonotonicTime.now.nanoseconds, 0)
+        let wait = max(MonotonicTime.bounded(deadline.nanoseconds) - MonotonicTime.now.nanoseconds, 0)
         guard permits.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success else { throw .late }
         defer { permits.signal() }
         let reader: DiskReader

@@ -1,3 +1,4 @@
+import CTileSQLite
 import TileCache
 
 /// What a transaction changed, applied to memory once it is committed.
@@ -42,12 +43,17 @@ final class DiskWriter {
         rule = EvictionRule(clock: clock)
         let pages = try connection.number("PRAGMA page_count") ?? 0
         budget = DiskBudget(limit: limit)
+        // A row takes more: a larger number is damage.
+        entries = min(entries, pages * (DiskBudget.pageBytes / 128))
         if pages > budget.maximumPages { budget = DiskBudget(pages: pages) }
         var generations: [Int: UInt64] = [:]
         var numbers: [TileStoreNamespace: Int] = [:]
         try connection.run("SELECT number, high, low, generation FROM namespace") {
             numbers[TileStoreNamespace(high: $0.bits(1), low: $0.bits(2))] = $0.number(0)
             generations[$0.number(0)] = $0.bits(3)
+        }
+        guard generations.keys.allSatisfy({ (1...Int(Int32.max)).contains($0) }) else {
+            throw SQLFailure(SQLITE_CORRUPT, "the number of a namespace is out of range")
         }
         (self.generations, self.numbers) = (generations, numbers)
         if !connection.isReadOnly { try setMaximum(budget) }
@@ -67,6 +73,7 @@ final class DiskWriter {
         var isLast = false
         while !isLast {
             do {
+                connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
                 try connection.run("BEGIN IMMEDIATE")
                 repeat {
                     isLast = try !operation()

@@ -133,12 +133,11 @@ public final class TileDiskStore: TileStore {
 
     /// Raises the generation of a namespace. Older entries are misses at once, and are evicted first.
     public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
-        let isAbove = core.state.withLock { state in
-            guard generation > state.generations[namespace] ?? 0 else { return false }
-            state.generations[namespace] = generation
-            return true
+        guard generation > 0 else { return true }
+        core.state.withLock { state in
+            state.generations[namespace] = max(state.generations[namespace] ?? 0, generation)
         }
-        guard isAbove else { return true }
+        // Also if it is known already: an earlier call may have failed to store it.
         return core.queue.sync {
             core.attempt { writer throws(SQLFailure) in try writer.raise(namespace, to: generation) }
         }

@@ -66,6 +66,8 @@ struct WriteBuffer {
         guard byteCount - old + Self.size(of: write) <= capacity else { return false }
         byteCount += Self.size(of: write) - old
         if waiting.updateValue(write, forKey: write.key) == nil { order.append(write.key) }
+        // A renewal was of the older entry.
+        renewals[write.key] = nil
         return true
     }
 
@@ -98,6 +100,8 @@ struct WriteBuffer {
             order.removeFirst(first)
             first = 0
         }
+        // They may be of entries that are not written yet.
+        guard waiting.isEmpty else { return (taken, [:]) }
         defer { renewals = [:] }
         return (taken, renewals)
     }

@@ -46,6 +46,25 @@ import TileCache
         store.close()
     }
 
+    /// In whatever order they are written, the newest entry has the freshness that was given last.
+    @Test func renewalsAndEntriesKeepTheirOrder() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        let (first, second) = (
+            TileStoreFreshness(stored: 1, entityTag: "1"), TileStoreFreshness(stored: 2, entityTag: "2")
+        )
+        let (key, other) = (MadeEntry.key(1), MadeEntry.key(2))
+        store.put(key, MadeEntry.bytes(key, version: 1, count: 500))
+        store.flush()
+        store.renew(key, first)
+        store.put(key, MadeEntry.bytes(key, version: 2, count: 500), freshness: second)
+        store.put(other, MadeEntry.bytes(other, version: 1, count: 500), freshness: first)
+        store.renew(other, second)
+        store.flush()
+        #expect(try store.find(key).get().freshness == second)
+        #expect(try store.find(other).get().freshness == second)
+    }
+
     @Test func nothingIsWrittenTwice() throws {
         let folder = ScratchFolder()
         let disk = FaultyDisk()

@@ -257,7 +257,7 @@ struct EntryTable: ~Copyable {
         return number
     }
 
-    /// Inserts an entry; none if the table is full. The caller has made room for `nextGrowth`.
+    /// Returns the entry of a key, inserted if necessary; none if the table is full. The caller has made room for `nextGrowth`.
     mutating func insert(_ key: TileKey) -> EntryID {
         let found = find(key)
         if found != .none { return found }

@@ -53,8 +53,8 @@ extension PoolState {
         drawVersion &+= 1
     }
 
-    /// Evicts tiles, the coldest first, until `bytes` are in use, and decommits unused memory. Spares leased tiles, and
-    /// pinned ones if `sparingPins`; needed tiles go last.
+    /// Evicts tiles, the coldest first, until at most `bytes` are in use, and decommits unused memory. Spares leased
+    /// tiles, and pinned ones if `sparingPins`; needed tiles go last.
     ///
     /// - Parameter steps: Maximum evictions and decommits.
     /// - Returns: Whether more steps would help.

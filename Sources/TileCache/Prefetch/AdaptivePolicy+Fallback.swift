@@ -12,8 +12,8 @@ extension AdaptivePolicy {
 
     /// Adds a fallback for missing tiles before the needed ones, and fallbacks along the motion after them.
     ///
-    /// One load each: the level is made coarser until one tile covers the whole gap. With four finer tiles, which delay
-    /// the sharp ones, `trackpad_wheel` has .02 fewer hits and `balabit_drag` 15 % more time with fallbacks.
+    /// One load each: the level is made coarser until one tile covers the whole gap. Four finer tiles delay the sharp
+    /// ones: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less time with fallbacks.
     mutating func appendFallbacks(
         to wishes: inout Wishes,
         outlook: Outlook,

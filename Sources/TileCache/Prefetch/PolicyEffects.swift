@@ -29,7 +29,7 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Loading the missing tiles that show the most first.
     package static let order = PolicyEffects(rawValue: 1 << 11)
 
-    /// Every effect by its name on the command line.
+    /// Every effect by its name on the command line, which does not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("returns", .returns), ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning),

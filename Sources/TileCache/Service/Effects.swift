@@ -20,6 +20,9 @@ struct Effects: Sendable {
     var decommits: [LeavingMemory] = []
     var regions: [CoreState.Region] = []
 
+    /// Whether there are steps for queues.
+    var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty }
+
     var isEmpty: Bool {
         !plans && wakes == 0 && !setsTimer && workers.isEmpty && unwanted.isEmpty && calls.isEmpty
     }
@@ -106,7 +109,12 @@ extension CacheCore {
         }
         for request in effects.unwanted { cancel(request) }
         // A forked child process has no threads.
-        guard !isForked else { return }
+        guard !isForked, effects.queuesSteps else { return }
+        // Dispatch may start threads for these steps, also for those of other queues.
+        BatchThread.pause { queueSteps(effects) }
+    }
+
+    private func queueSteps(_ effects: Effects) {
         for worker in effects.workers {
             executor.run(workerQueues[worker]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
         }
