@@ -53,7 +53,7 @@ final class FaultyDisk: @unchecked Sendable {
         for (index, byte) in name.utf8.enumerated() { nameBytes[index] = CChar(byte) }
         vfs.pointee.zName = UnsafePointer(nameBytes)
         vfs.pointee.szOsFile = Int32(MemoryLayout<FaultyFile>.stride) + base.pointee.szOsFile
-        vfs.pointee.pAppData = Unmanaged.passUnretained(self).toOpaque()
+        vfs.pointee.pAppData = Unmanaged.passRetained(self).toOpaque()
         vfs.pointee.pNext = nil
         vfs.pointee.xOpen = { vfs, name, file, flags, outFlags in
             FaultyDisk.of(vfs!).open(name, file!, flags, outFlags)
@@ -73,13 +73,8 @@ final class FaultyDisk: @unchecked Sendable {
             let base = FaultyDisk.of(vfs!).base
             return base.pointee.xFullPathname(base, name, count, result)
         }
+        // It stays to the end of the process: a store that uses it may be released later than the test's last use of it.
         sqlite3_vfs_register(vfs, 0)
-    }
-
-    deinit {
-        sqlite3_vfs_unregister(vfs)
-        vfs.deallocate()
-        nameBytes.deallocate()
     }
 
     func set(_ fault: Fault?) { state.withLock { $0.fault = fault } }
