@@ -20,6 +20,9 @@ public struct LayerOptions: Hashable, Sendable {
     /// How pixels are averaged for those levels. Default: as stored.
     public var downsampling: TileDownsampling
 
+    /// Tiers below memory that keep tiles beyond the life of the cache. Default: `nil`, none.
+    public var stores: LayerStores?
+
     /// Creates options.
     public init(
         format: TilePixelFormat = .rgba8,
@@ -27,7 +30,8 @@ public struct LayerOptions: Hashable, Sendable {
         isCompressible: Bool = true,
         share: LayerShare = .all,
         synthesizedLevels: Int = 0,
-        downsampling: TileDownsampling = .linear
+        downsampling: TileDownsampling = .linear,
+        stores: LayerStores? = nil
     ) {
         self.format = format
         self.alpha = alpha
@@ -35,5 +39,6 @@ public struct LayerOptions: Hashable, Sendable {
         self.share = share
         self.synthesizedLevels = synthesizedLevels
         self.downsampling = downsampling
+        self.stores = stores
     }
 }

@@ -17,7 +17,7 @@ import Testing
         // Their sizes alone: what a view takes of the limit for each tile.
         "Pool": ["ComposedTile", "TileIdentity", "VisibleTile"],
         // A request answers to the core that made it.
-        "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper"],
+        "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper", "LoadNotes"],
         // The core makes what a renderer holds, and takes the settings that it gives.
         "Service": [
             "LayerOptions", "LeaseHold", "LeasedTile", "TilePlacement", "TileCache", "TileFrame", "TileIdentity",

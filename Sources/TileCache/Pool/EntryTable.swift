@@ -17,11 +17,13 @@ struct EntryFlags: OptionSet {
     static let encodedIsSmaller = EntryFlags(rawValue: 64)
     /// The last load was refused memory; not retried before `retryAt`, nor without that memory.
     static let refused = EntryFlags(rawValue: 128)
+    /// Waits to be given to stores until it is drawn.
+    static let unsaved = EntryFlags(rawValue: 256)
 
     /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// Flags removed together with the pixels.
-    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller]
+    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller, .unsaved]
 }
 
 /// List of an entry; each entry is on exactly one.

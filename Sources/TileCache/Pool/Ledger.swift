@@ -31,6 +31,8 @@ struct Ledger {
         case layers
         /// Scratch memory of codecs.
         case codecs
+        /// Buffers and filters of stores, and tiles that wait to be given to them.
+        case stores
     }
 
     private(set) var limit: Int

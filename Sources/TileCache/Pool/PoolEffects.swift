@@ -6,6 +6,8 @@ struct PoolEffects: Hashable, Sendable {
     var replanAt = Int64.max
     /// Number of ended loads whose worker was replaced.
     var lateWorkers = 0
+    /// Tiles drawn for the first time that wait to be given to stores.
+    var drawn: [TileKey] = []
 }
 
 extension PoolState {

@@ -208,7 +208,15 @@ extension PoolState {
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
         counters.loads.finished += 1
         counters.loads.byteTotal += tileBytes(of: table[number].key)
-        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
+        var generation = load.generation
+        if table[number].residency.isResident {
+            // Pixels of a store were out of date: the new ones have another identity.
+            if table[number].generation == generation {
+                raiseGeneration(ofLayer: table[number].key.layer)
+                generation = layers[table[number].key.layer].generation
+            }
+            detachPixels(of: number, cause: .replaced)
+        }
         table[number].form = load.encoded
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         lastStamp += 1
@@ -216,7 +224,7 @@ extension PoolState {
         change(number) {
             $0.slot = load.slot
             $0.residency = .decoded
-            $0.generation = load.generation
+            $0.generation = generation
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0

@@ -3,14 +3,18 @@ extension PoolState {
     /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
     /// `invalidate(onPages:)` then mark the tiles, in any number of steps.
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
-        layers[layer].generation &+= 1
+        raiseGeneration(ofLayer: layer)
         drawVersion &+= 1
-        // 0 marks an outdated load.
-        if layers[layer].generation == 0 { layers[layer].generation = 1 }
         for (id, load) in loads.all {
             let key = table[load.entry].key
             if key.layer == layer, affects(key.coordinate) { loads.change(id) { $0.generation = 0 } }
         }
+    }
+
+    mutating func raiseGeneration(ofLayer layer: Int) {
+        layers[layer].generation &+= 1
+        // 0 marks an outdated load.
+        if layers[layer].generation == 0 { layers[layer].generation = 1 }
     }
 
     /// Marks tiles as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that landed since

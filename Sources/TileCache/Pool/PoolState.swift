@@ -155,6 +155,7 @@ struct PoolState: ~Copyable {
             table[number].flags.insert(.seen)
             counters.loads.drawn += 1
             if table[number].flags.contains(.prefetched) { counters.prefetches.useful += 1 }
+            if table[number].flags.contains(.unsaved) { effects.drawn.append(table[number].key) }
         }
         touchForUse(number)
     }

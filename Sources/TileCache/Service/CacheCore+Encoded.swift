@@ -6,6 +6,12 @@ import Synchronization
 struct EncodedKeeper: Sendable {
     let core: CacheCore
     let ticket: LoadTicket
+    /// What the layer's stores are told; `nil` if it has none.
+    let notes: LoadNotes?
+
+    init(core: CacheCore, ticket: LoadTicket, notes: LoadNotes? = nil) {
+        (self.core, self.ticket, self.notes) = (core, ticket, notes)
+    }
 }
 
 /// Payloads: kept, counted, decoded.

@@ -31,11 +31,15 @@ extension CacheCore {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
         try check(options.share)
+        let tiers = try makeTiers(pyramid: pyramid, options: options)
+        let storeBytes = newStoreBytes(tiers)
         if let shareError { throw shareError }
         // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
         let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
-        let layerBytes = LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
+        let layerBytes =
+            LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
+            + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid))
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
             // Other layers may have been added or removed since the checks.
             if let error = state.error(guaranteeing: options.share) { return .failure(error) }
@@ -48,6 +52,12 @@ extension CacheCore {
                 let problem = "its tables and scratch memory take \(layerBytes) bytes"
                 return .failure(.invalidLayer(problem + ", and tiles that are held leave no room for them"))
             }
+            guard state.pool.charge(storeBytes, to: .stores) else {
+                state.pool.note(-layerBytes, in: .layers)
+                return .failure(.invalidLayer("its stores hold \(storeBytes) bytes, and there is no room for them"))
+            }
+            state.storeBytes += storeBytes
+            if let tiers { state.adopt(tiers) }
             state.guaranteedShares += options.share.guaranteed
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
@@ -69,7 +79,8 @@ extension CacheCore {
                 byteCount: layerBytes,
                 tileBytes: tileBytes,
                 slotClass: slotClass,
-                synthesis: synthesis
+                synthesis: synthesis,
+                tiers: tiers
             )
             state.layers.put(record, at: index)
             state.adoptCodecs(made)
@@ -88,6 +99,27 @@ extension CacheCore {
         return region
     }
 
+    private func makeTiers(pyramid: TilePyramid, options: LayerOptions) throws(TileCacheError) -> LayerTiers? {
+        guard let stores = options.stores, !stores.stores.isEmpty else { return nil }
+        guard stores.stores.count <= 32 else {
+            throw .invalidLayer("a layer has at most 32 stores, not \(stores.stores.count)")
+        }
+        guard stores.dataSet.contains(where: { !$0.isEmpty }) else {
+            throw .invalidLayer("stores need a name of the layer's data")
+        }
+        let time = configuration.expectedLoadLatency.nanoseconds
+        return LayerTiers(stores, pyramid: pyramid, options: options, expectedTime: time)
+    }
+
+    /// Bytes of stores that no layer has named before.
+    private func newStoreBytes(_ tiers: LayerTiers?) -> Int {
+        guard let tiers else { return 0 }
+        let known = read { $0.stores.map(\.store) }
+        var new: [any TileStore] = []
+        for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
+        return new.reduce(0) { $0 + $1.statistics.memoryBytes }
+    }
+
     private func check(_ share: LayerShare) throws(TileCacheError) {
         guard share.maximum > 0, share.maximum <= 1, share.guaranteed >= 0, share.guaranteed <= share.maximum else {
             throw .invalidLayer(
@@ -102,6 +134,7 @@ extension CacheCore {
         let ranges = region.map { region in
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
+        invalidateStored(layer, ranges)
         let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
         // The layer may be removed between any two steps, and its index reused.
         let begun = perform { state -> (entries: Int, pages: Range<Int32>)? in
@@ -217,6 +250,7 @@ extension CacheCore {
             figures.longestCallback = .nanoseconds(max(state.longestCallback, oldest.map { now - $0 } ?? 0))
             figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }
             figures.synthesis = state.synthesis.counts
+            figures.stores = state.storeCounts()
             return figures
         }
     }

@@ -12,9 +12,11 @@ import Synchronization
 /// Work of the workers: loads, compressions and decompressions, one at a time each.
 extension CacheCore {
     private enum Step: Sendable {
-        case load(LoadTicket, LayerRecord, UInt)
-        case request(LoadTicket, LayerID, any TileSource)
-        case synthesize(LoadTicket, LayerRecord)
+        case find(LoadTicket, LayerRecord, LayerTiers, hasPixels: Bool)
+        case load(LoadTicket, LayerRecord, UInt, LoadNotes?)
+        case request(LoadTicket, LayerID, any TileSource, LoadNotes?)
+        case synthesize(LoadTicket, LayerRecord, LoadNotes?)
+        case save(SaveWork?)
         case demote(CodecWork)
         case promote(CodecWork)
         case idle
@@ -24,43 +26,62 @@ extension CacheCore {
     func work(as worker: Int) {
         enterActivity()
         defer { leaveActivity() }
+        // A store gets at most one tile between two jobs.
+        var hasSaved = false
         while true {
             let step = perform { state -> Step in
-                let step = nextStep(for: worker, &state)
+                let step = nextStep(for: worker, &state, savesFirst: !hasSaved)
                 if case .idle = step { return step }
                 // The rest of the plan may occupy another worker.
                 state.effects.wakes = .max
                 state.watch(at: clock() + stuckLoadTime)
                 return step
             }
-            switch step {
-            case .idle: return
-            case .load(let ticket, let layer, let address):
-                load(ticket, layer, at: address)
-            case .request(let ticket, let layer, let source):
-                let request = TileRequest(core: self, layer: layer, ticket: ticket)
-                perform { state in
-                    // If the source answers at once, the load ends before its request is known.
-                    state.requests[ticket.load] = WeakRequest(value: request)
-                    if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
-                        state.effects.unwanted.append(request)
-                    }
-                }
-                source.requestTile(request)
-                perform { $0.workers.endCall(worker) }
-                return
-            case .synthesize(let ticket, let layer): synthesize(ticket, layer, as: worker)
-            case .demote(let work): demote(work)
-            case .promote(let work): promote(work, as: worker)
+            if case .save(let work) = step {
+                if let work { save(work) }
+                hasSaved = true
+                continue
             }
+            hasSaved = false
+            guard take(step, as: worker) else { return }
         }
     }
 
-    private func nextStep(for worker: Int, _ state: inout CoreState) -> Step {
+    /// Carries out a step; returns whether the worker continues.
+    private func take(_ step: Step, as worker: Int) -> Bool {
+        switch step {
+        case .idle, .save: return false
+        case .find(let ticket, let layer, let tiers, let hasPixels):
+            guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels) else { return true }
+            return take(perform { sourceStep(for: worker, ticket, layer, notes, &$0) }, as: worker)
+        case .load(let ticket, let layer, let address, let notes):
+            load(ticket, layer, at: address, notes)
+        case .request(let ticket, let layer, let source, let notes):
+            let request = TileRequest(core: self, layer: layer, ticket: ticket, notes: notes)
+            perform { state in
+                // If the source answers at once, the load ends before its request is known.
+                state.requests[ticket.load] = WeakRequest(value: request)
+                if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
+                    state.effects.unwanted.append(request)
+                }
+            }
+            source.requestTile(request)
+            perform { $0.workers.endCall(worker) }
+            return false
+        case .synthesize(let ticket, let layer, let notes): synthesize(ticket, layer, as: worker, notes)
+        case .demote(let work): demote(work)
+        case .promote(let work): promote(work, as: worker)
+        }
+        return true
+    }
+
+    private func nextStep(for worker: Int, _ state: inout CoreState, savesFirst: Bool) -> Step {
         state.workers.endCall(worker)
         guard !state.isShutDown, !state.workers.retires(worker) else { return .idle }
+        if savesFirst, let save = state.nextSave() { return .save(save.work) }
         let now = clock()
         guard let job = state.pool.nextJob(now: now) else {
+            if let save = state.nextSave() { return .save(save.work) }
             state.workers.rest(worker)
             return .idle
         }
@@ -69,14 +90,10 @@ extension CacheCore {
             state.workers.beginCall(worker, at: now)
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
-            if layer.makes(ticket.key.level) { return .synthesize(ticket, layer) }
-            switch layer.source {
-            case .asynchronous(let source)?:
-                state.workers.wait(worker, for: ticket.load)
-                return .request(ticket, layer.id, source)
-            case .blocking?, nil:
-                return .load(ticket, layer, state.address(of: ticket.slot, layer: ticket.key.layer))
+            if let tiers = layer.tiers {
+                return .find(ticket, layer, tiers, hasPixels: state.pool.hasPixels(ticket.load))
             }
+            return sourceStep(for: worker, ticket, layer, nil, &state)
         case .demote(let ticket): return .demote(state.codecWork(for: ticket))
         case .promote(let ticket):
             // The source decodes it.
@@ -85,22 +102,46 @@ extension CacheCore {
         }
     }
 
-    // MARK: - Loads
-
-    private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt) {
-        guard case .blocking(let source)? = layer.source else { return }
-        let keeper = EncodedKeeper(core: self, ticket: ticket)
-        var pixels = layer.pixels(at: address, level: ticket.key.level, keeper: keeper)
-        let start = clock()
-        let result = Self.result { try source.load(ticket.key.coordinate, into: &pixels) }
-        end(ticket, result, took: clock() - start)
+    private func sourceStep(
+        for worker: Int,
+        _ ticket: LoadTicket,
+        _ layer: LayerRecord,
+        _ notes: LoadNotes?,
+        _ state: inout CoreState
+    ) -> Step {
+        if layer.makes(ticket.key.level) { return .synthesize(ticket, layer, notes) }
+        switch layer.source {
+        case .asynchronous(let source)?:
+            state.workers.wait(worker, for: ticket.load)
+            return .request(ticket, layer.id, source, notes)
+        case .blocking?, nil:
+            // A look-up may have reserved the slot.
+            let slot = state.pool.loads[ticket]?.slot ?? ticket.slot
+            return .load(ticket, layer, state.address(of: slot, layer: ticket.key.layer), notes)
+        }
     }
 
-    static func result(of load: () throws -> TileOutcome) -> LoadResult {
+    // MARK: - Loads
+
+    private func load(_ ticket: LoadTicket, _ layer: LayerRecord, at address: UInt, _ notes: LoadNotes?) {
+        guard case .blocking(let source)? = layer.source else { return }
+        let keeper = EncodedKeeper(core: self, ticket: ticket, notes: notes)
+        var pixels = layer.pixels(at: address, level: ticket.key.level, keeper: keeper)
+        let start = clock()
+        var result = Self.result(notes) { try source.load(ticket.key.coordinate, into: &pixels) }
+        if let notes, notes.now.isUnchanged { result = reread(ticket, layer, notes) }
+        end(ticket, result, took: clock() - start, notes: notes)
+    }
+
+    /// - Parameter notes: What the source was told of stored tiles; only then may it say that one is unchanged.
+    static func result(_ notes: LoadNotes? = nil, of load: () throws -> TileOutcome) -> LoadResult {
         do {
             switch try load() {
             case .pixels: return .pixels
             case .absent: return .absent
+            case .unchanged:
+                notes?.change { $0.isUnchanged = $0.cached != nil }
+                return .failed(isPermanent: false, retryAfter: nil)
             }
         } catch let failure as TileFailure {
             return LoadResult(failure)
@@ -110,17 +151,23 @@ extension CacheCore {
     }
 
     /// Reserves a slot for an asynchronous source that is ready, lets it write and ends the load.
-    func write(_ ticket: LoadTicket, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
+    func write(
+        _ ticket: LoadTicket,
+        _ notes: LoadNotes?,
+        _ body: (inout TilePixels) throws -> TileOutcome
+    ) -> Bool {
         enterActivity()
         defer { leaveActivity() }
         guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
-            complete(ticket, .refused)
+            complete(ticket, .refused, notes)
             return false
         }
         let layer = read { $0.layers[ticket.key.layer] }
-        let keeper = EncodedKeeper(core: self, ticket: ticket)
+        let keeper = EncodedKeeper(core: self, ticket: ticket, notes: notes)
         var pixels = layer.pixels(at: slot.address, level: ticket.key.level, keeper: keeper)
-        complete(ticket, Self.result { try body(&pixels) })
+        var result = Self.result(notes) { try body(&pixels) }
+        if let notes, notes.now.isUnchanged { result = reread(ticket, layer, notes) }
+        complete(ticket, result, notes)
         return true
     }
 
@@ -148,19 +195,40 @@ extension CacheCore {
     }
 
     /// Ends an asynchronous load; its worker continues.
-    func complete(_ ticket: LoadTicket, _ result: LoadResult) {
+    func complete(_ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes? = nil) {
         let now = clock()
-        perform { state in
+        let save = perform { state -> SaveQueue.Save? in
             state.requests[ticket.load] = nil
-            let started = state.pool.loads[ticket.load]?.started ?? now
+            let started = notes?.asked ?? state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
+            return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
         }
+        settle(save, result, notes)
     }
 
-    func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64) {
+    /// Ends a load.
+    ///
+    /// - Parameters:
+    ///   - notes: What it noted for the layer's stores. Default: nil, there are none.
+    ///   - store: Index of the store that had the tile. Default: nil, the source.
+    ///   - isStale: Whether the tile has to be loaded again. Default: false.
+    func end(
+        _ ticket: LoadTicket,
+        _ result: LoadResult,
+        took: Int64,
+        notes: LoadNotes? = nil,
+        from store: Int? = nil,
+        isStale: Bool = false
+    ) {
         let now = clock()
-        perform { $0.end(ticket, result, took: took, now: now) }
+        let save = perform { state -> SaveQueue.Save? in
+            state.end(ticket, result, took: took, now: now, isStored: store != nil)
+            let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
+            if isStale, result == .pixels { state.pool.markStale(ticket.key) }
+            return save
+        }
+        settle(save, result, notes)
     }
 }
 

@@ -21,6 +21,8 @@ final class CacheCore: Sendable {
     /// Work and callbacks under way; shutdown waits for them.
     let activity = DispatchGroup()
     let callbacks = Lock(RunningCallbacks())
+    /// Idle codecs for entries of stores.
+    let storeCodecs = Lock([Transferred<TileCodec>]())
     let configuration: TileCache.Configuration
     /// Number of caches made by the process.
     private static let count = Atomic<UInt32>(0)
@@ -158,6 +160,7 @@ final class CacheCore: Sendable {
             return isCounted
         }
         if !isCounted { resetPolicies() }
+        noteStoreMemory(now: context.now)
     }
 
     /// Maximum bytes of policies. An eighth of the limit, or what one view needs if that is at most a quarter.
@@ -214,10 +217,12 @@ final class CacheCore: Sendable {
     /// Stops everything; returns whether all work ended in time.
     func shutDown(within nanoseconds: Int64) -> Bool {
         guard !isForked else { return false }
+        if nanoseconds > 0 { saveAll() }
         // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
             state.isShutDown = true
             state.due = DueTimes()
+            for layer in state.layers { if let tiers = layer.tiers { state.closeStores(of: tiers) } }
             state.effects.unwanted += state.requests.values.compactMap(\.value)
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }
             return state.layers

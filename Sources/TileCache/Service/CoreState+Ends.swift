@@ -1,8 +1,11 @@
 /// Ends of loads and decompressions.
 extension CoreState {
     /// Ends a load that took this many nanoseconds.
-    mutating func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64, now: Int64) {
-        if result == .pixels {
+    ///
+    /// - Parameter isStored: Whether a store had the tile. Default: false, the source.
+    mutating func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64, now: Int64, isStored: Bool = false) {
+        if result == .pixels, !isStored {
+            layers[ticket.key.layer].tiers?.noteSource(took: took)
             // An exponential mean over about eight loads, bounded against jumps of the clock.
             meanLatency += (min(max(took, 0), 3_600_000_000_000) - meanLatency) / 8
         }

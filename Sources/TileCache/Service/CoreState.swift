@@ -35,6 +35,8 @@ struct LayerRecord: Sendable {
     let slotClass: Int
     /// Sizes by level.
     let sizes: [TileSize]
+    /// The layer's stores; `nil` if it has none.
+    var tiers: LayerTiers?
     /// Synthesis of levels that the source lacks; `nil` if it has all.
     var synthesis: LevelSynthesis?
 
@@ -52,7 +54,8 @@ struct LayerRecord: Sendable {
         byteCount: Int,
         tileBytes: Int,
         slotClass: Int,
-        synthesis: LevelSynthesis? = nil
+        synthesis: LevelSynthesis? = nil,
+        tiers: LayerTiers? = nil
     ) {
         self.byteCount = byteCount
         self.id = id
@@ -63,6 +66,7 @@ struct LayerRecord: Sendable {
         self.tileBytes = tileBytes
         self.slotClass = slotClass
         self.synthesis = synthesis
+        self.tiers = tiers
         sizes = pyramid.levels.map { level in
             let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
             return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: min(bytes, tileBytes))
@@ -141,6 +145,14 @@ struct CoreState: ~Copyable {
     var due = DueTimes()
 
     var synthesis = SynthesisState()
+    /// Stores of all layers, also of removed ones, and the bytes that they hold.
+    var stores: [StoreRecord] = []
+    var storeBytes = 0
+    /// When to ask for these bytes again.
+    var storeMemoryDue = Int64.min
+    /// Tiles to give to stores, and their bytes in the ledger.
+    var saves = SaveQueue()
+    var saveBytes = 0
     var meanLatency: Int64
     var secondAnswers = 0
     var waits = LoadWaits()

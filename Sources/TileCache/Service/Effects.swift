@@ -41,6 +41,7 @@ extension CoreState {
         guard !effects.isEmpty || pool.hasEffects else { return nil }
         let declared = pool.takeEffects()
         workers.noteLate(declared.lateWorkers)
+        noteDrawn(declared.drawn)
         if declared.replanAt != .max { replan(at: declared.replanAt) }
         var drained = effects
         effects = Effects()
@@ -51,7 +52,7 @@ extension CoreState {
             return drained
         }
         if drained.wakes > 0 {
-            drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest))
+            drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest + saves.readyCount))
         }
         // Requests before the plan is made are merged.
         drained.plans = (drained.plans || declared.plans) && !isPlanQueued

@@ -26,6 +26,8 @@ extension CoreState {
         }
         pins.removeAll { $0.layer == id.index }
         forgetAsked(ofLayer: id.index)
+        saves.forget(layer: id)
+        if let tiers = record.tiers { closeStores(of: tiers) }
         guaranteedShares -= record.options.share.guaranteed
         pool.beginRemoval(ofLayer: id.index)
         layers[id.index].forgetSource()
@@ -62,6 +64,7 @@ extension LayerRecord {
     mutating func forgetSource() {
         source = nil
         decoder = nil
+        tiers = nil
     }
 }
 

@@ -58,7 +58,7 @@ extension CoreState {
 
 extension CacheCore {
     /// Synthesizes a tile and ends its load.
-    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: Int) {
+    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: Int, _ notes: LoadNotes?) {
         let start = clock()
         guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused) }
         guard let target = UnsafeMutableRawPointer(bitPattern: address),
@@ -67,7 +67,7 @@ extension CacheCore {
         let result = synthesizer.run()
         synthesizer.end()
         if result == .pixels { perform { $0.synthesis.counts.tiles += 1 } }
-        end(ticket, result, took: clock() - start)
+        end(ticket, result, took: clock() - start, notes: notes)
     }
 
     /// Address of the load's slot; takes one if the source reserves late.

@@ -109,6 +109,17 @@ struct TileSynthesizer {
 
     /// Draws a tile that is not resident: from its children, or loaded.
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
+        if layer.tiers?.mayHave(child) == true {
+            switch core.readStored(child, layer, at: try scratchAddress()) {
+            case .pixels?:
+                try halve(child, at: try scratchAddress(), halvings: halvings)
+                return true
+            case .absent?:
+                clear(child, halvings: halvings)
+                return false
+            default: break
+            }
+        }
         if child.level < synthesis.levels { return try drawChildren(of: child, halvings: halvings + 1) }
         let address = try scratchAddress()
         switch load(child, at: address) {

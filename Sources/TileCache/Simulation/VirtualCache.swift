@@ -56,6 +56,12 @@ package final class VirtualCache {
     private var work: VirtualWork
     /// Layers with synthesized levels.
     private var synthesis: [Int: VirtualSynthesis] = [:]
+    /// Tiers below memory; `nil` for the source alone.
+    private let tiers: VirtualTiers?
+    /// Tier of each load in flight that no source serves.
+    private var served: [LoadID: Int] = [:]
+    /// Tiers before which a tile waits until it is drawn.
+    private var unsaved: [TileKey: Int?] = [:]
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
@@ -82,6 +88,7 @@ package final class VirtualCache {
     package init(
         options: Options,
         expectedLatency: Int64,
+        tiers: VirtualTiers? = nil,
         latency: @escaping (StartedLoad, _ start: Int64) -> Int64
     ) {
         var configuration = PoolConfiguration(byteLimit: options.byteLimit)
@@ -95,6 +102,7 @@ package final class VirtualCache {
         pool = PoolState(configuration: configuration)
         work = VirtualWork(bandwidth: options.bandwidth)
         self.options = options
+        self.tiers = tiers
         self.latency = latency
         meanLatency = expectedLatency
     }
@@ -158,6 +166,7 @@ package final class VirtualCache {
             let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
             isMissing = isMissing || missing
         }
+        writeDrawn()
         for layer in views[view].layers {
             composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
         }
@@ -216,6 +225,12 @@ package final class VirtualCache {
             case .load(let ticket) where synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true:
                 make(ticket, now: now)
             case .load(let ticket):
+                let bytes = entryBytes(ofLayer: ticket.key.layer)
+                if let tiers, let tier = tiers.load(ticket.key, bytes: bytes) {
+                    served[ticket.load] = tier
+                    work.begin(ticket, at: now, latency: tiers.tiers[tier].latency, bytes: 0)
+                    break
+                }
                 let started = StartedLoad(
                     layer: ticket.key.layer,
                     tile: ticket.key.coordinate,
@@ -296,6 +311,37 @@ package final class VirtualCache {
         }
     }
 
+    /// Bytes of a layer's tiles in stores.
+    private func entryBytes(ofLayer layer: Int) -> Int {
+        Int((Double(pool.layers[layer].tileBytes) / options.compressionRatio).rounded(.up)) + Self.entryHeaderBytes
+    }
+
+    /// Bytes of an entry beside its payload.
+    private static let entryHeaderBytes = 200
+
+    /// Writes a tile that has landed to the tiers before the one that had it; returns whether one had it.
+    private func noteStored(_ ticket: LoadTicket, took: Int64) -> Bool {
+        guard let tiers else { return false }
+        let tier = served.removeValue(forKey: ticket.load)
+        guard pool.hasLanded(ticket.key, .pixels) else { return tier != nil }
+        if ticket.isDemand || pool.isNeeded(ticket.key) || took >= SaveQueue.expensive {
+            tiers.write(ticket.key, bytes: entryBytes(ofLayer: ticket.key.layer), before: tier)
+        } else {
+            pool.markUnsaved(ticket.key)
+            unsaved[ticket.key] = .some(tier)
+        }
+        return tier != nil
+    }
+
+    /// Writes tiles that have been drawn for the first time.
+    private func writeDrawn() {
+        guard let tiers else { return }
+        for key in pool.takeEffects().drawn {
+            guard let tier = unsaved.removeValue(forKey: key) else { continue }
+            tiers.write(key, bytes: entryBytes(ofLayer: key.layer), before: tier)
+        }
+    }
+
     private func finishDemotion(_ ticket: CodecTicket, now: Int64) {
         let raw = Double(pool.layers[ticket.key.layer].tileBytes)
         let bytes = Int((raw / options.compressionRatio).rounded(.up))
@@ -312,7 +358,7 @@ package final class VirtualCache {
         while let done = work.next(until: now) {
             changes += 1
             finish(done.job, now: done.finish)
-            if case .load = done.job {
+            if case .load(let ticket) = done.job, !noteStored(ticket, took: done.finish - done.start) {
                 // An exponential mean over about eight loads, as in the service.
                 meanLatency += (done.finish - done.start - meanLatency) / 8
             }

@@ -22,9 +22,18 @@ public final class TileRequest: Sendable {
     private let ticket: LoadTicket
     /// Parent load that the tile is for, if it is only needed to make a coarser one.
     private let child: ChildLoad?
+    /// What the layer's stores are told; `nil` if it has none.
+    private let notes: LoadNotes?
 
-    init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil) {
+    init(
+        core: CacheCore,
+        layer: LayerID,
+        ticket: LoadTicket,
+        child: ChildLoad? = nil,
+        notes: LoadNotes? = nil
+    ) {
         self.core = core
+        self.notes = notes
         self.child = child
         self.ticket = ticket
         self.layer = layer
@@ -38,6 +47,9 @@ public final class TileRequest: Sendable {
 
     /// Whether the tile is still wanted. A source that fetches in steps may check between them.
     public var isWanted: Bool { state.withLock { $0.isWanted && !$0.isComplete } }
+
+    /// Validators of a stored tile that has to be revalidated; `nil` if there is none. See ``TilePixels/cached``.
+    public var cached: TileStoreFreshness? { notes?.now.cached }
 
     /// Sets a handler called once when the tile is no longer wanted, or at once if it already is not.
     ///
@@ -78,11 +90,16 @@ public final class TileRequest: Sendable {
             core.noteSecondAnswer()
             return false
         }
-        return child?.write(body) ?? core.write(ticket, body)
+        return child?.write(body) ?? core.write(ticket, notes, body)
     }
 
     /// Completes the request as absent: the tile does not exist.
-    public func completeAbsent() { finish(.absent) }
+    ///
+    /// - Parameter freshness: Until when the layer's stores keep that. Default: `nil`, for ever.
+    public func completeAbsent(freshness: TileStoreFreshness? = nil) {
+        notes?.change { $0.freshness = freshness }
+        finish(.absent)
+    }
 
     /// Completes the request as failed, permanently or temporarily.
     public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) {
@@ -101,7 +118,7 @@ public final class TileRequest: Sendable {
     }
 
     private func complete(_ result: LoadResult) {
-        if let child { child.finish(result) } else { core.complete(ticket, result) }
+        if let child { child.finish(result) } else { core.complete(ticket, result, notes) }
     }
 
     private func claim() -> Bool {

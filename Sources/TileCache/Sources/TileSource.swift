@@ -5,6 +5,9 @@ public enum TileOutcome: Hashable, Sendable {
     /// This tile does not exist. Its ancestor is drawn. Remembered at little cost, and not requested again until an
     /// invalidation.
     case absent
+    /// The stored tile, whose validators the source was given, is still valid: ``TilePixels/cached``. Nothing was
+    /// written. A transient failure if there is none.
+    case unchanged
 }
 
 /// Failure of a load. Any other error of a source counts as transient.
@@ -103,7 +106,20 @@ public struct TilePixels: ~Copyable {
     ///   usually are, there is no room, or this load has some already.
     @discardableResult
     public mutating func keepEncoded(_ encoded: UnsafeRawBufferPointer) -> Bool {
-        keeper.map { $0.core.keepEncoded(encoded, of: $0.ticket) } ?? false
+        guard let keeper else { return false }
+        if let notes = keeper.notes { keeper.core.noteEncoded(encoded, in: notes) }
+        return keeper.core.keepEncoded(encoded, of: keeper.ticket)
+    }
+
+    /// Validators of a stored tile that has to be revalidated; `nil` if there is none.
+    ///
+    /// A source that finds it still valid sets ``freshness`` and returns ``TileOutcome/unchanged``.
+    public var cached: TileStoreFreshness? { keeper?.notes?.now.cached }
+
+    /// Until when the tile is valid, for the layer's stores. Default: `nil`, for ever.
+    public var freshness: TileStoreFreshness? {
+        get { keeper?.notes?.now.freshness }
+        set { keeper?.notes?.change { $0.freshness = newValue } }
     }
 
     /// Copies pixels with their own row stride.

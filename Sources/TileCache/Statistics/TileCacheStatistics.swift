@@ -16,6 +16,8 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var tiers = TierCounts()
     /// Tiles made of finer ones.
     public internal(set) var synthesis = SynthesisCounts()
+    /// Look-ups in stores, by store, in the order in which layers first named them.
+    public internal(set) var stores: [StoreCounts] = []
     /// Viewports that could not be drawn (``TileViewport/isDrawable``) and were ignored.
     public internal(set) var refusedViewports = 0
     /// Calls of ``TileView/onTilesReady``, including running ones, that took longer than
@@ -68,6 +70,9 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
         result.prefetches = later.prefetches - earlier.prefetches
         result.tiers = later.tiers - earlier.tiers
         result.synthesis = later.synthesis - earlier.synthesis
+        for (index, counts) in earlier.stores.enumerated() where later.stores.indices.contains(index) {
+            result.stores[index] = later.stores[index] - counts
+        }
         result.refusedViewports -= earlier.refusedViewports
         result.slowCallbacks -= earlier.slowCallbacks
         return result

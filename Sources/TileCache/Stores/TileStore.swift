@@ -50,6 +50,13 @@ public protocol TileStore: AnyObject, Sendable {
     /// Hard limit of the store in bytes; `nil` if it has none of its own, as a server has.
     var byteLimit: Int? { get }
 
+    /// Word for the store in reports. Default: "store".
+    var label: String { get }
+
+    /// Whether the cache gives it prefetched tiles before they are drawn. Default: `false`, which saves writes; others
+    /// wait for the tiles of a store that processes share.
+    var keepsUndrawnTiles: Bool { get }
+
     /// Counts since the store was opened.
     var statistics: TileStoreStatistics { get }
 
@@ -100,4 +107,11 @@ public protocol TileStore: AnyObject, Sendable {
 
     /// Writes what is buffered and closes the store. Calls after that are misses or do nothing.
     func close()
+}
+
+extension TileStore {
+    /// "store".
+    public var label: String { "store" }
+    /// `false`.
+    public var keepsUndrawnTiles: Bool { false }
 }

@@ -51,6 +51,9 @@ public struct TileStoreFreshness: Hashable, Sendable {
         self.lastModified = lastModified
     }
 
+    /// Whether a server can be asked if the entry is still valid.
+    public var hasValidator: Bool { entityTag != nil || lastModified != nil }
+
     /// State at a time, in seconds since 1970.
     ///
     /// If the stored time is in the future, the clock has jumped and the lifetime is unknown: an entry that expires is

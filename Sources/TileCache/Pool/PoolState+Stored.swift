@@ -1,0 +1,48 @@
+/// What stores below memory change in the pool.
+extension PoolState {
+    /// Whether a load is for a tile whose old pixels are being drawn.
+    func hasPixels(_ load: LoadID) -> Bool { loads[load].map { table[$0.entry].residency.isResident } ?? false }
+
+    /// Whether a view needs a tile.
+    func isNeeded(_ key: TileKey) -> Bool {
+        let number = table.find(key)
+        return number != .none && table[number].needCount > 0
+    }
+
+    /// Whether a tile has current pixels, or is known to be absent.
+    func hasLanded(_ key: TileKey, _ result: LoadResult) -> Bool {
+        let number = table.find(key)
+        guard number != .none, !table[number].flags.contains(.stale) else { return false }
+        return result == .absent ? table[number].flags.contains(.absent) : table[number].residency.isResident
+    }
+
+    /// Marks pixels that have landed as out of date: they are drawn until the source has been asked.
+    mutating func markStale(_ key: TileKey) {
+        let number = table.find(key)
+        guard number != .none, table[number].residency.isResident else { return }
+        change(number) { $0.flags.insert(.stale) }
+        drawVersion &+= 1
+        effects.plans = true
+    }
+
+    /// Marks a tile that is given to stores once it is drawn.
+    mutating func markUnsaved(_ key: TileKey) {
+        let number = table.find(key)
+        if number != .none, table[number].residency.isResident { table[number].flags.insert(.unsaved) }
+    }
+
+    func isUnsaved(_ key: TileKey) -> Bool {
+        let number = table.find(key)
+        return number != .none && table[number].flags.contains(.unsaved)
+    }
+
+    /// Leases a decoded, current tile that is given to stores; `nil` if it is not.
+    mutating func leaseToSave(_ key: TileKey) -> LeaseToken? {
+        let number = table.find(key)
+        guard number != .none, table[number].residency == .decoded, !table[number].flags.contains(.stale) else {
+            return nil
+        }
+        lease(number)
+        return token(of: number, layer: key.layer)
+    }
+}

@@ -1,0 +1,392 @@
+import Dispatch
+import Synchronization
+
+/// Look-ups in a layer's stores, on workers.
+extension CacheCore {
+    /// Looks a tile up, nearest store first, and ends its load if one has it.
+    ///
+    /// - Parameter hasPixels: Whether old pixels are drawn: stale entries are of no use then.
+    /// - Returns: What the source is told if none has it; otherwise `nil`.
+    func find(_ ticket: LoadTicket, _ layer: LayerRecord, _ tiers: LayerTiers, hasPixels: Bool) -> LoadNotes? {
+        let start = clock()
+        let notes = LoadNotes(epoch: tiers.prepare(now: start))
+        for index in tiers.stores.indices {
+            var found: (result: LoadResult, isStale: Bool)?
+            read(ticket.key.coordinate, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
+                guard state == .fresh || (state == .stale && !hasPixels && entry.kind != .absent) else {
+                    // Without a validator a source cannot confirm it.
+                    if entry.freshness.hasValidator {
+                        notes.change { ($0.cached, $0.cachedIn) = (entry.freshness, index) }
+                    }
+                    return true
+                }
+                guard let result = write(entry, for: ticket, layer, notes) else { return false }
+                found = (result, state == .stale)
+                return true
+            }
+            guard let found else { continue }
+            if found.isStale { tiers.noteStale(index) }
+            end(ticket, found.result, took: clock() - start, notes: notes, from: index, isStale: found.isStale)
+            return nil
+        }
+        let now = clock()
+        notes.change { $0.asked = now }
+        return notes
+    }
+
+    /// Ends a load whose source has confirmed the stored entry.
+    func reread(_ ticket: LoadTicket, _ layer: LayerRecord, _ notes: LoadNotes) -> LoadResult {
+        let values = notes.now
+        guard let tiers = layer.tiers, let cached = values.cached else {
+            return .failed(isPermanent: false, retryAfter: nil)
+        }
+        let tile = ticket.key.coordinate
+        var renewed = values.freshness ?? cached
+        renewed.entityTag = renewed.entityTag ?? cached.entityTag
+        renewed.lastModified = renewed.lastModified ?? cached.lastModified
+        tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
+        var result: LoadResult?
+        let deadline = tiers.deadline(now: clock())
+        read(tile, of: tiers, at: values.cachedIn, deadline: deadline) { entry, _ in
+            result = write(entry, for: ticket, layer, notes)
+            return result != nil
+        }
+        // The entry has gone since: the next attempt asks for all of it.
+        return result ?? .failed(isPermanent: false, retryAfter: 0)
+    }
+
+    /// Reads a descendant of a synthesized tile into scratch memory; `nil` if no store has it.
+    func readStored(_ tile: TileCoordinate, _ layer: LayerRecord, at address: UInt) -> LoadResult? {
+        guard let tiers = layer.tiers else { return nil }
+        let start = clock()
+        _ = tiers.prepare(now: start)
+        var result: LoadResult?
+        for index in tiers.stores.indices where result == nil {
+            read(tile, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
+                guard state == .fresh else { return true }
+                var pixels = layer.pixels(at: address, level: tile.level)
+                result = decode(entry, layer, into: &pixels)
+                return result != nil
+            }
+        }
+        return result
+    }
+
+    /// Looks a tile up in one store.
+    ///
+    /// - Parameter use: Called with a valid entry; returns `false` if it cannot be decoded. It is removed then.
+    private func read(
+        _ tile: TileCoordinate,
+        of tiers: LayerTiers,
+        at index: Int,
+        deadline: Int64,
+        _ use: (TileStoreEntry, TileStoreFreshness.State) -> Bool
+    ) {
+        let (store, key) = (tiers.stores[index], tiers.key(of: tile))
+        guard tiers.isWorthAsking(index, store.presence(of: key)) else { return }
+        let (start, wall) = (clock(), configuration.wallClock())
+        var isHit = false
+        var isDamaged = false
+        let limit = MonotonicTime(nanoseconds: deadline)
+        _ = store.get(key, shape: tiers.shape(of: tile), deadline: limit) { entry in
+            guard tiers.accepts(entry) else { return }
+            isHit = use(entry, entry.freshness.state(at: wall))
+            isDamaged = !isHit
+        }
+        tiers.note(index, hit: isHit, took: clock() - start)
+        if isDamaged { store.remove([key]) }
+    }
+
+    /// Writes an entry to a load's slot; `nil` if it cannot be decoded.
+    private func write(
+        _ entry: TileStoreEntry,
+        for ticket: LoadTicket,
+        _ layer: LayerRecord,
+        _ notes: LoadNotes
+    ) -> LoadResult? {
+        notes.change { $0.freshness = entry.freshness }
+        if entry.kind == .absent { return .absent }
+        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+            return .refused
+        }
+        var pixels = layer.pixels(at: slot.address, level: ticket.key.level)
+        let result = decode(entry, layer, into: &pixels)
+        if result != nil, entry.kind == .encoded {
+            noteEncoded(entry.payload, in: notes)
+            _ = keepEncoded(entry.payload, of: ticket)
+        }
+        return result
+    }
+
+    private func decode(_ entry: TileStoreEntry, _ layer: LayerRecord, into pixels: inout TilePixels) -> LoadResult? {
+        switch entry.kind {
+        case .absent: return .absent
+        case .encoded:
+            guard let decoder = layer.decoder else { return nil }
+            do {
+                try decoder.decode(entry.payload, of: entry.key.tile, into: &pixels)
+                return .pixels
+            } catch {
+                return nil
+            }
+        case .pixels, .solid, .block:
+            let (width, height, format) = (pixels.width, pixels.height, pixels.format)
+            return pixels.withUnsafeMutableBytes { memory -> LoadResult? in
+                switch entry.kind {
+                case .pixels where entry.payload.count == memory.count: memory.copyMemory(from: entry.payload)
+                case .solid where entry.payload.count == 8:
+                    SolidTile.fill(memory, with: UInt64(littleEndian: entry.payload.loadUnaligned(as: UInt64.self)))
+                default:
+                    let isWhole = withCodec(tileBytes: memory.count) { codec in
+                        do {
+                            let block = entry.payload
+                            try codec.decompress(block, into: memory, width: width, height: height, format: format)
+                            return true
+                        } catch {
+                            return false
+                        }
+                    }
+                    guard isWhole == true else { return nil }
+                }
+                return .pixels
+            }
+        }
+    }
+
+    /// Calls a closure with a codec that the pool's jobs do not use; `nil` if there is no room for one.
+    private func withCodec<Result>(tileBytes: Int, _ body: (TileCodec) -> Result) -> Result? {
+        let idle = storeCodecs.withLock { codecs -> Transferred<TileCodec>? in
+            guard let index = codecs.lastIndex(where: { $0.value.maximumTileBytes >= tileBytes }) else { return nil }
+            return codecs.remove(at: index)
+        }
+        if let idle {
+            defer { storeCodecs.withLock { $0.append(idle) } }
+            return body(idle.value)
+        }
+        guard let made = try? TileCodec(maximumTileBytes: tileBytes) else { return nil }
+        let bytes = made.scratchByteCount
+        guard perform({ $0.pool.charge(bytes, to: .stores) }) else { return nil }
+        let result = body(made)
+        // One is kept. More are needed only while several workers decode at once.
+        let codec = Transferred(value: made)
+        let isKept = storeCodecs.withLock { codecs -> Bool in
+            guard codecs.isEmpty else { return false }
+            codecs.append(codec)
+            return true
+        }
+        if !isKept { perform { $0.pool.note(-bytes, in: .stores) } }
+        return result
+    }
+}
+
+/// Writes to a layer's stores, on workers.
+extension CacheCore {
+    /// Gives a tile to stores. Its pixels are leased, and compressed if there is room for a codec.
+    func save(_ work: SaveWork) {
+        defer { release([work.lease]) }
+        guard let tiers = work.layer.tiers else { return }
+        let size = work.layer.sizes[work.save.key.level]
+        let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: work.address), count: size.bytes)
+        let isDone: Void? = withCodec(tileBytes: size.bytes) { codec in
+            let format = work.layer.options.format
+            switch codec.compress(pixels, width: size.width, height: size.height, format: format) {
+            case .solid(let value):
+                withUnsafeBytes(of: value.littleEndian) { put(work.save, .solid, $0, tiers) }
+            case .block(let block): put(work.save, .block, block, tiers)
+            case .raw: put(work.save, .pixels, pixels, tiers)
+            }
+        }
+        if isDone == nil { put(work.save, .pixels, pixels, tiers) }
+    }
+
+    /// Gives a payload to the takers of a save.
+    func put(
+        _ save: SaveQueue.Save,
+        _ kind: TileStorePayload,
+        _ payload: UnsafeRawBufferPointer,
+        _ tiers: LayerTiers
+    ) {
+        let tile = save.key.coordinate
+        let entry = TileStoreEntry(
+            key: tiers.key(of: tile),
+            shape: tiers.shape(of: tile),
+            generation: save.epoch.generation,
+            freshness: save.freshness ?? TileStoreFreshness(stored: configuration.wallClock()),
+            kind: kind,
+            payload: payload
+        )
+        tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch)
+    }
+
+    /// Ends what a load noted for the stores: gives them its encoded bytes or its absence at once.
+    func settle(_ save: SaveQueue.Save?, _ result: LoadResult, _ notes: LoadNotes?) {
+        guard let notes else { return }
+        let encoded = notes.change { values in
+            defer { values.encoded = [] }
+            return values.encoded
+        }
+        if let save, let tiers = read({ $0.layers[save.key.layer].tiers }) {
+            encoded.withUnsafeBytes { put(save, result == .absent ? .absent : .encoded, $0, tiers) }
+        }
+        if !encoded.isEmpty { perform { $0.pool.note(-encoded.count, in: .stores) } }
+    }
+
+    /// Copies the encoded form of a tile for its stores, if there is room.
+    func noteEncoded(_ encoded: UnsafeRawBufferPointer, in notes: LoadNotes) {
+        guard encoded.count > 0, notes.change({ $0.encoded.isEmpty }),
+            perform({ $0.pool.charge(encoded.count, to: .stores) })
+        else { return }
+        notes.change { $0.encoded = Array(encoded) }
+    }
+
+    /// Gives all tiles whose turn it is to the stores.
+    func saveAll() {
+        while let step = perform({ $0.nextSave() }) {
+            if let work = step.work { save(work) }
+        }
+    }
+
+    /// Makes stored entries of a layer invalid, and has that made to last.
+    func invalidateStored(_ layer: LayerID, _ ranges: [TileRange]?) {
+        guard let tiers = read({ $0.record(of: layer)?.tiers }) else { return }
+        let persist = tiers.invalidate(ranges)
+        activity.enter()
+        executor.run(cancellations) { [self] in
+            persist()
+            activity.leave()
+        }
+    }
+
+    /// Updates the bytes that stores hold, at most once a second.
+    func noteStoreMemory(now: Int64) {
+        let stores = perform { state -> [any TileStore] in
+            guard !state.stores.isEmpty, now >= state.storeMemoryDue else { return [] }
+            state.storeMemoryDue = now + 1_000_000_000
+            return state.stores.map(\.store)
+        }
+        guard !stores.isEmpty else { return }
+        let bytes = stores.reduce(0) { $0 + $1.statistics.memoryBytes }
+        perform { state in
+            // Without room, which only leases and pins can take, it is tried again.
+            if state.pool.charge(bytes - state.storeBytes, to: .stores) { state.storeBytes = bytes }
+        }
+    }
+}
+
+/// A tile to give to stores, with its pixels.
+struct SaveWork: Sendable {
+    let save: SaveQueue.Save
+    let lease: LeaseToken
+    let address: UInt
+    let layer: LayerRecord
+}
+
+/// A store that layers name, and the counts of those that are removed.
+struct StoreRecord: Sendable {
+    let store: any TileStore
+    var closed = TileCacheStatistics.StoreCounts()
+}
+
+extension CoreState {
+    /// Decides which stores get a loaded tile, and when.
+    ///
+    /// - Parameter origin: Store that had the tile; `nil` for the source.
+    /// - Returns: What to give to them at once.
+    mutating func queueSave(
+        _ ticket: LoadTicket,
+        _ result: LoadResult,
+        took: Int64,
+        _ notes: LoadNotes,
+        from origin: Int?
+    ) -> SaveQueue.Save? {
+        let (key, record) = (ticket.key, layers[ticket.key.layer])
+        guard result == .pixels || result == .absent, let tiers = record.tiers, pool.hasLanded(key, result) else {
+            return nil
+        }
+        let isWanted = ticket.isDemand || pool.isNeeded(key)
+        let takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
+        let values = notes.now
+        var save = SaveQueue.Save(
+            key: key,
+            layer: record.id,
+            takers: takers.drawn,
+            cost: took,
+            freshness: values.freshness,
+            epoch: notes.epoch
+        )
+        if takers.drawn != 0, result == .pixels {
+            if saves.isFull { saves.forget(saves.undrawnKeys.filter { !pool.isUnsaved($0) }) }
+            if saves.addUndrawn(save) {
+                pool.markUnsaved(key)
+            } else {
+                tiers.noteDropped(takers.drawn)
+            }
+        }
+        save.takers = takers.now
+        defer { chargeSaves() }
+        guard takers.now != 0 else { return nil }
+        if result == .absent || !values.encoded.isEmpty { return save }
+        if !saves.add(save) { tiers.noteDropped(takers.now) }
+        effects.wakes = max(effects.wakes, 1)
+        return nil
+    }
+
+    /// Queues tiles that have been drawn for the first time.
+    mutating func noteDrawn(_ keys: [TileKey]) {
+        guard !keys.isEmpty else { return }
+        for key in keys {
+            if let dropped = saves.noteDrawn(key) { layers[key.layer].tiers?.noteDropped(dropped.takers) }
+        }
+        effects.wakes = max(effects.wakes, 1)
+        chargeSaves()
+    }
+
+    /// Takes the next tile to give to stores; without work if its pixels have gone.
+    mutating func nextSave() -> (save: SaveQueue.Save, work: SaveWork?)? {
+        guard let save = saves.next() else { return nil }
+        chargeSaves()
+        guard record(of: save.layer) != nil, let lease = pool.leaseToSave(save.key) else {
+            if layers.indices.contains(save.key.layer) { layers[save.key.layer].tiers?.noteDropped(save.takers) }
+            return (save, nil)
+        }
+        let address = address(of: lease.slot, layer: save.key.layer)
+        return (save, SaveWork(save: save, lease: lease, address: address, layer: layers[save.key.layer]))
+    }
+
+    /// Counts the waiting tiles' memory. Without room for it, they are not stored.
+    private mutating func chargeSaves() {
+        if !pool.charge(saves.byteCount - saveBytes, to: .stores) {
+            saves = SaveQueue()
+            pool.note(-saveBytes, in: .stores)
+        }
+        saveBytes = saves.byteCount
+    }
+
+    /// Adds stores that no layer has named before.
+    mutating func adopt(_ tiers: LayerTiers) {
+        for store in tiers.stores where !stores.contains(where: { $0.store === store }) {
+            stores.append(StoreRecord(store: store))
+        }
+    }
+
+    /// Keeps the counts of a layer that is removed.
+    mutating func closeStores(of tiers: LayerTiers) {
+        for (store, counts) in zip(tiers.stores, tiers.counts) {
+            guard let index = stores.firstIndex(where: { $0.store === store }) else { continue }
+            stores[index].closed = stores[index].closed + counts
+        }
+    }
+
+    /// Counts by store, over all layers.
+    borrowing func storeCounts() -> [TileCacheStatistics.StoreCounts] {
+        var counts = stores.map(\.closed)
+        for layer in layers {
+            guard let tiers = layer.tiers else { continue }
+            for (store, own) in zip(tiers.stores, tiers.counts) {
+                guard let index = stores.firstIndex(where: { $0.store === store }) else { continue }
+                counts[index] = counts[index] + own
+            }
+        }
+        return counts
+    }
+}

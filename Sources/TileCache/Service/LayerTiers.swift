@@ -1,0 +1,234 @@
+import Synchronization
+
+/// The stores of a layer: what they are asked, which of their entries are valid, and what they answered.
+///
+/// Has a lock of its own, which is never held during I/O.
+final class LayerTiers: Sendable {
+    /// Moment between two invalidations of the layer.
+    struct Epoch: Hashable, Sendable {
+        var number = 0
+        /// Generation of entries written in this epoch.
+        var generation: UInt64 = 0
+    }
+
+    /// An area that is being removed from the stores.
+    private struct Removal {
+        var number: Int
+        /// Tiles by level.
+        var ranges: [TileRange]
+    }
+
+    private struct State {
+        var epoch = Epoch()
+        var isPrepared = false
+        /// When other processes' generations were last read.
+        var readAt: Int64?
+        var removals: [Removal] = []
+        var counts: [TileCacheStatistics.StoreCounts]
+        /// Mean times of look-ups, in nanoseconds; 0 until one has ended.
+        var times: [Int64]
+        var sourceTime: Int64
+    }
+
+    let stores: [any TileStore]
+    let namespace: TileStoreNamespace
+    private let shapes: [TileStoreShape]
+    private let state: Lock<State>
+    /// Number of the epoch in which entries are given to stores. Held while they are, for at most a copy.
+    private let writing = Lock(0)
+
+    /// Maximum tiles of a region that are removed one by one; of larger ones the whole layer is invalidated.
+    static let largestRegion = 65_536.0
+    /// Interval at which generations of other processes are read, in nanoseconds.
+    private static let generationInterval: Int64 = 1_000_000_000
+
+    init(_ stores: LayerStores, pyramid: TilePyramid, options: LayerOptions, expectedTime: Int64) {
+        self.stores = stores.stores
+        shapes = pyramid.levels.map {
+            TileStoreShape(
+                format: options.format,
+                alpha: options.alpha,
+                width: $0.pixelWidth,
+                height: $0.pixelHeight
+            )
+        }
+        var settings = ["synthesized \(options.synthesizedLevels) \(options.downsampling)"]
+        for level in pyramid.levels {
+            settings.append("\(level.width)x\(level.height) \(level.tileWidth)x\(level.tileHeight) \(level.border)")
+        }
+        namespace = TileStoreNamespace(dataSet: stores.dataSet, shape: shapes[shapes.count - 1], settings: settings)
+        let counts = [TileCacheStatistics.StoreCounts](repeating: .init(), count: stores.stores.count)
+        let times = [Int64](repeating: 0, count: stores.stores.count)
+        state = Lock(State(counts: counts, times: times, sourceTime: expectedTime))
+    }
+
+    func key(of tile: TileCoordinate) -> TileStoreKey { TileStoreKey(namespace: namespace, tile: tile) }
+
+    func shape(of tile: TileCoordinate) -> TileStoreShape { shapes[tile.level] }
+
+    var counts: [TileCacheStatistics.StoreCounts] { state.withLock { $0.counts } }
+
+    /// Bytes of this object's tables.
+    static func byteCount(of pyramid: TilePyramid) -> Int {
+        512 + pyramid.levels.count * MemoryLayout<TileStoreShape>.stride
+    }
+
+    // MARK: - Generations
+
+    /// Reads the generations of the stores, which may block, and raises those that are behind.
+    ///
+    /// - Returns: The epoch in which the caller's work begins.
+    func prepare(now: Int64) -> Epoch {
+        let known = state.withLock { state -> Epoch? in
+            guard state.isPrepared, let readAt = state.readAt, now - readAt < Self.generationInterval else {
+                state.readAt = now
+                return nil
+            }
+            return state.epoch
+        }
+        return known ?? readGenerations()
+    }
+
+    private func readGenerations() -> Epoch {
+        let found = stores.map { $0.generation(of: namespace) }
+        let epoch = state.withLock { state in
+            let newest = found.max() ?? 0
+            // Invalidations before the first reading come on top of it.
+            let raised = state.isPrepared ? state.epoch.generation : newest.addingClamped(state.epoch.generation)
+            state.isPrepared = true
+            state.epoch.generation = max(raised, newest)
+            return state.epoch
+        }
+        for (store, generation) in zip(stores, found) where generation < epoch.generation {
+            _ = store.raiseGeneration(of: namespace, to: epoch.generation)
+        }
+        return epoch
+    }
+
+    /// Makes entries invalid from now on.
+    ///
+    /// - Parameter ranges: Tiles by level; `nil` for all.
+    /// - Returns: Work that makes it last, and may block.
+    func invalidate(_ ranges: [TileRange]?) -> @Sendable () -> Void {
+        let count = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
+        let isWhole = count > Self.largestRegion
+        let number = state.withLock { state -> Int in
+            state.epoch.number += 1
+            if isWhole {
+                state.epoch.generation = state.epoch.generation.addingClamped(1)
+            } else if let ranges {
+                state.removals.append(Removal(number: state.epoch.number, ranges: ranges))
+            }
+            return state.epoch.number
+        }
+        writing.withLock { $0 = max($0, number) }
+        return { [self] in
+            _ = readGenerations()
+            guard !isWhole, let ranges else { return }
+            var tiles = ranges.joined().makeIterator()
+            while true {
+                let keys = (0..<1024).compactMap { _ in tiles.next().map { key(of: $0) } }
+                guard !keys.isEmpty else { break }
+                for store in stores { store.remove(keys) }
+            }
+            state.withLock { $0.removals.removeAll { $0.number == number } }
+        }
+    }
+
+    /// Whether an entry is of the present generation and not being removed.
+    func accepts(_ entry: TileStoreEntry) -> Bool {
+        state.withLock { state in
+            entry.generation >= state.epoch.generation
+                && !state.removals.contains { $0.ranges[entry.key.tile.level].contains(entry.key.tile) }
+        }
+    }
+
+    // MARK: - Look-ups and writes
+
+    /// Whether to look a tile up. A store that is slower than the source is asked only if it certainly has the tile,
+    /// and now and then to measure it.
+    func isWorthAsking(_ index: Int, _ presence: TileStorePresence) -> Bool {
+        state.withLock { state in
+            if presence == .absent { state.counts[index].absences += 1 }
+            guard presence == .unknown, state.times[index] > state.sourceTime else { return presence != .absent }
+            state.counts[index].skipped += 1
+            return state.counts[index].skipped % 64 == 0
+        }
+    }
+
+    /// When to stop waiting for a store. Another process that loads the tile is given twice the time of a load.
+    func deadline(now: Int64) -> Int64 {
+        let time = state.withLock { $0.sourceTime }
+        return now + min(max(2 * time, 20_000_000), 2_000_000_000)
+    }
+
+    /// Whether a store may have a tile, without I/O.
+    func mayHave(_ tile: TileCoordinate) -> Bool {
+        let key = key(of: tile)
+        return stores.contains { $0.presence(of: key) != .absent }
+    }
+
+    func noteStale(_ index: Int) { state.withLock { $0.counts[index].staleHits += 1 } }
+
+    func note(_ index: Int, hit: Bool, took: Int64) {
+        state.withLock { state in
+            if hit { state.counts[index].hits += 1 } else { state.counts[index].misses += 1 }
+            state.counts[index].waitNanoseconds += Int(max(took, 0))
+            state.times[index] = Self.mean(state.times[index], took)
+        }
+    }
+
+    func noteSource(took: Int64) { state.withLock { $0.sourceTime = Self.mean($0.sourceTime, took) } }
+
+    /// An exponential mean over about eight times, bounded against jumps of the clock.
+    private static func mean(_ mean: Int64, _ time: Int64) -> Int64 {
+        let time = min(max(time, 0), 3_600_000_000_000)
+        return mean == 0 ? time : mean + (time - mean) / 8
+    }
+
+    /// Stores that get a tile from beyond store `end`: at once, and once the tile is drawn.
+    ///
+    /// - Parameters:
+    ///   - end: Index of the store that had the tile; their number if the source made it.
+    ///   - isWanted: Whether a view needs the tile.
+    ///   - cost: Time that the tile took, in nanoseconds.
+    func takers(before end: Int, isWanted: Bool, cost: Int64) -> (now: UInt32, drawn: UInt32) {
+        let all = end >= 32 ? UInt32.max : (1 << UInt32(end)) - 1
+        if isWanted || cost >= SaveQueue.expensive { return (all, 0) }
+        var now: UInt32 = 0
+        for index in 0..<min(end, stores.count) where stores[index].keepsUndrawnTiles { now |= 1 << UInt32(index) }
+        return (now, all & ~now)
+    }
+
+    /// Gives an entry to some stores, unless the layer was invalidated since `epoch`.
+    func put(_ entry: TileStoreEntry, to takers: UInt32, cost: Int64, epoch: Epoch) {
+        for (index, store) in stores.enumerated() where takers & 1 << UInt32(index) != 0 {
+            // An invalidation waits for this copy, so that it removes the entry.
+            let answer = writing.withLock { number -> TileStorePut? in
+                number == epoch.number ? store.put(entry, cost: .nanoseconds(cost)) : nil
+            }
+            state.withLock { state in
+                switch answer {
+                case .accepted?: state.counts[index].writes += 1
+                case .dropped?: state.counts[index].dropped += 1
+                case .refused?: state.counts[index].refused += 1
+                case nil: break
+                }
+            }
+        }
+    }
+
+    /// Counts a tile that was not given to the stores because too many were waiting.
+    func noteDropped(_ takers: UInt32) {
+        state.withLock { state in
+            for index in stores.indices where takers & 1 << UInt32(index) != 0 { state.counts[index].dropped += 1 }
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// What a load's source is told of stored tiles, and what it tells the stores.
+final class LoadNotes: Sendable {
+    struct Values: Sendable {
+        /// Validators of an entry that must be revalidated.
+        var cached: TileStoreFreshness?
+        /// Store that has this entry.
+        var cachedIn = 0
+        /// Freshness of the source's answer; `nil` if it never expires.
+        var freshness: TileStoreFreshness?
+        /// Time at which the source was asked, once it was.
+        var asked: Int64?
+        /// Whether the source has confirmed the entry.
+        var isUnchanged = false
+        /// Encoded form of the pixels, counted in the ledger.
+        var encoded: [UInt8] = []
+    }
+
+    private let values = Lock(Values())
+    /// Invalidations of the layer before the load.
+    let epoch: LayerTiers.Epoch
+    /// Time at which the source was asked, once it was.
+    var asked: Int64? { now.asked }
+
+    init(epoch: LayerTiers.Epoch) { self.epoch = epoch }
+
+    func change<Result: Sendable>(_ body: (inout Values) -> Result) -> Result { values.withLock { body(&$0) } }
+
+    var now: Values { change { $0 } }
+}

@@ -1,0 +1,86 @@
+/// Tiles to give to stores: those whose turn it is, and prefetched ones that wait until they are drawn.
+///
+/// Bounded: what does not fit is not stored.
+struct SaveQueue: Sendable {
+    /// A tile to give to stores.
+    struct Save: Sendable {
+        var key: TileKey
+        var layer: LayerID
+        /// Stores, by bit.
+        var takers: UInt32
+        /// Time that the tile took, in nanoseconds.
+        var cost: Int64
+        var freshness: TileStoreFreshness?
+        var epoch: LayerTiers.Epoch
+
+        /// Bytes that it occupies, at most.
+        var byteCount: Int {
+            let validators = (freshness?.entityTag?.utf8.count ?? 0) + (freshness?.lastModified?.utf8.count ?? 0)
+            // Twice, for dictionaries and arrays have spare capacity.
+            return 2 * (MemoryLayout<Save>.stride + MemoryLayout<TileKey>.stride) + validators
+        }
+    }
+
+    /// Cost from which a tile is stored although it was not drawn, in nanoseconds: 100 ms.
+    static let expensive: Int64 = 100_000_000
+    static let mostReady = 256
+    static let mostUndrawn = 1024
+
+    private var ready: [Save] = []
+    private var undrawn: [TileKey: Save] = [:]
+
+    var readyCount: Int { ready.count }
+    /// Whether no further tile can wait until it is drawn.
+    var isFull: Bool { undrawn.count >= Self.mostUndrawn }
+    var undrawnKeys: [TileKey] { Array(undrawn.keys) }
+    /// Bytes of all, for the ledger.
+    private(set) var byteCount = 0
+
+    /// Adds a tile whose turn has come; returns whether there was room.
+    mutating func add(_ save: Save) -> Bool {
+        guard ready.count < Self.mostReady else { return false }
+        ready.append(save)
+        byteCount += save.byteCount
+        return true
+    }
+
+    /// Adds a tile that waits until it is drawn; returns whether there was room.
+    mutating func addUndrawn(_ save: Save) -> Bool {
+        forget(save.key)
+        guard !isFull else { return false }
+        undrawn[save.key] = save
+        byteCount += save.byteCount
+        return true
+    }
+
+    /// Moves a drawn tile to the ready ones. Returns it if there was no room.
+    mutating func noteDrawn(_ key: TileKey) -> Save? {
+        guard let save = undrawn[key] else { return nil }
+        forget(key)
+        return add(save) ? nil : save
+    }
+
+    /// Takes the first tile whose turn it is.
+    mutating func next() -> Save? {
+        guard !ready.isEmpty else { return nil }
+        let save = ready.removeFirst()
+        byteCount -= save.byteCount
+        return save
+    }
+
+    /// Forgets the tiles of a layer.
+    mutating func forget(layer: LayerID) {
+        for (key, save) in undrawn where save.layer == layer { forget(key) }
+        ready.removeAll { $0.layer == layer }
+        byteCount = ready.reduce(0) { $0 + $1.byteCount } + undrawn.values.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Forgets waiting tiles.
+    mutating func forget(_ keys: [TileKey]) {
+        for key in keys { forget(key) }
+    }
+
+    private mutating func forget(_ key: TileKey) {
+        if let old = undrawn.removeValue(forKey: key) { byteCount -= old.byteCount }
+    }
+}

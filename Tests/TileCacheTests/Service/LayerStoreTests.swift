@@ -1,0 +1,276 @@
+import Dispatch
+import Testing
+
+@testable import TileCache
+
+/// A layer's stores, as the service asks them: what is looked up, written, revalidated and invalidated.
+@Suite(.timeLimit(.minutes(15))) struct LayerStoreTests {
+    /// A source whose answers a test sets, blocking or not.
+    private final class Origin: BlockingTileSource, TileSource, @unchecked Sendable {
+        // Of one thread only.
+        var loads: [TileCoordinate] = []
+        var freshness: TileStoreFreshness?
+        var outcome = TileOutcome.pixels
+        var colour: UInt32 = 7
+        var validators: [TileStoreFreshness?] = []
+        /// Confirms stored tiles until this time.
+        var confirms: TileStoreFreshness?
+
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
+            loads.append(tile)
+            validators.append(pixels.cached)
+            if let confirms, pixels.cached != nil {
+                pixels.freshness = confirms
+                return .unchanged
+            }
+            pixels.freshness = freshness
+            fill(&pixels, with: colour)
+            return outcome
+        }
+
+        func requestTile(_ request: TileRequest) {
+            if outcome == .absent {
+                loads.append(request.tile)
+                request.completeAbsent(freshness: freshness)
+            } else {
+                request.complete { load(request.tile, into: &$0) }
+            }
+        }
+    }
+
+    private final class Clock: @unchecked Sendable {
+        var seconds: Int64 = 1_000_000
+    }
+
+    /// One run of a program.
+    private struct Run {
+        let scene: StillScene
+        let layer: LayerID
+        let view: TileView
+        let clock: Clock
+
+        init(
+            _ stores: [any TileStore],
+            _ origin: Origin,
+            clock: Clock = Clock(),
+            isBlocking: Bool = true,
+            data: String = "world",
+            workers: Int = 2,
+            tiles: Int = 64
+        ) throws {
+            self.clock = clock
+            scene = try StillScene(tiles: tiles, workers: workers) { $0.wallClock = { clock.seconds } }
+            let options = LayerOptions(stores: LayerStores(stores, dataSet: [data]))
+            layer =
+                isBlocking
+                ? try scene.cache.addLayer(origin as any BlockingTileSource, pyramid: scene.pyramid, options: options)
+                : try scene.cache.addLayer(origin as any TileSource, pyramid: scene.pyramid, options: options)
+            view = ServiceSetup.quiet(scene.cache, [layer])
+        }
+
+        func need(_ columns: Range<Int>) { scene.need(columns, of: layer, view) }
+
+        var counts: [TileCacheStatistics.StoreCounts] { scene.cache.statistics.stores }
+
+        /// Colours of what is drawn, and whether it is stale.
+        var drawn: [(colour: UInt32, isStale: Bool)] {
+            view.frame().map { placement in
+                (~placement.tile.withUnsafeBytes { $0.load(as: UInt32.self) }, placement.tile.isStale)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func tilesOutliveTheCache(isBlocking: Bool) throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let first = try Run([store], origin, isBlocking: isBlocking)
+        first.need(0..<5)
+        #expect(origin.loads.count == 5 && store.puts == 5 && store.count == 5 && store.gets == 0)
+        #expect(first.counts[0].absences == 5 && first.counts[0].writes == 5)
+        let second = try Run([store], origin, isBlocking: isBlocking)
+        second.need(0..<6)
+        #expect(origin.loads.count == 6 && store.gets == 5 && store.puts == 6 && store.mostPuts == 1)
+        #expect(second.counts[0].hits == 5 && second.counts[0].absences == 1)
+        #expect(second.drawn.count == 6 && second.drawn.allSatisfy { $0 == (7, false) })
+        // Other data have other names.
+        let third = try Run([store], origin, isBlocking: isBlocking, data: "another world")
+        third.need(0..<1)
+        #expect(origin.loads.count == 7)
+        #expect(third.scene.cache.statistics.contradictions.isEmpty)
+    }
+
+    @Test func aNearStoreIsFilledFromAFarOne() throws {
+        let (near, far) = (MemoryStore(), MemoryStore())
+        let origin = Origin()
+        try Run([far], origin).need(0..<3)
+        let run = try Run([near, far], origin)
+        run.need(0..<3)
+        #expect(origin.loads.count == 3 && near.count == 3 && far.puts == 3)
+        #expect(run.counts.map(\.hits) == [0, 3] && run.counts.map(\.writes) == [3, 0])
+        try Run([near, far], origin).need(0..<3)
+        #expect(near.gets == 3 && far.gets == 3)
+    }
+
+    /// Prefetched tiles are written once they are drawn, unless the store wants them at once.
+    @Test(arguments: [false, true]) func prefetchedTilesAreWrittenOnceDrawn(keepsUndrawn: Bool) throws {
+        let store = MemoryStore(keepsUndrawnTiles: keepsUndrawn)
+        let origin = Origin()
+        let run = try Run([store], origin)
+        run.scene.cache.prefetch((0..<3).map { run.scene.tile($0) }, of: run.layer)
+        run.scene.run()
+        #expect(origin.loads.count == 3 && store.count == (keepsUndrawn ? 3 : 0))
+        run.need(0..<2)
+        _ = run.view.frame()
+        run.scene.run()
+        #expect(origin.loads.count == 3 && store.count == (keepsUndrawn ? 3 : 2) && store.mostPuts == 1)
+    }
+
+    @Test func absentTilesAreStored() throws {
+        for isBlocking in [true, false] {
+            let store = MemoryStore()
+            let origin = Origin()
+            origin.outcome = .absent
+            try Run([store], origin, isBlocking: isBlocking).need(0..<2)
+            #expect(store.puts(of: .absent) == 2)
+            let run = try Run([store], origin, isBlocking: isBlocking)
+            run.need(0..<2)
+            #expect(origin.loads.count == 2 && run.scene.cache.statistics.loads.absent == 2)
+        }
+    }
+
+    @Test func aStaleTileIsDrawnWhileItIsRevalidated() throws {
+        for isBlocking in [true, false] {
+            let store = MemoryStore()
+            let (origin, clock) = (Origin(), Clock())
+            let tag = "\"a\""
+            origin.freshness = TileStoreFreshness(
+                stored: 1_000_000,
+                expires: 1_000_100,
+                usableUntil: 1_000_900,
+                entityTag: tag
+            )
+            try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
+            // Fresh: the source is not asked.
+            clock.seconds = 1_000_099
+            try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
+            #expect(origin.loads.count == 1)
+            // Stale: drawn, asked for with its validator, confirmed.
+            clock.seconds = 1_000_100
+            origin.confirms = TileStoreFreshness(stored: 1_000_100, expires: 1_000_200)
+            let run = try Run([store], origin, clock: clock, isBlocking: isBlocking)
+            run.need(0..<1)
+            #expect(origin.loads.count == 2 && origin.validators.last??.entityTag == tag && store.renewals == 1)
+            #expect(run.counts[0].staleHits == 1 && run.drawn.map(\.isStale) == [false])
+            // The pixels may have changed: a renderer uploads them again.
+            #expect(run.view.frame().map(\.tile.identity.generation) == [2])
+            // The renewed entry keeps the validator that the answer left out.
+            clock.seconds = 1_000_199
+            try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
+            #expect(origin.loads.count == 2)
+            // Expired: not drawn before the source has answered.
+            clock.seconds = 1_000_200
+            origin.confirms = nil
+            origin.colour = 9
+            let late = try Run([store], origin, clock: clock, isBlocking: isBlocking)
+            late.need(0..<1)
+            #expect(origin.loads.count == 3 && origin.validators.last??.entityTag == tag)
+            #expect(late.counts[0].staleHits == 0 && late.drawn.map(\.colour) == [9])
+        }
+    }
+
+    @Test func aStaleTileStaysIfItsSourceFails() throws {
+        let store = MemoryStore()
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, usableUntil: 1_000_900)
+        try Run([store], origin, clock: clock).need(0..<1)
+        clock.seconds = 1_000_002
+        // Confirmed without a stored tile to confirm: a transient failure.
+        origin.outcome = .unchanged
+        let run = try Run([store], origin, clock: clock)
+        run.need(0..<1)
+        #expect(run.drawn.map(\.isStale) == [true] && run.scene.cache.statistics.loads.failed == 1)
+    }
+
+    @Test func damageIsAMissAndIsRemoved() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        try Run([store], origin).need(0..<1)
+        store.damage { $0[$0.count - 1] ^= 1 }
+        let run = try Run([store], origin)
+        run.need(0..<1)
+        #expect(origin.loads.count == 2 && run.counts[0].misses == 1 && run.drawn.map(\.colour) == [7])
+    }
+
+    @Test func invalidationOutlivesTheCache() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let run = try Run([store], origin)
+        run.need(0..<4)
+        origin.colour = 8
+        // Tiles 1 and 2 of the row.
+        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 65, minY: 0, maxX: 191, maxY: 64))
+        run.scene.run()
+        #expect(origin.loads.count == 6 && run.drawn.map(\.colour).sorted() == [7, 7, 8, 8])
+        let second = try Run([store], origin)
+        second.need(0..<4)
+        #expect(origin.loads.count == 6 && second.drawn.map(\.colour).sorted() == [7, 7, 8, 8])
+        second.scene.cache.invalidate(second.layer)
+        second.scene.run()
+        #expect(origin.loads.count == 10)
+        let third = try Run([store], origin)
+        third.need(0..<4)
+        #expect(origin.loads.count == 10 && third.drawn.allSatisfy { $0.colour == 8 })
+    }
+
+    /// An invalidation while a store is being read, or before it was ever read.
+    @Test func nothingReadBeforeAnInvalidationIsDrawnAfterIt() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        try Run([store], origin).need(0..<1)
+        origin.colour = 8
+        let run = try Run([store], origin)
+        let (cache, layer) = (run.scene.cache, run.layer)
+        store.whileGetting = { [weak cache, weak store] in
+            store?.whileGetting = nil
+            cache?.invalidate(layer)
+        }
+        run.need(0..<1)
+        #expect(run.drawn.map(\.colour) == [8])
+        origin.colour = 9
+        let early = try Run([store], origin)
+        early.scene.cache.invalidate(early.layer)
+        early.need(0..<1)
+        #expect(early.drawn.map(\.colour) == [9] && store.generation(of: store.onlyNamespace) == 2)
+    }
+
+    @Test func storesCountAgainstTheLimit() throws {
+        let store = MemoryStore(memoryBytes: 5 * StillScene.tileBytes)
+        let origin = Origin()
+        let run = try Run([store], origin, tiles: 8)
+        #expect(run.scene.cache.core.read { $0.pool.ledger[.stores] } == 5 * StillScene.tileBytes)
+        #expect(throws: TileCacheError.self) {
+            _ = try run.scene.cache.addLayer(
+                origin as any BlockingTileSource,
+                pyramid: run.scene.pyramid,
+                options: LayerOptions(stores: LayerStores([store], dataSet: [""]))
+            )
+        }
+    }
+
+    @Test func removedLayersKeepTheirCounts() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let run = try Run([store], origin)
+        run.need(0..<3)
+        let before = run.counts
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(run.counts == before && before[0].writes == 3)
+        #expect(run.scene.cache.core.read { $0.saves.byteCount == 0 && $0.saveBytes == 0 })
+    }
+}
+
+extension MemoryStore {
+    /// The namespace of its entries, of which there is one.
+    var onlyNamespace: TileStoreNamespace { firstKey!.namespace }
+}

@@ -1,0 +1,139 @@
+import Synchronization
+
+@testable import TileCache
+
+/// A store in a dictionary: the reference for what a cache asks of a store.
+final class MemoryStore: TileStore {
+    private struct State {
+        var entries: [TileStoreKey: [UInt8]] = [:]
+        var generations: [TileStoreNamespace: UInt64] = [:]
+        var gets: [TileStoreKey: Int] = [:]
+        var puts: [TileStoreKey: Int] = [:]
+        var kinds: [TileStorePayload: Int] = [:]
+        var renewals = 0
+        var memoryBytes = 0
+        var answer = TileStorePut.accepted
+        var knowsAbsences = true
+        var whileGetting: (@Sendable () -> Void)?
+    }
+
+    private let state = Lock(State())
+    let keepsUndrawnTiles: Bool
+
+    init(keepsUndrawnTiles: Bool = false, memoryBytes: Int = 0) {
+        self.keepsUndrawnTiles = keepsUndrawnTiles
+        state.withLock { $0.memoryBytes = memoryBytes }
+    }
+
+    var byteLimit: Int? { nil }
+    var label: String { "memory" }
+    var count: Int { state.withLock { $0.entries.count } }
+    var gets: Int { state.withLock { $0.gets.values.reduce(0, +) } }
+    var puts: Int { state.withLock { $0.puts.values.reduce(0, +) } }
+    var renewals: Int { state.withLock { $0.renewals } }
+    var mostPuts: Int { state.withLock { $0.puts.values.max() ?? 0 } }
+    var answer: TileStorePut {
+        get { state.withLock { $0.answer } }
+        set { state.withLock { $0.answer = newValue } }
+    }
+    var knowsAbsences: Bool {
+        get { state.withLock { $0.knowsAbsences } }
+        set { state.withLock { $0.knowsAbsences = newValue } }
+    }
+    var whileGetting: (@Sendable () -> Void)? {
+        get { state.withLock { $0.whileGetting } }
+        set { state.withLock { $0.whileGetting = newValue } }
+    }
+    var memoryBytes: Int {
+        get { state.withLock { $0.memoryBytes } }
+        set { state.withLock { $0.memoryBytes = newValue } }
+    }
+
+    var firstKey: TileStoreKey? { state.withLock { $0.entries.keys.first } }
+
+    func puts(of kind: TileStorePayload) -> Int { state.withLock { $0.kinds[kind] ?? 0 } }
+
+    /// Changes the bytes of all entries.
+    func damage(_ body: (inout [UInt8]) -> Void) {
+        state.withLock { state in
+            for key in Array(state.entries.keys) { body(&state.entries[key]!) }
+        }
+    }
+
+    var statistics: TileStoreStatistics {
+        var statistics = TileStoreStatistics()
+        statistics.memoryBytes = memoryBytes
+        return statistics
+    }
+
+    func presence(of key: TileStoreKey) -> TileStorePresence {
+        state.withLock { state in
+            guard state.knowsAbsences else { return .unknown }
+            return state.entries[key] == nil ? .absent : .present
+        }
+    }
+
+    func get(
+        _ key: TileStoreKey,
+        shape: TileStoreShape,
+        deadline: MonotonicTime?,
+        _ body: (TileStoreEntry) -> Void
+    ) -> TileStoreMiss? {
+        whileGetting?()
+        let (bytes, generation) = state.withLock { state in
+            state.gets[key, default: 0] += 1
+            return (state.entries[key], state.generations[key.namespace] ?? 0)
+        }
+        guard let bytes else { return .absent }
+        return bytes.withUnsafeBytes { bytes -> TileStoreMiss? in
+            do throws(TileStoreMiss) {
+                body(try TileStoreEntry(decoding: bytes, key: key, shape: shape, minimumGeneration: generation))
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
+        let bytes = entry.encoded()
+        return state.withLock { state in
+            guard state.answer == .accepted, let bytes else { return state.answer }
+            state.entries[entry.key] = bytes
+            state.puts[entry.key, default: 0] += 1
+            state.kinds[entry.kind, default: 0] += 1
+            return .accepted
+        }
+    }
+
+    func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
+        state.withLock { state in
+            state.renewals += 1
+            guard let bytes = state.entries[key] else { return }
+            state.entries[key] = bytes.withUnsafeBytes { bytes in
+                let count = try! TileStoreEntry.headerByteCount(bytes)
+                var entry = try! TileStoreEntry.read(header: UnsafeRawBufferPointer(rebasing: bytes[..<count])).entry
+                entry.payload = UnsafeRawBufferPointer(rebasing: bytes[count...])
+                entry.freshness = freshness
+                return entry.encoded()!
+            }
+        }
+    }
+
+    func remove(_ keys: [TileStoreKey]) {
+        state.withLock { state in for key in keys { state.entries[key] = nil } }
+    }
+
+    func remove(_ namespace: TileStoreNamespace) {
+        state.withLock { $0.entries = $0.entries.filter { $0.key.namespace != namespace } }
+    }
+
+    func generation(of namespace: TileStoreNamespace) -> UInt64 { state.withLock { $0.generations[namespace] ?? 0 } }
+
+    func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
+        state.withLock { $0.generations[namespace] = max($0.generations[namespace] ?? 0, generation) }
+        return true
+    }
+
+    func close() {}
+}
