@@ -98,7 +98,8 @@ let package = Package(
         .executableTarget(
             name: "cachebench",
             dependencies: [
-                "CacheBenchKit", "PanTraces", "TileCache", "DemoWorld", "TileSources",
+                "CacheBenchKit", "PanTraces", "TileCache", "DemoWorld", "TileSources", "TileDiskStore",
+                "TileSharedStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

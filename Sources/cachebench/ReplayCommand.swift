@@ -18,6 +18,8 @@ struct ReplayCommand: ParsableCommand {
               cachebench replay --prefetch none --memory-limit 4screens traces/
               cachebench replay --format json --output figures.json first.csv
               cachebench replay --source mbtiles:map.mbtiles --workers 8
+              cachebench replay --disk tiles/ --disk-limit 512MiB first.csv
+              cachebench replay --store disk=2ms:256MiB --warm monday.csv tuesday.csv
             """
     )
 
@@ -40,17 +42,22 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var clock: ClockArguments
     @OptionGroup var sourced: SourceArguments
+    @OptionGroup var tiers: TierArguments
+    @OptionGroup var stores: StoreArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 
     func validate() throws {
         try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
+        try stores.validate(clock: clock.clockAsked)
         try replay.validate(options)
         try checks.validate(against: .emptyReplay(options))
     }
 
     private var options: ReplayOptions {
-        var options = replay.options(clock: clock.clockAsked ?? (sourced.source == nil ? clock.clock : .real))
+        let isReal = sourced.source != nil || stores.isAny
+        var options = replay.options(clock: clock.clockAsked ?? (isReal ? .real : clock.clock))
+        tiers.apply(to: &options)
         options.memoryLimit = limit.memoryLimit
         options.prefetch = policy.prefetch
         options.eviction = policy.eviction
@@ -68,6 +75,8 @@ struct ReplayCommand: ParsableCommand {
             Interruption.watch()
             if let exportKeys { try export(inputs, options, to: exportKeys) }
             let source = try sourced.open(replay)
+            let stores = try stores.open()
+            defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
@@ -76,7 +85,7 @@ struct ReplayCommand: ParsableCommand {
             )
             do {
                 defer { progress.end() }
-                let result = try Replay(options, source: source).run(
+                let result = try Replay(options, source: source, stores: stores).run(
                     inputs.map(\.open),
                     hooks: hooks,
                     progress: { progress.finished($0) }

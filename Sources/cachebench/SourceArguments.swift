@@ -74,7 +74,7 @@ struct SourceArguments: ParsableArguments {
             imageMemoryLimit: imageMemoryLimit,
             pyramid: opened.pyramid,
             contents: opened.contents,
-            addLayer: { try opened.addLayer(to: $0, pyramid: $1) },
+            addLayer: { cache, pyramid, _ in try opened.addLayer(to: cache, pyramid: pyramid) },
             counts: { ReplaySourceCounts(opened.statistics) }
         )
     }

@@ -93,6 +93,7 @@ struct ZoomoutCommand: ParsableCommand {
     )
     var world: PanTraceHeader.Size?
 
+    @OptionGroup var stores: StoreArguments
     @OptionGroup var output: PageArguments
 
     private var options: ZoomoutOptions {
@@ -105,7 +106,7 @@ struct ZoomoutCommand: ParsableCommand {
         options.replay.overrides = PanTraceOverrides(viewport: viewport, world: world, tileSize: tileSize)
         options.replay.workers = workers
         options.replay.compressedTier = compressedTier.isOn
-        options.replay.clock = clock.clock
+        options.replay.clock = clock.clockAsked ?? (stores.isAny ? .real : clock.clock)
         options.replay.loadLatency = loadLatency ?? (options.replay.clock == .virtual ? usual.replay.loadLatency : nil)
         options.replay.speed = clock.speed
         options.replay.seed = seed
@@ -113,6 +114,7 @@ struct ZoomoutCommand: ParsableCommand {
     }
 
     func validate() throws {
+        try stores.validate(clock: clock.clockAsked)
         do {
             _ = try Zoomout(options)
         } catch {
@@ -125,7 +127,9 @@ struct ZoomoutCommand: ParsableCommand {
             let writer = try ReportWriter(path: output.output)
             let progress = Progress()
             Interruption.watch()
-            let report = try Zoomout(options).run(
+            let stores = try stores.open()
+            defer { for store in stores { store.close() } }
+            let report = try Zoomout(options, stores: stores).run(
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.show("factor \($0) of \($1)") }
             )

@@ -11,6 +11,8 @@ struct RealReplay {
     let loads: LoadClock
     /// Source of the tiles, if it is not the built-in world.
     var source: ReplaySource?
+    /// Stores of the tiles, nearest first.
+    var stores: [any TileStore] = []
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
@@ -19,13 +21,14 @@ struct RealReplay {
         let clock = ReplayClockTime(speed: options.speed)
         let countsBefore = source?.counts()
         let memory = ResidentMemory()
+        let reading = StoreReading(stores)
         var configuration = options.cacheConfiguration(course.limit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
         let latency: (@Sendable (TileCoordinate) -> Int64)? =
             options.loadLatency == nil ? nil : { @Sendable [loads] in loads.time(of: $0) }
         let layer =
-            try source?.addLayer(cache, pyramid)
+            try source?.addLayer(cache, pyramid, stores)
             ?? cache.addLayer(
                 ReplayTileSource(
                     input.scene,
@@ -37,7 +40,10 @@ struct RealReplay {
                     clock: clock
                 ),
                 pyramid: pyramid,
-                options: LayerOptions(format: options.pixelFormat)
+                options: LayerOptions(
+                    format: options.pixelFormat,
+                    stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet(input.scene))
+                )
             )
         let policy = try options.policy()
         let view = cache.makeView(layers: [layer], selection: options.selection, policy: { policy })
@@ -67,11 +73,20 @@ struct RealReplay {
         memory.sample()
         let bookkeepingBytes = finish(&course.tally, cache, memory)
         cache.shutdown()
+        course.tally.tiers = reading.tiers(cache.statistics.stores)
         if let source, let countsBefore {
             course.tally.tileSource = source.counts().since(countsBefore)
             course.tally.tileSource?.address = source.address
         }
         return course.outcome(bookkeepingBytes: bookkeepingBytes)
+    }
+
+    /// Name of the built-in world's tiles in stores.
+    private func dataSet(_ scene: PanTraceScene) -> [String] {
+        let isDrawn = options.loadLatency == nil
+        return [
+            "cachebench", "\(scene.worldWidth)x\(scene.worldHeight)", "\(options.seed)", isDrawn ? "drawn" : "samples",
+        ]
     }
 
     /// Takes the cache's figures; returns the bytes of its tables.

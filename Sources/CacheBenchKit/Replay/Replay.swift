@@ -1,4 +1,5 @@
 import PanTraces
+package import TileCache
 
 /// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
@@ -49,14 +50,26 @@ package struct Replay: Sendable {
     package let options: ReplayOptions
     private let loads: LoadClock
     private let source: ReplaySource?
+    private let stores: [any TileStore]
 
-    /// - Parameter source: Source of tiles under the real clock; `nil` for the built-in world.
-    package init(_ options: ReplayOptions, source: ReplaySource? = nil) throws(ReplayError) {
-        try self.init(options, loads: LoadClock(options), source: source)
+    /// - Parameters:
+    ///   - source: Source of tiles under the real clock; `nil` for the built-in world.
+    ///   - stores: Tiers below memory under the real clock, nearest first. Default: none.
+    package init(
+        _ options: ReplayOptions,
+        source: ReplaySource? = nil,
+        stores: [any TileStore] = []
+    ) throws(ReplayError) {
+        try self.init(options, loads: LoadClock(options), source: source, stores: stores)
     }
 
     /// Creates a replay with load times that were read already.
-    init(_ options: ReplayOptions, loads: LoadClock, source: ReplaySource? = nil) throws(ReplayError) {
+    init(
+        _ options: ReplayOptions,
+        loads: LoadClock,
+        source: ReplaySource? = nil,
+        stores: [any TileStore] = []
+    ) throws(ReplayError) {
         guard (1...255).contains(options.workers) else {
             throw ReplayError("--workers takes 1 to 255, not \(options.workers)")
         }
@@ -102,9 +115,17 @@ package struct Replay: Sendable {
                 )
             }
         }
+        if !stores.isEmpty, options.clock != .real {
+            throw ReplayError("--disk and --shared need --clock real: the virtual clock has --store")
+        }
+        if !options.tiers.isEmpty, options.clock != .virtual {
+            throw ReplayError("--store needs --clock virtual: the real clock has --disk and --shared")
+        }
+        if options.keepsTiers, options.tiers.isEmpty { throw ReplayError("--warm needs a --store") }
         self.options = options
         self.loads = loads
         self.source = source
+        self.stores = stores
     }
 
     /// Replays traces: on all cores under the virtual clock, one after the other under the real one.
@@ -121,10 +142,10 @@ package struct Replay: Sendable {
         progress: @escaping @Sendable (ReplayReport) -> Void = { _ in }
     ) throws -> ReplayResult {
         let replay = try withMeasuredCost()
-        let run = { @Sendable (index: Int) throws -> Finished? in
+        let run = { @Sendable (index: Int, tiers: VirtualTiers?) throws -> Finished? in
             guard !hooks.shouldStop() else { return nil }
             do {
-                let one = try replay.finish(inputs[index](), hooks)
+                let one = try replay.finish(inputs[index](), hooks, tiers)
                 progress(one.report)
                 return one
             } catch {
@@ -133,8 +154,8 @@ package struct Replay: Sendable {
         }
         let finished =
             switch options.clock {
-            case .virtual: try concurrently(inputs.count, run)
-            case .real: try inputs.indices.map(run)
+            case .virtual where !options.keepsTiers: try concurrently(inputs.count) { try run($0, nil) }
+            case .virtual, .real: try replay.inOrder(inputs.count, run)
             }
         return replay.pooled(finished.compactMap { $0 }, of: inputs.count)
     }
@@ -155,12 +176,21 @@ package struct Replay: Sendable {
         guard options.cost == .measured else { return self }
         var options = options
         options.cost = try options.cost.resolved()
-        return try Replay(options, loads: loads, source: source)
+        return try Replay(options, loads: loads, source: source, stores: stores)
     }
 
-    private func finish(_ opened: ReplayInput, _ hooks: ReplayHooks) throws -> Finished {
+    /// Replays one trace after the other, each with the tiers that the one before left.
+    private func inOrder<Result>(_ count: Int, _ run: (Int, VirtualTiers?) throws -> Result) rethrows -> [Result] {
+        let tiers = options.keepsTiers ? VirtualTiers(options.tiers) : nil
+        return try (0..<count).map { index in
+            tiers?.resetCounts()
+            return try run(index, tiers)
+        }
+    }
+
+    private func finish(_ opened: ReplayInput, _ hooks: ReplayHooks, _ tiers: VirtualTiers? = nil) throws -> Finished {
         let input = try source?.fit(opened, options) ?? opened
-        let outcome = try outcome(of: input, hooks)
+        let outcome = try outcome(of: input, hooks, tiers)
         let configuration = options.resolvedConfiguration(
             scene: input.scene,
             byteLimit: outcome.tally.memory.byteLimit,
@@ -196,10 +226,20 @@ package struct Replay: Sendable {
         )
     }
 
-    func outcome(of input: ReplayInput, _ hooks: ReplayHooks = ReplayHooks()) throws -> ReplayOutcome {
+    /// - Parameter tiers: Tiers as another trace left them. Default: nil, empty ones.
+    func outcome(
+        of input: ReplayInput,
+        _ hooks: ReplayHooks = ReplayHooks(),
+        _ tiers: VirtualTiers? = nil
+    ) throws -> ReplayOutcome {
         switch options.clock {
-        case .virtual: try VirtualReplay(options: options, loads: loads, hooks: hooks).run(input)
-        case .real: try RealReplay(options: options, loads: loads, source: source, hooks: hooks).run(input)
+        case .virtual:
+            let own = tiers ?? (options.tiers.isEmpty ? nil : VirtualTiers(options.tiers))
+            return try VirtualReplay(options: options, loads: loads, tiers: own, hooks: hooks).run(input)
+        case .real:
+            return try RealReplay(options: options, loads: loads, source: source, stores: stores, hooks: hooks).run(
+                input
+            )
         }
     }
 }

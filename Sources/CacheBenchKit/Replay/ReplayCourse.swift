@@ -14,6 +14,7 @@ struct ReplayCourse {
     private let input: ReplayInput
     private let frameMilliseconds: Double
     private var mostNeeded = 0
+    private var start: Int64 = 0
     private var stop: StopWatch
 
     init(_ input: ReplayInput, _ options: ReplayOptions, _ hooks: ReplayHooks, pyramid: TilePyramid) throws {
@@ -36,6 +37,10 @@ struct ReplayCourse {
         timesToSharp: [Int64]
     ) {
         mostNeeded = max(mostNeeded, neededTiles)
+        if tally.frames == 0 { start = frame.time }
+        if tally.firstFrames.isEmpty, coverage.missingTiles == 0 {
+            tally.firstFrames = [Double(frame.time - start) / 1e6]
+        }
         let isCounted = tally.frames > 0 || coverage.missingTiles > 0
         addResting(frame)
         if isCounted {

@@ -76,6 +76,14 @@ extension ReplayOptions {
         values["maximumZoom"] = source?.maximumZoom.map { .integer($0) } ?? ConfigurationValue.none
         if let limit = source?.imageMemoryLimit { values["imageMemoryLimit"] = .integer(limit) }
         values["fit"] = .flag(fitsWorld)
+        if !tiers.isEmpty {
+            let texts = tiers.map { tier in
+                "\(tier.name)=\(Figures.plain(Double(tier.latency) / 1e6))ms"
+                    + (tier.byteLimit.map { ":\(MemoryLimit.bytes($0))" } ?? "")
+            }
+            values["store"] = .text(texts.joined(separator: ","))
+            values["warm"] = .flag(keepsTiers)
+        }
         values["recordedWorld"] = recordedWorld.map { .text($0) } ?? ConfigurationValue.none
         if let scene {
             values["viewport"] = .text(Figures.size(scene.viewport))

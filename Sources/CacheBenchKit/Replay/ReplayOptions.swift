@@ -142,6 +142,10 @@ package struct ReplayOptions: Sendable, Hashable {
     package var fitsWorld = false
     /// Effects of the library's policy that are turned off. Default: none.
     package var without: PolicyEffects = []
+    /// Tiers below memory under the virtual clock, nearest first. Default: none.
+    package var tiers: [VirtualTiers.Tier] = []
+    /// Whether each trace begins with these tiers as the one before left them; otherwise they are empty.
+    package var keepsTiers = false
 
     package init() {}
 }

@@ -178,6 +178,10 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     package var evictions: [String: Int]
     /// Waits for workers and the cost of frames; `null` under the virtual clock.
     @Nullable package var service: Service? = nil
+    /// Tiers below memory, nearest first; empty if the source alone has tiles.
+    package var tiers: [Tier] = []
+    /// Milliseconds from the first frame to the first without a missing tile; the mean if traces are pooled.
+    @Nullable package var firstCompleteFrame: Double? = nil
     /// Source of the tiles; `null` for the built-in world.
     @Nullable package var tileSource: ReplaySourceCounts? = nil
 }

@@ -12,8 +12,8 @@ package struct ReplaySource: Sendable {
     package var pyramid: TilePyramid
     /// Part of the world that has tiles: traces of another world are stretched over it.
     package var contents: PixelRect
-    /// Adds the source to a cache with a pyramid that wraps as the trace does.
-    package var addLayer: @Sendable (TileCache, TilePyramid) throws -> LayerID
+    /// Adds the source to a cache with a pyramid that wraps as the trace does, and with stores.
+    package var addLayer: @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID
     /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts
 
@@ -23,7 +23,7 @@ package struct ReplaySource: Sendable {
         imageMemoryLimit: Int? = nil,
         pyramid: TilePyramid,
         contents: PixelRect,
-        addLayer: @escaping @Sendable (TileCache, TilePyramid) throws -> LayerID,
+        addLayer: @escaping @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID,
         counts: @escaping @Sendable () -> ReplaySourceCounts
     ) {
         self.address = address

@@ -25,6 +25,9 @@ struct ReplayTally: Sendable {
     var memory = ReplayReport.Memory()
     var evictions = [Int](repeating: 0, count: TileCacheStatistics.RemovalCause.allCases.count)
 
+    var tiers: [ReplayReport.Tier] = []
+    /// Waits for a first complete frame, in milliseconds.
+    var firstFrames: [Double] = []
     var service = ServiceSums()
     /// Counts of a source that is not the built-in world.
     var tileSource: ReplaySourceCounts?
@@ -91,6 +94,14 @@ struct ReplayTally: Sendable {
         service.prefetchWaits.merge(other.service.prefetchWaits)
         service.frameCosts.merge(other.service.frameCosts)
         for index in evictions.indices { evictions[index] += other.evictions[index] }
+        firstFrames += other.firstFrames
+        for tier in other.tiers {
+            if let index = tiers.firstIndex(where: { $0.name == tier.name }) {
+                tiers[index].add(tier)
+            } else {
+                tiers.append(tier)
+            }
+        }
         guard let counts = other.tileSource else { return }
         if tileSource == nil { tileSource = counts } else { tileSource?.add(counts) }
     }
@@ -177,6 +188,8 @@ extension ReplayTally {
                     prefetchWait: .init(service.prefetchWaits),
                     frameCost: .init(service.frameCosts)
                 ),
+            tiers: tiers,
+            firstCompleteFrame: firstFrames.isEmpty ? nil : firstFrames.reduce(0, +) / Double(firstFrames.count),
             tileSource: tileSource
         )
     }

@@ -66,6 +66,7 @@ package struct ReplayInput {
 struct VirtualReplay {
     let options: ReplayOptions
     let loads: LoadClock
+    var tiers: VirtualTiers?
     var hooks = ReplayHooks()
 
     func run(_ input: ReplayInput) throws -> ReplayOutcome {
@@ -74,6 +75,7 @@ struct VirtualReplay {
         let cache = VirtualCache(
             options: cacheOptions(limit, cost: try options.cost.resolved().cost),
             expectedLatency: loads.latency,
+            tiers: tiers,
             latency: { [loads] load, start in
                 recorder?.started(load.tile, isDemand: load.isDemand, at: start)
                 return loads.time(of: load.tile)
@@ -112,6 +114,7 @@ struct VirtualReplay {
             if course.isStopped(after: frame) { break }
         }
         finish(&course.tally, cache)
+        if let tiers { course.tally.tiers = zip(tiers.tiers, tiers.counts).map { .init($0, $1) } }
         return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }
 

@@ -7,7 +7,8 @@ struct ReplayCard {
     private static let valueWidth = 13
 
     var lines: [String] {
-        [heading] + summary + [""] + demands + [""] + drawing + [""] + loads + tileSource + [""] + memory + evictions
+        [heading] + summary + [""] + demands + [""] + drawing + [""] + loads + tiers + tileSource + [""] + memory
+            + evictions
             + [""]
             + ReplayText.optionLines(report.configuration, style: style)
     }
@@ -142,6 +143,19 @@ struct ReplayCard {
             part("useful", prefetch.useful), part("late", prefetch.late), part("wasted", prefetch.wasted),
             part("cancelled", prefetch.cancelled),
         ]
+    }
+
+    /// Loads that tiers below memory served, and those that reached the source.
+    private var tiers: [String] {
+        guard !report.tiers.isEmpty else { return [] }
+        let stored = report.tiers.reduce(0) { $0 + $1.hits }
+        let first = "first complete frame after \(Figures.milliseconds(report.firstCompleteFrame))"
+        return [row("loads by tier", "", first, isHeading: true)]
+            + report.tiers.flatMap { tier in
+                [row("  " + tier.name.printable, Figures.count(tier.hits), tier.summary)]
+                    + (tier.losses.map { [row("", "", $0)] } ?? [])
+            }
+            + [row("  source", Figures.count(max(report.loads.started - stored, 0)), "")]
     }
 
     /// Requests of a server, and failures by cause.

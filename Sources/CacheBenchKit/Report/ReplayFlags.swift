@@ -33,6 +33,8 @@ enum ReplayFlags {
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
         add("imageMemoryLimit", unit: "B")
+        add("store")
+        if configuration["warm"] == .flag(true) { words.append("--warm") }
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         // `compare` has no other clock.
         if configuration["budgets"] == nil { add("clock") }

@@ -93,7 +93,11 @@ struct ReplayTable {
             "time to sharp: p50 \(Figures.milliseconds(wait.p50)), p95 \(Figures.milliseconds(wait.p95)), "
             + "p99 \(Figures.milliseconds(wait.p99))"
         let pooled = "Folders and the whole are pooled: rates of sums, the largest of memory."
-        return ["", extent, waits, pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
+        let tiers = total.tiers.map { tier in
+            "\(tier.name.printable): \(Figures.count(tier.hits)) loads, \(tier.summary)"
+                + (tier.losses.map { ", " + $0 } ?? "")
+        }
+        return ["", extent, waits] + tiers + [pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
     }
 }
 

@@ -1,5 +1,5 @@
 import PanTraces
-import TileCache
+package import TileCache
 
 /// Zooms out and back in over the built-in world, once for each factor with a fresh cache.
 package struct Zoomout: Sendable {
@@ -8,8 +8,14 @@ package struct Zoomout: Sendable {
     private let pyramid: TilePyramid
     private let tileBytes: Int
     private let byteLimit: Int
+    private let stores: [any TileStore]
 
-    package init(_ options: ZoomoutOptions) throws {
+    /// - Parameter stores: Tiers below memory under the real clock, nearest first. Default: none.
+    package init(_ options: ZoomoutOptions, stores: [any TileStore] = []) throws {
+        guard stores.isEmpty || options.replay.clock == .real else {
+            throw ReplayError("--disk and --shared need --clock real: the virtual clock has no tiles to keep")
+        }
+        self.stores = stores
         guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
             throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
         }
@@ -141,7 +147,7 @@ package struct Zoomout: Sendable {
         switch options.replay.clock {
         case .virtual:
             .virtual(options, tileBytes: tileBytes, byteLimit: byteLimit, pyramid: pyramid)
-        case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid)
+        case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid, stores: stores)
         }
     }
 

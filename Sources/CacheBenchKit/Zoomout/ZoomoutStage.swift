@@ -57,7 +57,8 @@ extension ZoomoutStage {
         _ options: ZoomoutOptions,
         scene: PanTraceScene,
         byteLimit: Int,
-        pyramid: TilePyramid
+        pyramid: TilePyramid,
+        stores: [any TileStore]
     ) throws -> Self {
         let clock = ReplayClockTime(speed: options.replay.speed)
         var configuration = options.cacheConfiguration(byteLimit)
@@ -65,6 +66,7 @@ extension ZoomoutStage {
         let cache = try TileCache(configuration)
         var latency: (@Sendable (TileCoordinate) -> Int64)?
         if let time = options.replay.loadLatency { latency = { _ in time } }
+        let dataSet = ["cachebench zoomout", "\(scene.worldWidth)", "\(options.replay.seed)"]
         let layer = try cache.addLayer(
             try ReplayTileSource(
                 scene,
@@ -79,7 +81,8 @@ extension ZoomoutStage {
             options: LayerOptions(
                 format: options.replay.pixelFormat,
                 synthesizedLevels: options.synthesizedLevels,
-                downsampling: options.downsampling
+                downsampling: options.downsampling,
+                stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet)
             )
         )
         let view = cache.makeView(layers: [layer])

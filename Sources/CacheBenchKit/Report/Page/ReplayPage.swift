@@ -19,6 +19,7 @@ package enum ReplayPage {
         )
         if let warning = LimitWarning.text(result) { page.warning(warning) }
         page.figures(Self.figures(total))
+        addTiers(total, to: &page)
         let order = worstFirst(result)
         let shown = result.series.count == result.traces.count ? Array(order.prefix(shownTraces)) : []
         if result.traces.count > 1 { addTraces(result, order, shown: shown.count, to: &page) }
@@ -70,6 +71,28 @@ package enum ReplayPage {
         let own = command == "tune" ? ["--memory-limit", "--clock"] : []
         let words = ReplayFlags.words(configuration).filter { word in !own.contains { word.hasPrefix($0 + " ") } }
         return ([ReplayFlags.versions(configuration) + ":", command] + words).joined(separator: " ")
+    }
+
+    private static func addTiers(_ report: ReplayReport, to page: inout Page) {
+        guard !report.tiers.isEmpty else { return }
+        func cells(_ words: [String]) -> [Page.Cell] { words.map { Page.Cell($0) } }
+        page.table(
+            "Tiers below memory",
+            columns: ["tier", "hits", "misses", "read", "written", "evicted", "not taken", "mean wait"],
+            cells: report.tiers.map { tier in
+                let lookups = tier.hits + tier.misses
+                return cells([
+                    tier.name, Figures.count(tier.hits), Figures.count(tier.misses), Figures.bytes(tier.bytesRead),
+                    Figures.bytes(tier.bytesWritten), Figures.count(tier.evictions), Figures.count(tier.refusals),
+                    Figures.milliseconds(lookups == 0 ? nil : tier.waitMilliseconds / Double(lookups)),
+                ])
+            },
+            foot: cells([
+                "source", Figures.count(report.loads.started - report.tiers.reduce(0) { $0 + $1.hits }), "", "", "", "",
+                "", "",
+            ]),
+            extra: ["evicted", "not taken"]
+        )
     }
 
     /// - Parameter shown: Number of the worst traces with pictures.

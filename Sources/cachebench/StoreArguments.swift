@@ -1,0 +1,71 @@
+import ArgumentParser
+import CacheBenchKit
+import PanTraces
+import TileCache
+import TileDiskStore
+import TileSharedStore
+
+private let usualDiskLimit = 1 << 30
+
+/// Flags for tiers below memory, under the real clock.
+struct StoreArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Keep tiles in this folder, in real time; it is created if missing.", valueName: "folder")
+    )
+    var disk: String?
+
+    @Option(
+        help: "Limit of all files of --disk.\(standard(MemoryLimit.bytes(usualDiskLimit)))",
+        transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
+    )
+    var diskLimit: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Share tiles through these memcached servers, in real time: HOST or HOST:PORT, separated by commas.",
+            valueName: "servers"
+        )
+    )
+    var shared: String?
+
+    /// Whether there is any store.
+    var isAny: Bool { disk != nil || shared != nil }
+
+    func validate(clock: ReplayClock?) throws {
+        if diskLimit != nil, disk == nil { throw ValidationError("--disk-limit is the limit of a --disk") }
+        if isAny, clock == .virtual {
+            throw ValidationError("--disk and --shared need --clock real: the virtual clock has --store")
+        }
+    }
+
+    /// Opens the stores, nearest first.
+    func open() throws -> [any TileStore] {
+        var stores: [any TileStore] = []
+        if let disk { stores.append(try TileDiskStore(path: disk, byteLimit: diskLimit ?? usualDiskLimit)) }
+        if let shared { stores.append(try TileSharedStore(SharedServer.list(shared))) }
+        return stores
+    }
+}
+
+/// Flags for tiers below memory under the virtual clock.
+struct TierArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Tiers below memory under the virtual clock, nearest first: NAME=LATENCY or NAME=LATENCY:LIMIT, separated by \
+            commas (disk=2ms:256MiB,shared=5ms).
+            """,
+            valueName: "tiers"
+        ),
+        transform: { try parsed(virtualTiers($0), "up to 8 tiers with different names (disk=2ms:256MiB,shared=5ms)") }
+    )
+    var store: [VirtualTiers.Tier] = []
+
+    @Flag(help: "Begin each trace with the tiers of --store as the trace before left them; otherwise they are empty.")
+    var warm = false
+
+    func apply(to options: inout ReplayOptions) {
+        options.tiers = store
+        options.keepsTiers = warm
+    }
+}
