@@ -104,7 +104,7 @@ public struct TileStoreEntry {
         add(Self.magic)
         add(Self.version)
         add(kind.rawValue)
-        add(shape.format.storeCode)
+        add(shape.format.code)
         add(shape.alpha.storeCode)
         add(UInt8(truncatingIfNeeded: key.tile.level))
         add(UInt16(tag.count))
@@ -191,7 +191,7 @@ public struct TileStoreEntry {
         guard let kind = TileStorePayload(rawValue: header[6]), let alpha = TileAlphaMode(storeCode: header[8]),
             number(14, UInt16.self) == 0,
             let opaque = Int(exactly: number(24, Int64.self)),
-            let format = TilePixelFormat(storeCode: header[7], opaqueByteCount: opaque),
+            let format = TilePixelFormat(code: header[7], opaqueByteCount: opaque),
             let column = Int(exactly: number(48, Int64.self)), column >= 0,
             let row = Int(exactly: number(56, Int64.self)), row >= 0,
             let payloadByteCount = Int(exactly: number(96, Int64.self))

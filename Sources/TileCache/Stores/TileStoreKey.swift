@@ -61,7 +61,7 @@ public struct TileStoreNamespace: Hashable, Sendable, CustomStringConvertible {
             }
         }
         add(dataSet)
-        add(UInt64(shape.format.storeCode))
+        add(UInt64(shape.format.code))
         add(UInt64(shape.alpha.storeCode))
         add(UInt64(bitPattern: Int64(shape.format.opaqueByteCount)))
         add(UInt64(bitPattern: Int64(shape.width)))
@@ -108,39 +108,6 @@ public struct TileStoreKey: Hashable, Sendable {
         hash.add(UInt64(truncatingIfNeeded: tile.row >> 3))
         hash.add(40 << 56)
         return hash.finish().0 & ~63 | place
-    }
-}
-
-extension TilePixelFormat {
-    /// Number of the format in entries and fingerprints; never changed.
-    var storeCode: UInt8 {
-        switch self {
-        case .rgba8: 1
-        case .bgra8: 2
-        case .gray8: 3
-        case .gray16: 4
-        case .rgba16: 5
-        case .float32: 6
-        case .opaque: 7
-        }
-    }
-
-    /// Bytes of an opaque tile; 0 for pixels.
-    var opaqueByteCount: Int { if case .opaque(let bytes) = self { bytes } else { 0 } }
-
-    /// The format with a number; `nil` if there is none, or the bytes of an opaque tile do not fit it.
-    init?(storeCode: UInt8, opaqueByteCount: Int) {
-        switch storeCode {
-        case 1: self = .rgba8
-        case 2: self = .bgra8
-        case 3: self = .gray8
-        case 4: self = .gray16
-        case 5: self = .rgba16
-        case 6: self = .float32
-        case 7: self = .opaque(bytesPerTile: opaqueByteCount)
-        default: return nil
-        }
-        guard storeCode == 7 ? opaqueByteCount > 0 : opaqueByteCount == 0 else { return nil }
     }
 }
 
