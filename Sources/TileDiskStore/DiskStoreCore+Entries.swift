@@ -27,7 +27,7 @@ extension DiskStoreCore {
             withExtendedLifetime(bytes) {}
             switch cause {
             case .corrupt?, .truncated?:
-                // It never gets better, and its place is of use.
+                // Later look-ups would fail in the same way, and the space can be used.
                 queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
             case nil:
                 state.withLock { $0.hits.add(id, clock: $0.clock) }
@@ -116,9 +116,9 @@ extension DiskStoreCore {
     func remove(
         where isRemoved: (TileStoreKey) -> Bool,
         onDisk: (DiskWriter) throws(SQLFailure) -> Void
-    ) {
+    ) -> Bool {
         state.withLock { $0.buffer.remove(where: isRemoved) }
-        queue.sync { _ = attempt(onDisk) }
+        return queue.sync { attempt(onDisk) }
     }
 
     /// Checks after a damaged read whether the files are, and replaces them if so.

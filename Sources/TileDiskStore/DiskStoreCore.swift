@@ -2,7 +2,9 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// A store without the reference that users hold, so that its queue does not keep the store open.
+/// State, connections and queue of a store.
+///
+/// Apart from the object that users hold, so that work on the queue does not keep the store open.
 final class DiskStoreCore: @unchecked Sendable {
     let options: TileDiskStoreOptions
     let folder: DiskFolder
@@ -10,13 +12,13 @@ final class DiskStoreCore: @unchecked Sendable {
     let state: Lock<DiskStoreState>
     /// All writing happens here.
     let queue = DispatchQueue(label: "TileDiskStore")
-    /// Used on the queue only; `nil` if the store is closed or its files cannot be written.
+    /// Used on the queue only. `nil` if the store is closed, or damaged files could not be replaced.
     private var writer: DiskWriter?
-    /// The place in the table up to which the filter is built, and the filter so far. Used on the queue only.
+    /// A filter that is being built, and the last entry that it has. Used on the queue only.
     private var building: (filter: CuckooFilter, last: Int64?)?
 
     private static let batchBytes = 1 << 20
-    /// Entries that are added to the filter before the next write gets its turn.
+    /// Entries that are added to the filter in one step; writes run between the steps.
     private static let buildStep = 4096
 
     init(path: String, limit: Int, options: TileDiskStoreOptions) throws(TileDiskStoreError) {
@@ -45,7 +47,7 @@ final class DiskStoreCore: @unchecked Sendable {
         queue.async { self.buildFilter() }
     }
 
-    /// Opens the database and obeys the limit.
+    /// Opens the database and evicts until it is within the limit.
     private static func open(_ folder: DiskFolder, limit: Int, options: TileDiskStoreOptions) throws -> DiskWriter {
         let connection = try SQLConnection(path: folder.database, isReadOnly: folder.isReadOnly, vfs: options.vfs)
         connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
@@ -200,7 +202,7 @@ final class DiskStoreCore: @unchecked Sendable {
         if mustBuild { queue.async { self.buildFilter() } }
     }
 
-    /// Begins the filter anew: a few thousand entries at a time, so that writes are not kept waiting.
+    /// Begins a new filter. It is built in steps of a few thousand entries, between which writes run.
     private func buildFilter() {
         guard let writer, building == nil else { return }
         state.withLock { $0.filter = nil }

@@ -132,7 +132,7 @@ final class DiskWriter {
         try connection.run("PRAGMA max_page_count = \(budget.maximumPages)")
     }
 
-    /// Evicts until some pages can be written; `false` if there is nothing left to evict.
+    /// Evicts until some pages can be written; `false` if no entries are left.
     func makeRoom(pages: Int) throws(SQLFailure) -> Bool {
         while true {
             let missing = try pages - freePages - max(budget.maximumPages - pageCount, 0)
@@ -141,7 +141,7 @@ final class DiskWriter {
         }
     }
 
-    /// Changes the limit. Returns once the files obey the new one; until then they obey the old one.
+    /// Changes the limit. Returns once the files are within the new one; until then the old one holds.
     func setLimit(_ limit: Int) throws(SQLFailure) {
         let target = DiskBudget(limit: limit)
         while true {
@@ -164,10 +164,11 @@ final class DiskWriter {
         budget = target
     }
 
-    /// Evicts the entries of least value among a sample, until about as many pages are free.
+    /// Evicts entries of low priority; `false` if there are none.
     ///
-    /// A few entries are compared all; of more, those of 16 random places. An order of all entries on disk would cost a
-    /// write for each use.
+    /// Those of least priority in a sample, until about as many pages are free.
+    /// The sample is all entries if there are few, else those of 16 random places. An index of all entries by priority
+    /// would cost a write for each use.
     private func evict(pages: Int) throws(SQLFailure) -> Bool {
         var sample: [UInt64: (priority: Double, pages: Int)] = [:]
         func add(_ row: SQLStatement) {
@@ -326,7 +327,7 @@ final class DiskWriter {
         }
     }
 
-    /// Evicts until some pages within the file are free; `false` if there is nothing left to evict.
+    /// Evicts until some pages of the file are free; `false` if no entries are left.
     private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
         while true {
             let missing = try pages - freePages

@@ -83,7 +83,7 @@ final class SQLConnection {
 
     deinit { close() }
 
-    /// Closes the connection, which is not used after that, while there are still references to it.
+    /// Closes the connection while references to it remain. They must not be used.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -209,7 +209,7 @@ final class SQLStatement {
     func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: sqlite3_column_int64(handle, column)) }
     func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
-    /// Bytes of a column, valid within the closure of the row; `nil` if there is no memory for them.
+    /// Bytes of a column; `nil` if there is no memory for them. Valid within the closure of the row.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))

@@ -5,8 +5,8 @@ public import TileCache
 /// Tiles in an SQLite database with a hard byte limit.
 ///
 /// The files of a store never exceed its limit, at any moment: the database has a maximum of pages, and transactions
-/// end before the rollback journal exceeds its part. What is evicted is decided by the cost to obtain an entry, its
-/// uses and its size (GreedyDual-Size-Frequency). Entries are written in batches on a queue of the store's own; uses
+/// end before the rollback journal exceeds its part. Entries are evicted by the cost to obtain them, their uses and
+/// their size (GreedyDual-Size-Frequency). Entries are written in batches on a queue of the store's own; uses
 /// are collected in memory.
 ///
 /// A store is the only user of its folder; a second one is refused, in another process too. It survives the end of its
@@ -20,10 +20,10 @@ public final class TileDiskStore: TileStore {
 
     /// Opens a store, or creates it.
     ///
-    /// Takes the longer, the further the files exceed the limit, which they obey when this returns.
+    /// The files are within the limit when this returns. The further they exceed it before, the longer it takes.
     ///
     /// - Parameters:
-    ///   - path: A folder of the store's own, which is created if it does not exist.
+    ///   - path: A folder of the store's own. It is created if it does not exist; the folder above it must exist.
     ///   - byteLimit: Bytes of all files, 4 MiB ... 32 TiB.
     ///   - options: Further settings.
     /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error.
@@ -38,7 +38,7 @@ public final class TileDiskStore: TileStore {
     /// Bytes that all files may have.
     public var byteLimit: Int? { core.state.withLock { $0.limit } }
 
-    /// Changes the limit. Returns once the files obey it; until then they obey the larger of both limits.
+    /// Changes the limit. Returns once the files are within it; until then the larger of both limits holds.
     ///
     /// - Parameter bytes: 4 MiB ... 32 TiB.
     /// - Returns: Whether the limit was changed. It is not if the store cannot be written or is closed.
@@ -71,9 +71,10 @@ public final class TileDiskStore: TileStore {
         }
     }
 
-    /// Returns whether there is an entry, without I/O. Unknown until the filter has been built after opening.
+    /// Returns whether there is an entry, without I/O.
     ///
-    /// The filter takes less than 2 bytes an entry. About one of 500 absent tiles is reported as present.
+    /// Unknown until the filter has been built after opening. The filter takes less than 2 bytes an entry. About one of
+    /// 500 absent tiles is reported as present.
     public func presence(of key: TileStoreKey) -> TileStorePresence {
         let id = key.clusteredHash
         return core.state.withLock { state in
@@ -107,18 +108,20 @@ public final class TileDiskStore: TileStore {
         if mustSchedule { core.scheduleDrain() }
     }
 
-    /// Removes entries. Returns once they are removed from the disk.
-    public func remove(_ keys: [TileStoreKey]) {
+    /// Removes entries. Returns once they are removed from the disk, or that has failed.
+    @discardableResult
+    public func remove(_ keys: [TileStoreKey]) -> Bool {
         let set = Set(keys)
-        core.remove {
+        return core.remove {
             set.contains($0)
         } onDisk: { writer throws(SQLFailure) in
             try writer.delete(keys.map(\.clusteredHash))
         }
     }
 
-    /// Removes all entries of a namespace. Returns once they are removed from the disk.
-    public func remove(_ namespace: TileStoreNamespace) {
+    /// Removes all entries of a namespace. Returns once they are removed from the disk, or that has failed.
+    @discardableResult
+    public func remove(_ namespace: TileStoreNamespace) -> Bool {
         core.remove {
             $0.namespace == namespace
         } onDisk: { writer throws(SQLFailure) in

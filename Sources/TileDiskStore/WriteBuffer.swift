@@ -60,7 +60,7 @@ struct WriteBuffer {
     /// The newest copy of an entry that is not written yet.
     func write(of key: TileStoreKey) -> PendingWrite? { waiting[key] ?? writing[key] }
 
-    /// Adds an entry in place of an older one of the same key; `false` if there is no room.
+    /// Adds or replaces the entry of a key; `false` if there is no room.
     mutating func add(_ write: PendingWrite) -> Bool {
         let old = waiting[write.key].map(Self.size) ?? 0
         guard byteCount - old + Self.size(of: write) <= capacity else { return false }

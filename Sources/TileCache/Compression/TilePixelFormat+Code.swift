@@ -17,7 +17,9 @@ extension TilePixelFormat {
     /// Bytes of an opaque tile; 0 for pixels.
     var opaqueByteCount: Int { if case .opaque(let bytes) = self { bytes } else { 0 } }
 
-    /// The format with a number; `nil` if there is none, or the bytes of an opaque tile do not fit it.
+    /// The format with a number; `nil` if there is none.
+    ///
+    /// The bytes are 0 for pixels and positive for opaque tiles, else the result is `nil`.
     init?(code: UInt8, opaqueByteCount: Int) {
         switch code {
         case 1: self = .rgba8

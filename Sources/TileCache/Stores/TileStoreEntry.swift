@@ -14,7 +14,7 @@ public enum TileStorePayload: UInt8, Hashable, Sendable, CaseIterable {
     case encoded = 5
 }
 
-/// An entry of a store: a header that states what the entry is, and a payload.
+/// Entry of a store: a header that describes it, and a payload.
 ///
 /// The encoded form is the header followed by the payload; stores may keep the two in different places. All numbers are
 /// little-endian.
@@ -86,7 +86,9 @@ public struct TileStoreEntry {
     /// Checksum of the payload, as the header has it.
     public var payloadChecksum: UInt64 { Self.checksum(payload, seed: 0) }
 
-    /// Returns the header; `nil` if the key, the shape, the generation or the size of the payload is out of range.
+    /// Returns the header; `nil` if a field is out of range.
+    ///
+    /// Checked are the key, the shape and the size of the payload for its kind. Every generation is valid.
     public func encodedHeader() -> [UInt8]? {
         encodedHeader(payloadByteCount: payload.count, checksum: payloadChecksum)
     }
@@ -258,7 +260,7 @@ public struct TileStoreEntry {
         return checksum(UnsafeRawBufferPointer(rebasing: header[fixedByteCount...]), seed: fixed)
     }
 
-    /// The seed is mixed first, so that a payload of zeros does not have a checksum of 0 by chance.
+    /// The seed is mixed first: a payload of zeros has a checksum other than 0.
     private static func checksum(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return tk_checksum(tk_path_automatic, start, bytes.count, seed ^ 0x5443_5345_0000_0001)
@@ -266,7 +268,7 @@ public struct TileStoreEntry {
 }
 
 extension TileStorePayload {
-    /// Whether a payload of this kind may have so many bytes, for a tile of so many.
+    /// Whether a payload of this kind may have some number of bytes.
     fileprivate func accepts(_ byteCount: Int, pixelByteCount: Int) -> Bool {
         switch self {
         case .absent: byteCount == 0

@@ -1,4 +1,6 @@
-/// Format and size of a tile's pixels, which an entry of a store must have to be used.
+/// Format and size of a tile's pixels.
+///
+/// An entry of a store is used only if it has the shape of the look-up.
 public struct TileStoreShape: Hashable, Sendable {
     /// Pixel format.
     public var format: TilePixelFormat
@@ -17,7 +19,9 @@ public struct TileStoreShape: Hashable, Sendable {
         self.height = height
     }
 
-    /// Bytes of the decoded pixels; `nil` if they overflow, are not positive or exceed 2^32 - 1 pixels a side.
+    /// Bytes of the decoded pixels; `nil` if a side is out of range.
+    ///
+    /// A side has 1 to 2^32 - 1 pixels, and the bytes must fit an `Int`.
     public var byteCount: Int? {
         guard width <= UInt32.max, height <= UInt32.max else { return nil }
         return format.byteCount(width: width, height: height)
@@ -94,9 +98,9 @@ public struct TileStoreKey: Hashable, Sendable {
 
     package var isValid: Bool { tile.level >> 8 == 0 && tile.column >= 0 && tile.row >= 0 }
 
-    /// A number of 64 bits by which stores look entries up. Tiles of a block of 8 x 8 have adjacent numbers, so that
-    /// tiles that are loaded together are stored together.
+    /// A number of 64 bits by which stores look entries up.
     ///
+    /// Tiles of a block of 8 x 8 have adjacent numbers, so that tiles that are loaded together are stored together.
     /// Different keys may have equal numbers; an entry has the whole key.
     package var clusteredHash: UInt64 {
         let place = UInt64(truncatingIfNeeded: tile.row & 7) << 3 | UInt64(truncatingIfNeeded: tile.column & 7)
