@@ -29,6 +29,12 @@ final class DiskWriter {
     var newUses: (UInt64) -> HitLog.Uses? = { _ in nil }
     /// Entries evicted since the store was opened.
     private(set) var evictions = 0
+    /// Transactions that changed something.
+    private(set) var commits = 0
+    /// When a namespace was used last, as a number that increases; 0 if not since the store was opened.
+    var lastUse: (TileStoreNamespace) -> UInt64 = { _ in 0 }
+    /// Called with a namespace that was removed to make room for another.
+    var forgotten: (TileStoreNamespace) -> Void = { _ in }
 
     private var random = SplitMix64(seed: 1)
     private var changes: [DiskChange] = []
@@ -74,6 +80,7 @@ final class DiskWriter {
         while !isLast {
             do {
                 connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
+                let before = connection.allChanges
                 try connection.run("BEGIN IMMEDIATE")
                 repeat {
                     isLast = try !operation()
@@ -81,6 +88,7 @@ final class DiskWriter {
                     && connection.journalBytes + budget.operationBytes <= budget.journalBytes
                 if !changes.isEmpty { try storeCounters() }
                 try connection.run("COMMIT")
+                if connection.allChanges != before { commits += 1 }
             } catch {
                 if connection.isInTransaction { try? connection.run("ROLLBACK") }
                 let undone = changes
@@ -259,6 +267,8 @@ final class DiskWriter {
                 insertions.append(Insertion(id: id, number: number, write: write, uses: earlier + 1))
             }
         }
+        // A batch of very many namespaces may have removed some of its own.
+        insertions.removeAll { numbers[$0.write.key.namespace] != $0.number }
         try delete(replaced)
         try replaceHeaders(headers)
         outcome.headers += headers.count
@@ -437,21 +447,25 @@ final class DiskWriter {
     /// The number of a namespace, which is stored if it is new.
     private func number(of namespace: TileStoreNamespace) throws(SQLFailure) -> Int {
         if let number = numbers[namespace] { return number }
-        // Data sets that are changed often leave namespaces behind; the oldest make room.
-        if numbers.count >= Self.mostNamespaces, let oldest = numbers.min(by: { $0.value < $1.value }) {
-            try remove(oldest.key)
+        // Data sets that are changed often leave namespaces behind. The least recently used makes room.
+        let uses = numbers.count < Self.mostNamespaces ? [] : numbers.map { (name: $0, number: $1, use: lastUse($0)) }
+        if let oldest = uses.min(by: { ($0.use, $0.number) < ($1.use, $1.number) }) {
+            let before = entries
+            try remove(oldest.name)
+            evictions += before - entries
             try perform { () throws(SQLFailure) in
-                try connection.run("DELETE FROM namespace WHERE number = ?", .integer(oldest.value))
+                try connection.run("DELETE FROM namespace WHERE number = ?", .integer(oldest.number))
                 return false
             }
-            (numbers[oldest.key], generations[oldest.value]) = (nil, nil)
+            (numbers[oldest.name], generations[oldest.number]) = (nil, nil)
+            forgotten(oldest.name)
         }
         let number = (numbers.values.max() ?? 0) + 1
         try setNamespace(number, namespace, 0)
         return number
     }
 
-    private static let mostNamespaces = 4096
+    static let mostNamespaces = 4096
 
     private func setNamespace(_ number: Int, _ name: TileStoreNamespace, _ generation: UInt64) throws(SQLFailure) {
         try perform { () throws(SQLFailure) in

@@ -21,12 +21,16 @@ struct SQLFailure: Error {
         case full
         /// The lock was not obtained in time.
         case busy
+        /// The store is closed.
+        case closed
         /// Everything else: I/O errors, no memory.
         case failed
     }
 
     var kind: Kind
     var message: String
+
+    private init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
 
     init(_ code: Int32, _ message: String) {
         self.message = message
@@ -47,6 +51,7 @@ extension SQLFailure {
     init(damage message: String) { self.init(SQLITE_CORRUPT, message) }
 
     static let noMemory = SQLFailure(SQLITE_NOMEM, "there is no memory")
+    static let closed = SQLFailure(.closed, "the store is closed")
     static let late = SQLFailure(SQLITE_BUSY, "no connection is free")
     /// Entries take no room, and yet there is none: the tables are damaged.
     static let noRoom = SQLFailure(SQLITE_CORRUPT, "there is no room, and nothing to evict")
@@ -108,6 +113,9 @@ final class SQLConnection {
 
     /// Rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Rows changed since the connection was opened.
+    var allChanges: Int { Int(sqlite3_total_changes(handle)) }
 
     /// Present size of the rollback journal.
     var journalBytes: Int {

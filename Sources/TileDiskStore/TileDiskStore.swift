@@ -16,7 +16,7 @@ public import TileCache
 ///
 /// All methods may be called on any thread.
 public final class TileDiskStore: TileStore {
-    private let core: DiskStoreCore
+    let core: DiskStoreCore
 
     /// Opens a store, or creates it.
     ///
@@ -46,15 +46,17 @@ public final class TileDiskStore: TileStore {
     public func setByteLimit(_ bytes: Int) throws(TileDiskStoreError) -> Bool {
         try core.options.check(limit: bytes)
         return core.queue.sync {
-            guard !isReadOnly, core.attempt({ writer throws(SQLFailure) in try writer.setLimit(bytes) }) else {
-                return false
-            }
-            core.state.withLock { $0.limit = bytes }
-            return true
+            guard !core.state.withLock({ $0.isOpenedReadOnly }) else { return false }
+            let isChanged = core.attempt { writer throws(SQLFailure) in try writer.setLimit(bytes) }
+            if isChanged { core.state.withLock { $0.limit = bytes } }
+            return isChanged
         }
     }
 
-    /// Whether new entries are refused because the files cannot be written.
+    /// Whether the files cannot be written: entries are only read.
+    ///
+    /// If they could be written when the store was opened, writes are attempted again after a pause. The first that
+    /// succeeds clears it.
     public var isReadOnly: Bool { core.state.withLock { $0.isReadOnly } }
 
     /// SQLite's message of the last operation that failed; `nil` if none has. For logs.
@@ -100,7 +102,7 @@ public final class TileDiskStore: TileStore {
     /// Replaces the freshness of an entry with the next batch. Dropped if more than 1024 wait.
     public func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
         let mustSchedule = core.state.withLock { state in
-            guard !state.isClosed, !state.isReadOnly else { return false }
+            guard !state.isClosed, !state.isOpenedReadOnly else { return false }
             state.buffer.renew(key, freshness)
             defer { state.isDrainScheduled = true }
             return !state.isDrainScheduled
@@ -146,8 +148,8 @@ public final class TileDiskStore: TileStore {
         }
     }
 
-    /// Writes what is buffered and returns once that is done.
-    public func flush() { core.queue.sync { core.drain() } }
+    /// Writes what is buffered when it is called, and returns once that is done.
+    public func flush() { core.flush() }
 
     /// Writes what is buffered and closes the store.
     public func close() { core.close() }
