@@ -206,7 +206,7 @@ final class DiskStoreCore: @unchecked Sendable {
             let fresh = try? Self.open(folder, limit: limit, options: options)
             let now = MonotonicTime.now
             state.withLock { state in
-                state.counts.resets += 1
+                if fresh != nil { state.counts.resets += 1 }
                 state.counts.entries = 0
                 state.hits = HitLog()
                 // An empty store has an empty filter, and may be written at once.
