@@ -253,7 +253,7 @@ final class DiskStoreCore: @unchecked Sendable {
     }
 
     /// Begins a new filter. It is built in steps of a few thousand entries, between which writes run.
-    private func buildFilter() {
+    func buildFilter() {
         guard let writer, building == nil else { return }
         let filter = CuckooFilter(expecting: writer.entries)
         state.withLock { state in
