@@ -1,9 +1,10 @@
 import TileCache
 
-/// A set of numbers in 12 bits a place: no false absences, and false presences in about one of 500 questions.
+/// Approximate set of numbers, without false negatives.
 ///
-/// A cuckoo filter (Fan et al., 2014) with 4 places a bucket. The second bucket of a fingerprint is a difference in
-/// place of an exclusive or, so that the number of buckets need not be a power of two.
+/// A cuckoo filter (Fan et al., 2014) with fingerprints of 12 bits, 4 a bucket. About one of 500 absent numbers is a
+/// false positive. The second bucket of a fingerprint is computed by a difference, not by an exclusive or: the number
+/// of buckets need not be a power of two.
 struct CuckooFilter {
     private static let bucketBytes = 6
     private static let longestChain = 500
@@ -45,7 +46,7 @@ struct CuckooFilter {
         return false
     }
 
-    /// Removes a number that was added; another one may remove what it shares a fingerprint with.
+    /// Removes a number, which must have been added: another number may have the same fingerprint.
     mutating func remove(_ number: UInt64) {
         let (fingerprint, bucket) = place(number)
         if replace(fingerprint, with: 0, in: bucket) || replace(fingerprint, with: 0, in: other(bucket, fingerprint)) {

@@ -12,8 +12,10 @@ struct DiskBudget: Equatable {
     private static let slackBytes = 16_384
     /// A page in the journal has its number and a checksum.
     private static let journalPageBytes = pageBytes + 8
-    /// Pages of two trees of 4 levels (at each, 3 siblings and 2 new pages), with those of the list of free pages, the
-    /// counters and the database's header.
+    /// Pages that one operation changes at most.
+    ///
+    /// Those of two trees of 4 levels (at each, 3 siblings and 2 new pages), of the list of free pages, of the counters,
+    /// and the database's header.
     private static let operationPages = 48
     /// A page of the pointer map describes this many.
     private static let mappedPages = pageBytes / 5

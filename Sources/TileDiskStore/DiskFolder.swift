@@ -8,7 +8,7 @@ import TileCache
     import Darwin
 #endif
 
-/// The folder of a store: its files and the lock that keeps other stores out.
+/// Files of a store, and the lock that excludes other stores from its folder.
 final class DiskFolder: Sendable {
     let path: String
     /// Whether nothing can be written, so that there is no lock.

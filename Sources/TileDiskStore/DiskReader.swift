@@ -38,8 +38,10 @@ final class DiskReader: @unchecked Sendable {
     // Only the thread that has taken it from the pool uses it.
     private let connection: SQLConnection
 
-    init(path: String, vfs: String?) throws(SQLFailure) {
+    init(path: String, vfs: String?, until deadline: MonotonicTime) throws(SQLFailure) {
         connection = try SQLConnection(path: path, isReadOnly: true, vfs: vfs)
+        // The first pragma reads the schema, under a lock.
+        connection.waitForLocks(until: deadline)
         try connection.run("PRAGMA cache_size = \(DiskMemory.readerPages)")
         try connection.run("PRAGMA mmap_size = 0")
         try connection.run("PRAGMA temp_store = MEMORY")
@@ -67,8 +69,13 @@ final class ReaderPool: Sendable {
     private let path: String
     private let vfs: String?
     private let permits: DispatchSemaphore
-    private let idle = Lock<[DiskReader]>([])
+    private let state = Lock(State())
     let capacity: Int
+
+    private struct State {
+        var idle: [DiskReader] = []
+        var isClosed = false
+    }
 
     init(path: String, vfs: String?, capacity: Int) {
         self.path = path
@@ -77,32 +84,34 @@ final class ReaderPool: Sendable {
         permits = DispatchSemaphore(value: capacity)
     }
 
-    /// Uses a connection, or throws if none is free before the deadline.
+    /// Reads an entry. Throws if no connection is free before the deadline, or the pool is closed.
     func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
         let wait = max(MonotonicTime.bounded(deadline.nanoseconds) - MonotonicTime.now.nanoseconds, 0)
         guard permits.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success else { throw .late }
         defer { permits.signal() }
-        let reader: DiskReader
-        if let free = idle.withLock({ $0.popLast() }) {
-            reader = free
-        } else {
-            reader = try DiskReader(path: path, vfs: vfs)
-        }
+        // With the permit: the pool cannot be closed between this and the opening of a connection.
+        let (free, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
+        if isClosed { throw .closed }
+        let reader = if let free { free } else { try DiskReader(path: path, vfs: vfs, until: deadline) }
         do {
             let result = try reader.read(id, until: deadline)
-            idle.withLock { $0.append(reader) }
+            state.withLock { $0.idle.append(reader) }
             return result
         } catch {
             // After any other failure the next read begins with a new connection.
-            if error.kind == .busy { idle.withLock { $0.append(reader) } }
+            if error.kind == .busy { state.withLock { $0.idle.append(reader) } }
             throw error
         }
     }
 
     /// Closes all connections and calls a closure while none is open.
-    func whileClosed(_ body: () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - forever: Whether later reads fail.
+    ///   - body: Called once all reads have ended.
+    func whileClosed(forever: Bool, _ body: () -> Void) {
         for _ in 0..<capacity { permits.wait() }
-        idle.withLock { $0 = [] }
+        state.withLock { $0 = State(isClosed: forever) }
         body()
         for _ in 0..<capacity { permits.signal() }
     }

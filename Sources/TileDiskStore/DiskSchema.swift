@@ -10,7 +10,9 @@ enum DiskSchema {
         case empty
         case current
         case newer(Int)
-        /// Damaged, or the database of another program under this name.
+        /// An intact database of another program.
+        case foreign
+        /// Damaged.
         case unusable
     }
 
@@ -19,21 +21,22 @@ enum DiskSchema {
     /// Without syncs: an operating system that crashes may leave a damaged file, which is replaced. Pages of a
     /// transaction stay in memory until it ends, so that each is written once. Statement journals are in memory.
     static func configure(_ connection: SQLConnection) throws(SQLFailure) {
-        try connection.run("PRAGMA synchronous = OFF")
-        try connection.run("PRAGMA journal_mode = TRUNCATE")
-        try connection.run("PRAGMA mmap_size = 0")
-        try connection.run("PRAGMA temp_store = MEMORY")
-        try connection.run("PRAGMA cache_size = \(DiskMemory.writerPages)")
-        try connection.run("PRAGMA cache_spill = OFF")
-        try connection.run("PRAGMA secure_delete = OFF")
-        try connection.run("PRAGMA cell_size_check = ON")
+        for setting in [
+            "synchronous = OFF", "journal_mode = TRUNCATE", "mmap_size = 0", "temp_store = MEMORY",
+            "cache_size = \(DiskMemory.writerPages)", "cache_spill = OFF", "secure_delete = OFF",
+            "cell_size_check = ON",
+        ] { try connection.run("PRAGMA \(setting)") }
     }
 
     /// Reads which tables there are. Rolls back what a killed process has left.
     static func state(_ connection: SQLConnection) throws(SQLFailure) -> State {
         guard try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else { return .empty }
-        guard try connection.number("PRAGMA application_id") == application,
-            let header = try connection.number("PRAGMA user_version"),
+        guard try connection.number("PRAGMA application_id") == application else {
+            // A damaged number of a store: its tables are there.
+            let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('store', 'namespace', 'entry', 'payload')"
+            return try connection.number(tables) == 4 ? .unusable : .foreign
+        }
+        guard let header = try connection.number("PRAGMA user_version"),
             let stored = try connection.number("SELECT value FROM store WHERE name = 'version'"),
             try connection.number("PRAGMA page_size") == DiskBudget.pageBytes
         else { return .unusable }
@@ -76,4 +79,8 @@ enum DiskMemory {
     static let readerPages = 24
     /// Statements, schema and small allocations of a connection, measured.
     static let connectionBytes = 192 << 10
+    /// Lists of numbers: uses while they are stored, entries that are added to the filter.
+    static let workBytes = 1 << 20
+    /// Number, generation and last use of a namespace in the tables of store and writer.
+    static let namespaceBytes = 192
 }

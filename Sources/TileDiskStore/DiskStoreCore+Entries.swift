@@ -27,7 +27,7 @@ extension DiskStoreCore {
             withExtendedLifetime(bytes) {}
             switch cause {
             case .corrupt?, .truncated?:
-                // It never gets better, and its place is of use.
+                // Later look-ups would fail in the same way, and the space can be used.
                 queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
             case nil:
                 state.withLock { $0.hits.add(id, clock: $0.clock) }
@@ -35,9 +35,18 @@ extension DiskStoreCore {
             }
             return cause
         } catch {
-            guard error.kind == .damaged else { return miss(error.kind == .busy ? .late : .failed) }
-            // The store may have been closed, or reset by another look-up, in the meantime.
-            queue.async { self.verify() }
+            switch error.kind {
+            case .damaged: break
+            case .busy: return miss(.late)
+            case .closed: return miss(.closed)
+            default: return miss(.failed)
+            }
+            let mustVerify = state.withLock { state in
+                guard !state.isVerifying, !state.isClosed, !state.isOpenedReadOnly else { return false }
+                state.isVerifying = true
+                return true
+            }
+            if mustVerify { queue.async { self.verify() } }
             return miss(.corrupt)
         }
     }
@@ -60,9 +69,11 @@ extension DiskStoreCore {
                 minimumGeneration: generation
             )
             state.withLock { state in
+                state.use(key.namespace)
                 state.counts.hits += 1
                 state.counts.bytesRead += byteCount
                 state.lentBytes += byteCount
+                state.largestEntry = max(state.largestEntry, byteCount)
             }
             body(entry)
             state.withLock { $0.lentBytes -= byteCount }
@@ -79,7 +90,7 @@ extension DiskStoreCore {
         // Before the copy, which is not made for what is refused.
         let early: TileStorePut? = state.withLock { state in
             let largest = min(DiskBudget(limit: state.limit).largestPayload, state.buffer.capacity / 2)
-            if state.isClosed || state.isReadOnly || state.pause.covers(now) || entry.payload.count > largest
+            if state.isClosed || state.isOpenedReadOnly || state.pause.covers(now) || entry.payload.count > largest
                 || entry.generation < state.generations[entry.key.namespace] ?? 0
             {
                 state.counts.refused += 1
@@ -106,6 +117,8 @@ extension DiskStoreCore {
                 state.counts.dropped += 1
                 return (.dropped, false)
             }
+            state.use(entry.key.namespace)
+            state.largestEntry = max(state.largestEntry, write.byteCount)
             defer { state.isDrainScheduled = true }
             return (.accepted, !state.isDrainScheduled)
         }
@@ -116,30 +129,37 @@ extension DiskStoreCore {
     func remove(
         where isRemoved: (TileStoreKey) -> Bool,
         onDisk: (DiskWriter) throws(SQLFailure) -> Void
-    ) {
+    ) -> Bool {
         state.withLock { $0.buffer.remove(where: isRemoved) }
-        queue.sync { _ = attempt(onDisk) }
+        return queue.sync { attempt(onDisk) }
     }
 
-    /// Checks after a damaged read whether the files are, and replaces them if so.
+    /// Checks the files after a damaged read, and replaces them if they are damaged.
+    ///
+    /// The store may have been closed, or reset by other work, in the meantime.
     private func verify() {
-        attempt { writer throws(SQLFailure) in
+        attempt(isWriting: false) { writer throws(SQLFailure) in
             var problem = true
             try writer.connection.run("PRAGMA quick_check(1)") { row in
                 problem = !(row.bytes(0).map { $0.elementsEqual("ok".utf8) } ?? false)
             }
             if problem { throw SQLFailure(damage: "the check found damage") }
         }
+        state.withLock { $0.isVerifying = false }
     }
 
     /// Upper bound of the memory that is held.
     func memoryBytes(_ state: DiskStoreState) -> Int {
         let budget = DiskBudget(limit: state.limit)
-        // Pages of a transaction are in memory until it ends: those that it changes and those that it adds.
+        // Pages of a transaction are in memory until it ends: those that it changes and those that it adds. Its last entry
+        // may exceed what it should add, and SQLite makes one copy of an entry in a row.
         let writing =
             DiskMemory.writerPages * DiskBudget.pageBytes + budget.journalBytes + 2 * DiskWriter.transactionBytes
-        let reading = options.readers * (DiskMemory.readerPages * DiskBudget.pageBytes + DiskMemory.connectionBytes)
-        return state.buffer.byteCount + (state.filter?.byteCount ?? 0) + state.hits.byteCount + state.lentBytes
-            + (state.isClosed ? 0 : writing + reading + DiskMemory.connectionBytes)
+            + 2 * state.largestEntry + DiskMemory.workBytes
+        // Of an entry that is read there are SQLite's copy and the one that is lent.
+        let reader = DiskMemory.readerPages * DiskBudget.pageBytes + DiskMemory.connectionBytes + 2 * state.largestEntry
+        return state.buffer.byteCount + (state.filter?.byteCount ?? state.buildingBytes) + state.hits.byteCount
+            + state.lentBytes + DiskMemory.namespaceBytes * state.generations.capacity
+            + (state.isClosed ? 0 : writing + options.readers * reader + DiskMemory.connectionBytes)
     }
 }

@@ -2,7 +2,9 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// A store without the reference that users hold, so that its queue does not keep the store open.
+/// State, connections and queue of a store.
+///
+/// Apart from the object that users hold, so that work on the queue does not keep the store open.
 final class DiskStoreCore: @unchecked Sendable {
     let options: TileDiskStoreOptions
     let folder: DiskFolder
@@ -10,13 +12,15 @@ final class DiskStoreCore: @unchecked Sendable {
     let state: Lock<DiskStoreState>
     /// All writing happens here.
     let queue = DispatchQueue(label: "TileDiskStore")
-    /// Used on the queue only; `nil` if the store is closed or its files cannot be written.
+    /// Used on the queue only. `nil` if the store is closed, or damaged files could not be replaced.
     private var writer: DiskWriter?
-    /// The place in the table up to which the filter is built, and the filter so far. Used on the queue only.
+    /// A filter that is being built, and the last entry that it has. Used on the queue only.
     private var building: (filter: CuckooFilter, last: Int64?)?
+    /// Evictions of writers before the present one. Used on the queue only.
+    private var earlierEvictions = 0
 
     private static let batchBytes = 1 << 20
-    /// Entries that are added to the filter before the next write gets its turn.
+    /// Entries that are added to the filter in one step; writes run between the steps.
     private static let buildStep = 4096
 
     init(path: String, limit: Int, options: TileDiskStoreOptions) throws(TileDiskStoreError) {
@@ -45,7 +49,7 @@ final class DiskStoreCore: @unchecked Sendable {
         queue.async { self.buildFilter() }
     }
 
-    /// Opens the database and obeys the limit.
+    /// Opens the database and evicts until it is within the limit.
     private static func open(_ folder: DiskFolder, limit: Int, options: TileDiskStoreOptions) throws -> DiskWriter {
         let connection = try SQLConnection(path: folder.database, isReadOnly: folder.isReadOnly, vfs: options.vfs)
         connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
@@ -53,6 +57,7 @@ final class DiskStoreCore: @unchecked Sendable {
         if case .newer(let version) = state {
             throw TileDiskStoreError.newerSchema(path: folder.path, version: version)
         }
+        if case .foreign = state { throw TileDiskStoreError.foreignDatabase(path: folder.database) }
         if !connection.isReadOnly { try DiskSchema.configure(connection) }
         if case .empty = state, !connection.isReadOnly {
             try DiskSchema.create(connection)
@@ -68,8 +73,11 @@ final class DiskStoreCore: @unchecked Sendable {
         self.writer = writer
         writer.committed = { [unowned self] in apply($0) }
         writer.newUses = { [unowned self] id in state.withLock { $0.hits.uses[id] } }
+        writer.lastUse = { [unowned self] name in state.withLock { $0.namespaceUses[name] ?? 0 } }
+        writer.forgotten = { [unowned self] name in state.withLock { $0.forget(name) } }
         state.withLock { state in
-            state.isReadOnly = writer.connection.isReadOnly
+            state.isOpenedReadOnly = writer.connection.isReadOnly
+            state.isReadOnly = state.isOpenedReadOnly
             state.clock = writer.rule.clock
             state.counts.entries = writer.entries
             for (name, number) in writer.numbers {
@@ -84,17 +92,37 @@ final class DiskStoreCore: @unchecked Sendable {
     /// Writes the next batch once entries have been collected for a while.
     func scheduleDrain() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(min(options.writeDelay.nanoseconds, 1 << 50)))) {
-            [weak self] in
-            self?.state.withLock { $0.isDrainScheduled = false }
-            self?.drain()
+            [weak self] in self?.drain()
         }
     }
 
-    /// Writes all that is buffered.
-    func drain() {
-        while true {
-            let (writes, renewals) = state.withLock { $0.buffer.take(bytes: Self.batchBytes) }
-            if writes.isEmpty, renewals.isEmpty { break }
+    /// Writes one batch. Other work runs before the next.
+    private func drain() {
+        writeBatch()
+        let (isFull, isEmpty) = state.withLock { state in
+            state.isDrainScheduled = !state.buffer.isEmpty
+            return (state.buffer.byteCount >= Self.batchBytes, state.buffer.isEmpty)
+        }
+        if isFull { queue.async { [weak self] in self?.drain() } } else if !isEmpty { scheduleDrain() }
+    }
+
+    /// Writes what is buffered now. Other work runs between the batches.
+    func flush() {
+        let last = state.withLock { $0.buffer.lastPlace }
+        var isDone = false
+        while !isDone {
+            queue.sync {
+                writeBatch()
+                isDone = state.withLock { $0.buffer.takenPlaces >= last }
+            }
+        }
+    }
+
+    private func writeBatch() {
+        // Damaged files could not be replaced before.
+        if writer == nil, !state.withLock({ $0.isClosed }) { reset() }
+        let (writes, renewals) = state.withLock { $0.buffer.take(bytes: Self.batchBytes) }
+        if !writes.isEmpty || !renewals.isEmpty {
             var outcome = DiskWriter.Outcome()
             attempt { writer throws(SQLFailure) in
                 try writer.write(writes, &outcome)
@@ -119,17 +147,34 @@ final class DiskStoreCore: @unchecked Sendable {
         attempt { writer throws(SQLFailure) in try writer.store(uses) }
     }
 
-    /// Runs work that writes, and counts its failure. Returns whether it succeeded.
+    /// Runs work on the database, and counts its failure. Returns whether it succeeded.
+    ///
+    /// - Parameters:
+    ///   - isWriting: Whether new entries are refused for a while after a failure.
+    ///   - replacesDamage: Whether damaged files are replaced.
+    ///   - work: Called if the database is open.
     @discardableResult
-    func attempt(_ work: (DiskWriter) throws(SQLFailure) -> Void) -> Bool {
+    func attempt(
+        isWriting: Bool = true,
+        replacesDamage: Bool = true,
+        _ work: (DiskWriter) throws(SQLFailure) -> Void
+    ) -> Bool {
         guard let writer else { return false }
-        writer.connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
+        let commits = writer.commits
         do {
+            defer {
+                state.withLock { state in
+                    state.clock = writer.rule.clock
+                    state.counts.evictions = earlierEvictions + writer.evictions
+                }
+            }
             try work(writer)
-            state.withLock { state in
-                state.pause.succeed()
-                state.clock = writer.rule.clock
-                state.counts.evictions = writer.evictions
+            // Reading does not show that the file can be written.
+            if writer.commits > commits {
+                state.withLock { state in
+                    state.pause.succeed()
+                    state.isReadOnly = false
+                }
             }
             return true
         } catch {
@@ -137,38 +182,45 @@ final class DiskStoreCore: @unchecked Sendable {
             state.withLock { state in
                 state.counts.failures += 1
                 state.lastFailure = error.message
+                guard isWriting else { return }
                 if error.kind == .readOnly { state.isReadOnly = true }
                 state.pause.fail(at: now)
             }
-            if error.kind == .damaged { reset() }
+            if error.kind == .damaged, replacesDamage { reset() }
             return false
         }
     }
 
     /// Replaces damaged files by empty ones. Generations are kept.
-    func reset() {
-        guard writer != nil, !folder.isReadOnly else { return }
+    private func reset() {
+        guard !folder.isReadOnly else { return }
         let limit = state.withLock { $0.limit }
-        pool.whileClosed {
-            writer?.connection.close()
+        pool.whileClosed(forever: false) {
+            if let writer {
+                earlierEvictions += writer.evictions
+                writer.connection.close()
+            }
             writer = nil
             building = nil
             folder.removeFiles()
             let fresh = try? Self.open(folder, limit: limit, options: options)
+            let now = MonotonicTime.now
             state.withLock { state in
-                state.counts.resets += 1
-                state.filter = nil
+                if fresh != nil { state.counts.resets += 1 }
+                state.counts.entries = 0
                 state.hits = HitLog()
-                // An empty store may be written at once.
-                if fresh == nil { state.isReadOnly = true } else { state.pause.succeed() }
+                // An empty store has an empty filter, and may be written at once.
+                state.filter = CuckooFilter(expecting: 0)
+                if fresh == nil { state.pause.fail(at: now) } else { state.pause.succeed() }
+                state.isReadOnly = fresh == nil
             }
             if let fresh { install(fresh) }
         }
         let generations = state.withLock { $0.generations }
         for (name, generation) in generations where generation > 0 {
-            attempt { writer throws(SQLFailure) in try writer.raise(name, to: generation) }
+            // Damage of a new file: another one would be no better.
+            attempt(replacesDamage: false) { writer throws(SQLFailure) in try writer.raise(name, to: generation) }
         }
-        buildFilter()
     }
 
     private func apply(_ changes: [DiskChange]) {
@@ -200,11 +252,15 @@ final class DiskStoreCore: @unchecked Sendable {
         if mustBuild { queue.async { self.buildFilter() } }
     }
 
-    /// Begins the filter anew: a few thousand entries at a time, so that writes are not kept waiting.
-    private func buildFilter() {
+    /// Begins a new filter. It is built in steps of a few thousand entries, between which writes run.
+    func buildFilter() {
         guard let writer, building == nil else { return }
-        state.withLock { $0.filter = nil }
-        building = (CuckooFilter(expecting: writer.entries), nil)
+        let filter = CuckooFilter(expecting: writer.entries)
+        state.withLock { state in
+            state.filter = nil
+            state.buildingBytes = filter.byteCount
+        }
+        building = (filter, nil)
         continueFilter()
     }
 
@@ -212,16 +268,13 @@ final class DiskStoreCore: @unchecked Sendable {
         guard var (filter, last) = building else { return }
         building = nil
         var ids: [UInt64] = []
-        guard attemptRead({ writer throws(SQLFailure) in ids = try writer.ids(after: last, limit: Self.buildStep) })
-        else {
-            return
+        let isRead = attempt(isWriting: false) { writer throws(SQLFailure) in
+            ids = try writer.ids(after: last, limit: Self.buildStep)
         }
         var hasRoom = true
         for id in ids where hasRoom { hasRoom = filter.insert(id) }
-        guard hasRoom else {
-            // More entries than the counter states, which is damaged: without a filter the answer is "unknown".
-            return
-        }
+        // No room: there are more entries than the counter states, which is damaged. Without a filter presence is unknown.
+        guard isRead, hasRoom else { return state.withLock { $0.buildingBytes = 0 } }
         guard ids.count == Self.buildStep else {
             let complete = filter
             return state.withLock { $0.filter = complete }
@@ -229,22 +282,6 @@ final class DiskStoreCore: @unchecked Sendable {
         last = ids.last.map { Int64(bitPattern: $0) }
         building = (filter, last)
         queue.async { self.continueFilter() }
-    }
-
-    private func attemptRead(_ work: (DiskWriter) throws(SQLFailure) -> Void) -> Bool {
-        guard let writer else { return false }
-        writer.connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
-        do {
-            try work(writer)
-            return true
-        } catch {
-            state.withLock { state in
-                state.counts.failures += 1
-                state.lastFailure = error.message
-            }
-            if error.kind == .damaged { reset() }
-            return false
-        }
     }
 
     /// Writes what is buffered and closes all connections. Does nothing the second time.
@@ -255,9 +292,9 @@ final class DiskStoreCore: @unchecked Sendable {
         }
         guard !wasClosed else { return }
         queue.sync {
-            drain()
+            while !state.withLock({ $0.buffer.isEmpty }) { writeBatch() }
             if writer?.connection.isReadOnly == false { storeUses() }
-            pool.whileClosed {
+            pool.whileClosed(forever: true) {
                 writer?.connection.close()
                 writer = nil
             }
@@ -265,6 +302,7 @@ final class DiskStoreCore: @unchecked Sendable {
             folder.unlock()
             state.withLock { state in
                 state.filter = nil
+                state.buildingBytes = 0
                 state.hits = HitLog()
             }
         }

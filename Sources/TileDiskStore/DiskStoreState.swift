@@ -4,18 +4,30 @@ import TileCache
 struct DiskStoreState {
     var buffer: WriteBuffer
     var generations: [TileStoreNamespace: UInt64] = [:]
+    /// Number of the last look-up that found an entry, or the last new entry, of a namespace.
+    private(set) var namespaceUses: [TileStoreNamespace: UInt64] = [:]
+    private var uses: UInt64 = 0
     var hits = HitLog()
     /// Clock of the eviction rule after the last batch.
     var clock = 0.0
     /// The entries on disk; `nil` until it is built.
     var filter: CuckooFilter?
+    /// Bytes of a filter that is being built.
+    var buildingBytes = 0
     var counts = TileStoreStatistics()
     var limit: Int
     var isClosed = false
+    /// Whether the file was opened for reading only.
+    var isOpenedReadOnly = false
+    /// Whether that, or the last write failed because the file cannot be written.
     var isReadOnly = false
     var isDrainScheduled = false
+    /// Whether the files are being checked, or are to be.
+    var isVerifying = false
     /// Bytes that look-ups lend at present.
     var lentBytes = 0
+    /// Bytes of the largest entry that was read or accepted.
+    var largestEntry = 0
     var pause = WritePause()
     var lastFailure: String?
 
@@ -23,6 +35,16 @@ struct DiskStoreState {
         self.limit = limit
         buffer = WriteBuffer(capacity: options.writeBufferBytes)
     }
+
+    /// Notes a use of a namespace, if there is room.
+    mutating func use(_ namespace: TileStoreNamespace) {
+        // More than are on disk: those that wait to be written, too.
+        guard namespaceUses.count < 2 * DiskWriter.mostNamespaces || namespaceUses[namespace] != nil else { return }
+        uses += 1
+        namespaceUses[namespace] = uses
+    }
+
+    mutating func forget(_ namespace: TileStoreNamespace) { namespaceUses[namespace] = nil }
 
     mutating func miss(_ cause: TileStoreMiss) -> TileStoreMiss {
         counts.misses[cause, default: 0] += 1

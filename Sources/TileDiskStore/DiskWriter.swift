@@ -29,6 +29,12 @@ final class DiskWriter {
     var newUses: (UInt64) -> HitLog.Uses? = { _ in nil }
     /// Entries evicted since the store was opened.
     private(set) var evictions = 0
+    /// Transactions that changed something.
+    private(set) var commits = 0
+    /// When a namespace was used last, as a number that increases; 0 if not since the store was opened.
+    var lastUse: (TileStoreNamespace) -> UInt64 = { _ in 0 }
+    /// Called with a namespace that was removed to make room for another.
+    var forgotten: (TileStoreNamespace) -> Void = { _ in }
 
     private var random = SplitMix64(seed: 1)
     private var changes: [DiskChange] = []
@@ -74,6 +80,7 @@ final class DiskWriter {
         while !isLast {
             do {
                 connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
+                let before = connection.allChanges
                 try connection.run("BEGIN IMMEDIATE")
                 repeat {
                     isLast = try !operation()
@@ -81,6 +88,7 @@ final class DiskWriter {
                     && connection.journalBytes + budget.operationBytes <= budget.journalBytes
                 if !changes.isEmpty { try storeCounters() }
                 try connection.run("COMMIT")
+                if connection.allChanges != before { commits += 1 }
             } catch {
                 if connection.isInTransaction { try? connection.run("ROLLBACK") }
                 let undone = changes
@@ -132,7 +140,7 @@ final class DiskWriter {
         try connection.run("PRAGMA max_page_count = \(budget.maximumPages)")
     }
 
-    /// Evicts until some pages can be written; `false` if there is nothing left to evict.
+    /// Evicts until some pages can be written; `false` if no entries are left.
     func makeRoom(pages: Int) throws(SQLFailure) -> Bool {
         while true {
             let missing = try pages - freePages - max(budget.maximumPages - pageCount, 0)
@@ -141,7 +149,7 @@ final class DiskWriter {
         }
     }
 
-    /// Changes the limit. Returns once the files obey the new one; until then they obey the old one.
+    /// Changes the limit. Returns once the files are within the new one; until then the old one holds.
     func setLimit(_ limit: Int) throws(SQLFailure) {
         let target = DiskBudget(limit: limit)
         while true {
@@ -164,10 +172,11 @@ final class DiskWriter {
         budget = target
     }
 
-    /// Evicts the entries of least value among a sample, until about as many pages are free.
+    /// Evicts entries of low priority; `false` if there are none.
     ///
-    /// A few entries are compared all; of more, those of 16 random places. An order of all entries on disk would cost a
-    /// write for each use.
+    /// Those of least priority in a sample, until about as many pages are free.
+    /// The sample is all entries if there are few, else those of 16 random places. An index of all entries by priority
+    /// would cost a write for each use.
     private func evict(pages: Int) throws(SQLFailure) -> Bool {
         var sample: [UInt64: (priority: Double, pages: Int)] = [:]
         func add(_ row: SQLStatement) {
@@ -258,6 +267,8 @@ final class DiskWriter {
                 insertions.append(Insertion(id: id, number: number, write: write, uses: earlier + 1))
             }
         }
+        // A batch of very many namespaces may have removed some of its own.
+        insertions.removeAll { numbers[$0.write.key.namespace] != $0.number }
         try delete(replaced)
         try replaceHeaders(headers)
         outcome.headers += headers.count
@@ -326,7 +337,7 @@ final class DiskWriter {
         }
     }
 
-    /// Evicts until some pages within the file are free; `false` if there is nothing left to evict.
+    /// Evicts until some pages of the file are free; `false` if no entries are left.
     private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
         while true {
             let missing = try pages - freePages
@@ -436,21 +447,25 @@ final class DiskWriter {
     /// The number of a namespace, which is stored if it is new.
     private func number(of namespace: TileStoreNamespace) throws(SQLFailure) -> Int {
         if let number = numbers[namespace] { return number }
-        // Data sets that are changed often leave namespaces behind; the oldest make room.
-        if numbers.count >= Self.mostNamespaces, let oldest = numbers.min(by: { $0.value < $1.value }) {
-            try remove(oldest.key)
+        // Data sets that are changed often leave namespaces behind. The least recently used makes room.
+        let uses = numbers.count < Self.mostNamespaces ? [] : numbers.map { (name: $0, number: $1, use: lastUse($0)) }
+        if let oldest = uses.min(by: { ($0.use, $0.number) < ($1.use, $1.number) }) {
+            let before = entries
+            try remove(oldest.name)
+            evictions += before - entries
             try perform { () throws(SQLFailure) in
-                try connection.run("DELETE FROM namespace WHERE number = ?", .integer(oldest.value))
+                try connection.run("DELETE FROM namespace WHERE number = ?", .integer(oldest.number))
                 return false
             }
-            (numbers[oldest.key], generations[oldest.value]) = (nil, nil)
+            (numbers[oldest.name], generations[oldest.number]) = (nil, nil)
+            forgotten(oldest.name)
         }
         let number = (numbers.values.max() ?? 0) + 1
         try setNamespace(number, namespace, 0)
         return number
     }
 
-    private static let mostNamespaces = 4096
+    static let mostNamespaces = 4096
 
     private func setNamespace(_ number: Int, _ name: TileStoreNamespace, _ generation: UInt64) throws(SQLFailure) {
         try perform { () throws(SQLFailure) in

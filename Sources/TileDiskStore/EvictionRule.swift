@@ -1,4 +1,4 @@
-/// What an entry is worth: GreedyDual-Size-Frequency (Cherkasova, 1998).
+/// Priorities of entries: GreedyDual-Size-Frequency (Cherkasova, 1998).
 ///
 /// The priority of an entry is clock + uses x cost / size at its last use; the entry with the lowest one is evicted, and
 /// the clock becomes its priority. Entries that are not used fall behind the clock; expensive, small and frequent ones
@@ -33,8 +33,9 @@ struct EvictionRule: Equatable {
         return (clock ?? self.clock) + uses * cost / Double(max(byteCount, 1))
     }
 
-    /// Priority of an entry with the uses that are not stored yet, the last one at a clock.
+    /// Priority of an entry, with its uses that are not stored yet.
     ///
+    /// The clock is that of the last of these uses.
     /// A stored priority above what it can be is damage, and does not keep an entry for ever.
     func priority(of entry: Entry, newUses: Int = 0, at clock: Double = 0) -> Double {
         let highest = priority(uses: entry.uses, cost: entry.cost, byteCount: entry.byteCount)

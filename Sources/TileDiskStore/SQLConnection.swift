@@ -21,12 +21,16 @@ struct SQLFailure: Error {
         case full
         /// The lock was not obtained in time.
         case busy
+        /// The store is closed.
+        case closed
         /// Everything else: I/O errors, no memory.
         case failed
     }
 
     var kind: Kind
     var message: String
+
+    private init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
 
     init(_ code: Int32, _ message: String) {
         self.message = message
@@ -47,6 +51,7 @@ extension SQLFailure {
     init(damage message: String) { self.init(SQLITE_CORRUPT, message) }
 
     static let noMemory = SQLFailure(SQLITE_NOMEM, "there is no memory")
+    static let closed = SQLFailure(.closed, "the store is closed")
     static let late = SQLFailure(SQLITE_BUSY, "no connection is free")
     /// Entries take no room, and yet there is none: the tables are damaged.
     static let noRoom = SQLFailure(SQLITE_CORRUPT, "there is no room, and nothing to evict")
@@ -83,7 +88,7 @@ final class SQLConnection {
 
     deinit { close() }
 
-    /// Closes the connection, which is not used after that, while there are still references to it.
+    /// Closes the connection while references to it remain. They must not be used.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -108,6 +113,9 @@ final class SQLConnection {
 
     /// Rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Rows changed since the connection was opened.
+    var allChanges: Int { Int(sqlite3_total_changes(handle)) }
 
     /// Present size of the rollback journal.
     var journalBytes: Int {
@@ -209,7 +217,7 @@ final class SQLStatement {
     func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: sqlite3_column_int64(handle, column)) }
     func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
-    /// Bytes of a column, valid within the closure of the row; `nil` if there is no memory for them.
+    /// Bytes of a column; `nil` if there is no memory for them. Valid within the closure of the row.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))

@@ -5,8 +5,8 @@ public import TileCache
 /// Tiles in an SQLite database with a hard byte limit.
 ///
 /// The files of a store never exceed its limit, at any moment: the database has a maximum of pages, and transactions
-/// end before the rollback journal exceeds its part. What is evicted is decided by the cost to obtain an entry, its
-/// uses and its size (GreedyDual-Size-Frequency). Entries are written in batches on a queue of the store's own; uses
+/// end before the rollback journal exceeds its part. Entries are evicted by the cost to obtain them, their uses and
+/// their size (GreedyDual-Size-Frequency). Entries are written in batches on a queue of the store's own; uses
 /// are collected in memory.
 ///
 /// A store is the only user of its folder; a second one is refused, in another process too. It survives the end of its
@@ -16,14 +16,14 @@ public import TileCache
 ///
 /// All methods may be called on any thread.
 public final class TileDiskStore: TileStore {
-    private let core: DiskStoreCore
+    let core: DiskStoreCore
 
     /// Opens a store, or creates it.
     ///
-    /// Takes the longer, the further the files exceed the limit, which they obey when this returns.
+    /// The files are within the limit when this returns. The further they exceed it before, the longer it takes.
     ///
     /// - Parameters:
-    ///   - path: A folder of the store's own, which is created if it does not exist.
+    ///   - path: A folder of the store's own. It is created if it does not exist; the folder above it must exist.
     ///   - byteLimit: Bytes of all files, 4 MiB ... 32 TiB.
     ///   - options: Further settings.
     /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error.
@@ -38,7 +38,7 @@ public final class TileDiskStore: TileStore {
     /// Bytes that all files may have.
     public var byteLimit: Int? { core.state.withLock { $0.limit } }
 
-    /// Changes the limit. Returns once the files obey it; until then they obey the larger of both limits.
+    /// Changes the limit. Returns once the files are within it; until then the larger of both limits holds.
     ///
     /// - Parameter bytes: 4 MiB ... 32 TiB.
     /// - Returns: Whether the limit was changed. It is not if the store cannot be written or is closed.
@@ -46,15 +46,17 @@ public final class TileDiskStore: TileStore {
     public func setByteLimit(_ bytes: Int) throws(TileDiskStoreError) -> Bool {
         try core.options.check(limit: bytes)
         return core.queue.sync {
-            guard !isReadOnly, core.attempt({ writer throws(SQLFailure) in try writer.setLimit(bytes) }) else {
-                return false
-            }
-            core.state.withLock { $0.limit = bytes }
-            return true
+            guard !core.state.withLock({ $0.isOpenedReadOnly }) else { return false }
+            let isChanged = core.attempt { writer throws(SQLFailure) in try writer.setLimit(bytes) }
+            if isChanged { core.state.withLock { $0.limit = bytes } }
+            return isChanged
         }
     }
 
-    /// Whether new entries are refused because the files cannot be written.
+    /// Whether the files cannot be written: entries are only read.
+    ///
+    /// If they could be written when the store was opened, writes are attempted again after a pause. The first that
+    /// succeeds clears it.
     public var isReadOnly: Bool { core.state.withLock { $0.isReadOnly } }
 
     /// SQLite's message of the last operation that failed; `nil` if none has. For logs.
@@ -71,9 +73,10 @@ public final class TileDiskStore: TileStore {
         }
     }
 
-    /// Returns whether there is an entry, without I/O. Unknown until the filter has been built after opening.
+    /// Returns whether there is an entry, without I/O.
     ///
-    /// The filter takes less than 2 bytes an entry. About one of 500 absent tiles is reported as present.
+    /// Unknown until the filter has been built after opening. The filter takes less than 2 bytes an entry. About one of
+    /// 500 absent tiles is reported as present.
     public func presence(of key: TileStoreKey) -> TileStorePresence {
         let id = key.clusteredHash
         return core.state.withLock { state in
@@ -99,7 +102,7 @@ public final class TileDiskStore: TileStore {
     /// Replaces the freshness of an entry with the next batch. Dropped if more than 1024 wait.
     public func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
         let mustSchedule = core.state.withLock { state in
-            guard !state.isClosed, !state.isReadOnly else { return false }
+            guard !state.isClosed, !state.isOpenedReadOnly else { return false }
             state.buffer.renew(key, freshness)
             defer { state.isDrainScheduled = true }
             return !state.isDrainScheduled
@@ -107,18 +110,20 @@ public final class TileDiskStore: TileStore {
         if mustSchedule { core.scheduleDrain() }
     }
 
-    /// Removes entries. Returns once they are removed from the disk.
-    public func remove(_ keys: [TileStoreKey]) {
+    /// Removes entries. Returns once they are removed from the disk, or that has failed.
+    @discardableResult
+    public func remove(_ keys: [TileStoreKey]) -> Bool {
         let set = Set(keys)
-        core.remove {
+        return core.remove {
             set.contains($0)
         } onDisk: { writer throws(SQLFailure) in
             try writer.delete(keys.map(\.clusteredHash))
         }
     }
 
-    /// Removes all entries of a namespace. Returns once they are removed from the disk.
-    public func remove(_ namespace: TileStoreNamespace) {
+    /// Removes all entries of a namespace. Returns once they are removed from the disk, or that has failed.
+    @discardableResult
+    public func remove(_ namespace: TileStoreNamespace) -> Bool {
         core.remove {
             $0.namespace == namespace
         } onDisk: { writer throws(SQLFailure) in
@@ -143,8 +148,8 @@ public final class TileDiskStore: TileStore {
         }
     }
 
-    /// Writes what is buffered and returns once that is done.
-    public func flush() { core.queue.sync { core.drain() } }
+    /// Writes what is buffered when it is called, and returns once that is done.
+    public func flush() { core.flush() }
 
     /// Writes what is buffered and closes the store.
     public func close() { core.close() }

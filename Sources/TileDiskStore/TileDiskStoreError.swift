@@ -8,6 +8,8 @@ public enum TileDiskStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case inUse(path: String)
     /// A later version of the library made the store. Its files have not been changed.
     case newerSchema(path: String, version: Int)
+    /// The file of the store is an SQLite database of another program. It has not been changed.
+    case foreignDatabase(path: String)
 
     /// A full sentence for a log or a terminal.
     public var description: String {
@@ -18,6 +20,8 @@ public enum TileDiskStoreError: Error, Hashable, Sendable, CustomStringConvertib
         case .newerSchema(let path, let version):
             "\(path): the disk store has schema \(version), made by a later version of the library; "
                 + "\(DiskSchema.version) was expected"
+        case .foreignDatabase(let path):
+            "\(path): an SQLite database of another program; no file or that of a disk store was expected"
         }
     }
 }

@@ -1,12 +1,15 @@
 /// Settings of a disk store, beside its folder and its limit.
 public struct TileDiskStoreOptions: Hashable, Sendable {
-    /// Bytes of entries that wait to be written, 64 KiB or more; entries without room are dropped. Default: 4 MiB.
+    /// Bytes of the write buffer, 64 KiB to 1 GiB. Default: 4 MiB.
     ///
-    /// No entry may be larger.
+    /// Entries without room are dropped. The largest payload that is accepted is half of the buffer or an eighth of the
+    /// store's limit, whichever is less.
     public var writeBufferBytes: Int
     /// Look-ups that read at the same time, 1 ... 64; further ones wait. Default: 4.
     public var readers: Int
-    /// Longest time that a look-up waits for a lock or a connection, without a deadline of its own. Default: 50 ms.
+    /// Longest time that a look-up waits for a lock or a connection. Default: 50 ms.
+    ///
+    /// A look-up's own deadline may end it earlier.
     public var longestWait: Duration
     /// Time for which entries are collected before they are written. Default: 100 ms.
     public var writeDelay: Duration

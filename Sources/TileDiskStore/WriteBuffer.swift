@@ -46,6 +46,8 @@ struct WriteBuffer {
     private var waiting: [TileStoreKey: PendingWrite] = [:]
     private var order: [TileStoreKey] = []
     private var first = 0
+    /// Places in the order before the first that is in the array.
+    private var passed = 0
     private var writing: [TileStoreKey: PendingWrite] = [:]
     private var renewals: [TileStoreKey: TileStoreFreshness] = [:]
 
@@ -54,13 +56,17 @@ struct WriteBuffer {
     /// Whether there is nothing to write.
     var isEmpty: Bool { waiting.isEmpty && renewals.isEmpty }
 
+    /// Places in the order that have been given to entries, and that have been taken.
+    var lastPlace: Int { passed + order.count }
+    var takenPlaces: Int { passed + first }
+
     /// Bytes that an entry takes in the buffer.
     static func size(of write: PendingWrite) -> Int { write.byteCount + overhead }
 
     /// The newest copy of an entry that is not written yet.
     func write(of key: TileStoreKey) -> PendingWrite? { waiting[key] ?? writing[key] }
 
-    /// Adds an entry in place of an older one of the same key; `false` if there is no room.
+    /// Adds or replaces the entry of a key; `false` if there is no room.
     mutating func add(_ write: PendingWrite) -> Bool {
         let old = waiting[write.key].map(Self.size) ?? 0
         guard byteCount - old + Self.size(of: write) <= capacity else { return false }
@@ -84,7 +90,10 @@ struct WriteBuffer {
         for key in renewals.keys where isRemoved(key) { renewals[key] = nil }
     }
 
-    /// Takes the oldest entries for writing, at least one if there is any. They are found until ``finish()``.
+    /// Takes the oldest entries for writing, at least one if there is any.
+    ///
+    /// They are found until ``finish()``. The renewals are those of entries that do not wait any more; they are for
+    /// after the writes.
     mutating func take(bytes: Int) -> (writes: [PendingWrite], renewals: [TileStoreKey: TileStoreFreshness]) {
         var taken: [PendingWrite] = []
         var sum = 0
@@ -98,12 +107,12 @@ struct WriteBuffer {
         }
         if first == order.count || first > 4096 {
             order.removeFirst(first)
+            passed += first
             first = 0
         }
-        // They may be of entries that are not written yet.
-        guard waiting.isEmpty else { return (taken, [:]) }
-        defer { renewals = [:] }
-        return (taken, renewals)
+        let ready = renewals.filter { waiting[$0.key] == nil }
+        for key in ready.keys { renewals[key] = nil }
+        return (taken, ready)
     }
 
     /// Releases what was taken.

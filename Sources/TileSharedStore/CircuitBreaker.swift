@@ -1,8 +1,8 @@
 /// Decides whether a server is asked, from how its last answers went.
 ///
-/// It opens after three failures in a row, or after more with as many successes between them. An open one lets nothing
-/// through for a second, then twice as long after each further failure, at most 30 s. Then one operation is let through;
-/// its success closes the breaker. See M. Nygard, "Release It!", 2007.
+/// It opens after three failures in a row, or after more with as many successes between them. An open one admits
+/// nothing for a second, then twice as long after each further failure, at most 30 s. Then it admits one operation, whose
+/// success closes it. See M. Nygard, "Release It!", 2007.
 struct CircuitBreaker: Hashable, Sendable {
     /// A failure adds two points, a success takes one; at so many it opens.
     private static let limit = 6
@@ -20,7 +20,7 @@ struct CircuitBreaker: Hashable, Sendable {
         return isProbing || now >= until ? .halfOpen : .open
     }
 
-    /// Whether an operation may be sent now. If one is let through to an open server, its end must be told.
+    /// Whether an operation may be sent now. If an open breaker admits one, its end must be noted.
     mutating func admits(at now: Int64) -> Bool {
         guard length > 0 else { return true }
         guard !isProbing, now >= until else { return false }
@@ -51,6 +51,6 @@ public enum SharedServerState: String, Hashable, Sendable {
     case closed
     /// It failed and is not asked for a while: its entries are misses at once.
     case open
-    /// The while is over: the next operation decides.
+    /// The pause is over: the next operation decides.
     case halfOpen
 }

@@ -17,7 +17,7 @@ enum SharedAnswer: Hashable {
     case missing
     /// The server refused the value: too large, out of memory. It works otherwise.
     case refused
-    /// The server did not answer in time, or not as a server of this protocol does.
+    /// The server did not answer in time, or broke the protocol.
     case failed
 
     init(_ code: memcached_return_t) {
@@ -41,7 +41,7 @@ final class SharedValue: @unchecked Sendable {
     deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
 }
 
-/// Connections to all servers, for one operation at a time, on one thread at a time.
+/// Connections to all servers, for one operation at a time.
 ///
 /// Keys are spread over the servers by ketama (consistent hashing). A server that fails is left out by libmemcached for
 /// two seconds, and its keys go to the others.
@@ -108,9 +108,7 @@ final class SharedConnection {
         return (.done, SharedValue(start, count: count))
     }
 
-    /// Values of several names, asked for at once; absent ones are missing from the result.
-
-    /// - Parameter expires: Seconds, or seconds since 1970 if over 30 days; 0 for never.
+    /// Stores a value. It expires after some seconds, or, if over 30 days, at that many since 1970; 0 is never.
     func set(_ name: String, _ bytes: UnsafeRawBufferPointer, expires: Int = 0) -> SharedAnswer {
         SharedAnswer(memcached_set(handle, name, name.utf8.count, bytes.chars, bytes.count, expires, 0))
     }

@@ -22,7 +22,7 @@ final class SharedLane: @unchecked Sendable {
     func close() { connection = nil }
 }
 
-/// A result that one thread waits for and another sets, which is released if nothing waits for it any more.
+/// A result that one thread sets and another waits for.
 final class SharedResult<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
     private let isSet = DispatchSemaphore(value: 0)
@@ -37,9 +37,4 @@ final class SharedResult<Value: Sendable>: Sendable {
         _ = isSet.wait(timeout: .now() + .nanoseconds(Int(max(nanoseconds, 0))))
         return value.withLock { $0 }
     }
-}
-
-extension Duration {
-    /// Nanoseconds; durations of the settings are far from overflowing.
-    var nanosecondCount: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,8 +1,8 @@
 import TileCache
 
-/// Names of values on the servers: printable ASCII of at most 250 bytes, as memcached requires.
+/// Keys of values on the servers: at most 250 bytes of printable ASCII, a limit of memcached.
 enum SharedName {
-    /// Copies of a generation; the keys of several are on different servers, so that it survives the loss of some.
+    /// Copies of a generation. Their keys are spread over the servers: it survives the loss of some.
     static let generationCopies = 4
 
     /// The entry of a tile.

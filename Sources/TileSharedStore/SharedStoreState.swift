@@ -32,9 +32,9 @@ struct SharedStoreState {
     var isClosed = false
     var isWriting = false
     var statistics = TileStoreStatistics()
-    var breakers: [CircuitBreaker]
+    private(set) var breakers: [CircuitBreaker]
     /// Server that each connection waits for at present, the writer's last.
-    var asked: [Int?]
+    private var asked: [Int?]
     private(set) var bufferedBytes = 0
     private var idle: [Int]
     private var generations: [TileStoreNamespace: Generation] = [:]
@@ -51,6 +51,21 @@ struct SharedStoreState {
     mutating func takeConnection() -> Int? { isClosed ? nil : idle.popLast() }
 
     mutating func give(_ connection: Int) { idle.append(connection) }
+
+    /// Begins an operation on a server; `false` if its breaker is open.
+    mutating func begin(_ connection: Int, server: Int, at now: Int64) -> Bool {
+        guard breakers.indices.contains(server), breakers[server].admits(at: now) else { return false }
+        asked[connection] = server
+        return true
+    }
+
+    /// Ends the operation of a connection, or notes its timeout. Its end after a timeout is not counted again.
+    mutating func end(_ connection: Int, isFailure: Bool, at now: Int64) {
+        guard let server = asked[connection] else { return }
+        asked[connection] = nil
+        breakers[server].note(isFailure: isFailure, at: now)
+        if isFailure { statistics.failures += 1 }
+    }
 
     /// Enqueues a write; false if the buffer is full.
     mutating func enqueue(_ write: Write, limit: Int) -> Bool {
@@ -97,7 +112,7 @@ struct SharedStoreState {
         return true
     }
 
-    /// The one asked for longest ago goes: the servers still have it.
+    /// Removes the generation that was asked for longest ago. The servers still have it.
     private mutating func makeRoom(for namespace: TileStoreNamespace) {
         guard generations[namespace] == nil, generations.count >= Self.mostGenerations else { return }
         if let oldest = generations.min(by: { $0.value.asked < $1.value.asked }) { generations[oldest.key] = nil }

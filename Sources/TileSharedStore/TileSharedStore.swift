@@ -16,8 +16,8 @@ public import TileCache
 /// wait for its entry until their deadline. A server that is slow, dead or answers something else costs each look-up at
 /// most ``TileSharedStoreOptions/answerTime``; after three failures in a row it is not asked for a while.
 ///
-/// memcached has no authentication: whoever reaches a server can read and replace every tile. Servers belong on a
-/// private network. Entries prove by checksums that they are whole, not who has written them.
+/// memcached has no authentication: each client that can connect to a server can read and replace every tile. Servers
+/// belong on a private network. Checksums detect damaged entries, not forged ones.
 public final class TileSharedStore: TileStore {
     /// The servers, in the order of the initializer.
     public let servers: [SharedServer]
@@ -82,13 +82,12 @@ public final class TileSharedStore: TileStore {
         _ body: (TileStoreEntry) -> Void
     ) -> TileStoreMiss? {
         guard key.isValid else { return miss(.absent) }
-        let end = deadline?.nanoseconds ?? MonotonicTime.now.nanoseconds + options.longestWait.nanosecondCount
+        let start = MonotonicTime.now.nanoseconds
+        let deadline = deadline.map { MonotonicTime.bounded($0.nanoseconds) }
+        let end = deadline ?? start + options.longestWait.nanoseconds
         var pause: Int64 = 1000
         while true {
-            let limit = min(
-                MonotonicTime.now.nanoseconds + options.answerTime.nanosecondCount,
-                deadline?.nanoseconds ?? .max
-            )
+            let limit = min(MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds, deadline ?? .max)
             guard let lane = state.withLock({ $0.takeConnection() }) else {
                 return miss(state.withLock { $0.isClosed } ? .closed : .late)
             }
@@ -133,18 +132,21 @@ public final class TileSharedStore: TileStore {
     }
 
     /// Removes entries; if a server does not confirm it, all entries of their namespaces.
-    public func remove(_ keys: [TileStoreKey]) {
+    @discardableResult
+    public func remove(_ keys: [TileStoreKey]) -> Bool {
         let unconfirmed = Set(
             writer.queue.sync {
                 keys.filter { $0.isValid && perform(SharedName.entry($0), writer) { $1.remove($0) } == .failed }
             }.map(\.namespace)
         )
-        for namespace in unconfirmed { remove(namespace) }
+        return unconfirmed.reduce(true) { remove($1) && $0 }
     }
 
     /// Raises the generation of a namespace: the servers evict its entries when they need room.
-    public func remove(_ namespace: TileStoreNamespace) {
-        _ = raiseGeneration(of: namespace, to: generation(of: namespace) &+ 1)
+    @discardableResult
+    public func remove(_ namespace: TileStoreNamespace) -> Bool {
+        let generation = generation(of: namespace)
+        return generation < .max && raiseGeneration(of: namespace, to: generation + 1)
     }
 
     /// Asks the servers, unless they were asked within a second.
@@ -181,7 +183,7 @@ public final class TileSharedStore: TileStore {
             return state.isClosed
         }
         guard !wasClosed else { return }
-        let end = MonotonicTime.now.nanoseconds + 10 * options.answerTime.nanosecondCount
+        let end = MonotonicTime.now.nanoseconds + 10 * options.answerTime.nanoseconds
         let isSent = SharedResult<Bool>()
         writer.queue.async { [self] in
             send(until: end)
@@ -213,11 +215,7 @@ public final class TileSharedStore: TileStore {
         }
         if let result = answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds) { return result }
         let now = MonotonicTime.now.nanoseconds
-        state.withLock { state in
-            guard let server = state.asked[index] else { return }
-            state.breakers[server].note(isFailure: true, at: now)
-            state.statistics.failures += 1
-        }
+        state.withLock { $0.end(index, isFailure: true, at: now) }
         return nil
     }
 
@@ -254,7 +252,7 @@ public final class TileSharedStore: TileStore {
         } catch { return .missing(error) }
     }
 
-    /// Runs an operation on the server that has a name, unless that server is not asked at present.
+    /// Runs an operation on the server of a name, unless its breaker is open.
     private func perform(
         _ name: String,
         _ lane: SharedLane,
@@ -262,20 +260,11 @@ public final class TileSharedStore: TileStore {
     ) -> SharedAnswer {
         guard let connection = lane.connection else { return .failed }
         let server = connection.server(of: name)
-        let admitted = state.withLock { state in
-            guard state.breakers.indices.contains(server) else { return false }
-            guard state.breakers[server].admits(at: MonotonicTime.now.nanoseconds) else { return false }
-            state.asked[lane.index] = server
-            return true
-        }
-        guard admitted else { return .failed }
+        let start = MonotonicTime.now.nanoseconds
+        guard state.withLock({ $0.begin(lane.index, server: server, at: start) }) else { return .failed }
         let answer = operation(name, connection)
         let now = MonotonicTime.now.nanoseconds
-        state.withLock { state in
-            state.asked[lane.index] = nil
-            state.breakers[server].note(isFailure: answer == .failed, at: now)
-            if answer == .failed { state.statistics.failures += 1 }
-        }
+        state.withLock { $0.end(lane.index, isFailure: answer == .failed, at: now) }
         return answer
     }
 
@@ -359,7 +348,7 @@ public final class TileSharedStore: TileStore {
         }
     }
 
-    /// When a server may drop an entry, as memcached has it: seconds since 1970, 0 for never.
+    /// Expiry of an entry in memcached's form: seconds since 1970, 0 for never.
     private static func expiry(_ freshness: TileStoreFreshness) -> Int {
         guard let end = freshness.usableUntil ?? freshness.expires else { return 0 }
         // Values of up to 30 days would count from now. Servers refuse those of over 31 bits; the entry has its own.

@@ -5,19 +5,21 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
     /// Longest wait for a connection, 1 ms to 10 s. Default: 100 ms. A look-up does not wait longer than
     /// ``answerTime`` for it.
     public var connectTime: Duration
-    /// Longest time for which other processes wait for a tile that this one loads, 1 s to 1 h. Default: 10 s.
+    /// Time to live of the lock of a tile, 1 s to 1 h. Default: 10 s.
     ///
-    /// If this process ends before it has stored the tile, others load it after this time.
+    /// Other processes wait for a tile that this one loads, at most for this time. If this process ends before it has stored the tile, others load it after this time.
     public var loadTime: Duration
-    /// Longest wait for a tile that another process loads, 0 to 1 h, if the caller gives no deadline. Default: 1 s.
+    /// Longest wait for a tile that another process loads, 0 to 1 h. Default: 1 s.
+    ///
+    /// Used if the caller gives no deadline.
     public var longestWait: Duration
-    /// Look-ups that may be in flight at a time, each with its own connections, 1 to 64. Default: 4.
+    /// Look-ups that may be in flight at a time, 1 to 64. Default: 4.
     ///
-    /// A look-up that finds none free is a miss.
+    /// Each has its own connections. A look-up that finds none free is a miss.
     public var connections: Int
-    /// Largest entry in bytes, header included, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
+    /// Bytes of the largest entry, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
     ///
-    /// Servers refuse values over 1 MiB unless they are started with `-I`.
+    /// The header is included. Servers refuse values over 1 MiB unless they are started with `-I`.
     public var largestEntry: Int
     /// Bytes of entries that wait to be sent, at least one entry's. Default: 8 MiB. Entries beyond are dropped.
     public var writeBuffer: Int

@@ -1,7 +1,7 @@
 import TileCache
 
 extension TileStoreEntry {
-    /// The encoded form of an entry with another freshness; nil if the bytes are no whole entry of a tile.
+    /// Encodes an entry with another freshness; `nil` if it is not of the key.
     static func renewed(
         _ bytes: UnsafeRawBufferPointer,
         key: TileStoreKey,

@@ -34,7 +34,7 @@ private final class GatedSource: AsyncTileSource {
         var cancelled = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     let fails: Bool
 
     init(fails: Bool = false) { self.fails = fails }

@@ -107,23 +107,8 @@ struct TileBlock: Equatable {
         }
         let words = self.words
         var seed = mix(mix(0, UInt64(truncatingIfNeeded: width)), UInt64(truncatingIfNeeded: height))
-        seed = mix(mix(mix(mix(seed, format.checksumTag), words.0), words.1), words.2)
+        seed = mix(mix(mix(mix(seed, UInt64(format.code)), words.0), words.1), words.2)
         let bytes = payload.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return tk_checksum(tk_path_automatic, bytes, payload.count, seed)
-    }
-}
-
-extension TilePixelFormat {
-    /// Distinguishes formats of equal size, so that a block is never accepted for another layer's format.
-    fileprivate var checksumTag: UInt64 {
-        switch self {
-        case .rgba8: 1
-        case .bgra8: 2
-        case .gray8: 3
-        case .gray16: 4
-        case .rgba16: 5
-        case .float32: 6
-        case .opaque: 7
-        }
     }
 }

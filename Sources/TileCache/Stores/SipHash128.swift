@@ -1,7 +1,7 @@
-/// SipHash-2-4 with 128 bits of output, with a fixed key: a fingerprint of short strings of bytes.
+/// Fingerprint of short byte strings: SipHash-2-4 with 128 bits of output.
 ///
 /// The checksum of the kernels is no fingerprint: its lanes do not depend on the seed, so that a second seed adds
-/// little. The key is public, so that data made to collide is possible in theory; none is known.
+/// little. The key is fixed and public, so data made to collide is possible in theory; none is known.
 struct SipHash128 {
     private var v0: UInt64 = 0x736f_6d65_7073_6575
     private var v1: UInt64 = 0x646f_7261_6e64_6f6d ^ 0xee

@@ -1,4 +1,4 @@
-/// Reason why a store has no usable entry for a tile: the tile is loaded from the next tier.
+/// Reason why a store has no usable entry for a tile.
 public enum TileStoreMiss: String, Error, Hashable, Sendable, CaseIterable {
     /// There is no entry.
     case absent
@@ -38,7 +38,9 @@ public enum TileStorePut: Hashable, Sendable {
     case accepted
     /// It was dropped because the store is behind with its writing.
     case dropped
-    /// It was refused: too large, of an old generation, or the store is read-only, failing or closed.
+    /// It was refused.
+    ///
+    /// It is too large or of an old generation, or the store is read-only, failing or closed.
     case refused
 }
 
@@ -47,7 +49,7 @@ public enum TileStorePut: Hashable, Sendable {
 /// All calls but ``presence(of:)`` may block. They are made on workers, several at a time, and never under a lock of
 /// the cache. A store that fails has no entries: errors are counted in ``statistics`` and never thrown.
 public protocol TileStore: AnyObject, Sendable {
-    /// Hard limit of the store in bytes; `nil` if it has none of its own, as a server has.
+    /// Hard limit of the store in bytes; `nil` if it has none of its own.
     var byteLimit: Int? { get }
 
     /// Word for the store in reports. Default: "store".
@@ -79,28 +81,36 @@ public protocol TileStore: AnyObject, Sendable {
         _ body: (TileStoreEntry) -> Void
     ) -> TileStoreMiss?
 
-    /// Copies an entry into a bounded buffer, from which it is written later, or drops it. Does no I/O.
+    /// Copies an entry into a bounded buffer, or drops it. Does no I/O; it is written later.
     ///
     /// - Parameters:
     ///   - entry: The entry; its payload is not used after the call.
     ///   - cost: Time that obtaining the tile took. It decides what is evicted first.
     func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut
 
-    /// Replaces the freshness of an entry without its payload, after a server has confirmed it. Does no I/O.
+    /// Replaces the freshness of an entry without its payload. Does no I/O.
+    ///
+    /// For entries that their server has confirmed.
     func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness)
 
     /// Removes entries. No later ``get(_:shape:deadline:_:)`` finds them.
-    func remove(_ keys: [TileStoreKey])
+    ///
+    /// - Returns: Whether the entries are removed. If not, later look-ups may find some of them.
+    @discardableResult
+    func remove(_ keys: [TileStoreKey]) -> Bool
 
     /// Removes all entries of a namespace.
-    func remove(_ namespace: TileStoreNamespace)
+    ///
+    /// - Returns: Whether the entries are removed. If not, later look-ups may find some of them.
+    @discardableResult
+    func remove(_ namespace: TileStoreNamespace) -> Bool
 
     /// Returns the generation of a namespace, 0 before the first invalidation.
     func generation(of namespace: TileStoreNamespace) -> UInt64
 
-    /// Raises the generation of a namespace: older entries are misses from now on, after a restart too.
+    /// Raises the generation of a namespace, so that older entries are misses.
     ///
-    /// Does nothing if the generation is not above the present one.
+    /// They still are after a restart. Does nothing if the generation is not above the present one.
     ///
     /// - Returns: Whether the generation is stored. If not, older entries are misses until the store is closed.
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool

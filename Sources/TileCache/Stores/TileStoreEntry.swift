@@ -14,7 +14,7 @@ public enum TileStorePayload: UInt8, Hashable, Sendable, CaseIterable {
     case encoded = 5
 }
 
-/// An entry of a store: a header that states what the entry is, and a payload.
+/// Entry of a store: a header that describes it, and a payload.
 ///
 /// The encoded form is the header followed by the payload; stores may keep the two in different places. All numbers are
 /// little-endian.
@@ -86,7 +86,9 @@ public struct TileStoreEntry {
     /// Checksum of the payload, as the header has it.
     public var payloadChecksum: UInt64 { Self.checksum(payload, seed: 0) }
 
-    /// Returns the header; `nil` if the key, the shape, the generation or the size of the payload is out of range.
+    /// Returns the header; `nil` if a field is out of range.
+    ///
+    /// Checked are the key, the shape and the size of the payload for its kind. Every generation is valid.
     public func encodedHeader() -> [UInt8]? {
         encodedHeader(payloadByteCount: payload.count, checksum: payloadChecksum)
     }
@@ -104,7 +106,7 @@ public struct TileStoreEntry {
         add(Self.magic)
         add(Self.version)
         add(kind.rawValue)
-        add(shape.format.storeCode)
+        add(shape.format.code)
         add(shape.alpha.storeCode)
         add(UInt8(truncatingIfNeeded: key.tile.level))
         add(UInt16(tag.count))
@@ -191,7 +193,7 @@ public struct TileStoreEntry {
         guard let kind = TileStorePayload(rawValue: header[6]), let alpha = TileAlphaMode(storeCode: header[8]),
             number(14, UInt16.self) == 0,
             let opaque = Int(exactly: number(24, Int64.self)),
-            let format = TilePixelFormat(storeCode: header[7], opaqueByteCount: opaque),
+            let format = TilePixelFormat(code: header[7], opaqueByteCount: opaque),
             let column = Int(exactly: number(48, Int64.self)), column >= 0,
             let row = Int(exactly: number(56, Int64.self)), row >= 0,
             let payloadByteCount = Int(exactly: number(96, Int64.self))
@@ -258,7 +260,7 @@ public struct TileStoreEntry {
         return checksum(UnsafeRawBufferPointer(rebasing: header[fixedByteCount...]), seed: fixed)
     }
 
-    /// The seed is mixed first, so that a payload of zeros does not have a checksum of 0 by chance.
+    /// The seed is mixed first: a payload of zeros has a checksum other than 0.
     private static func checksum(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return tk_checksum(tk_path_automatic, start, bytes.count, seed ^ 0x5443_5345_0000_0001)
@@ -266,7 +268,7 @@ public struct TileStoreEntry {
 }
 
 extension TileStorePayload {
-    /// Whether a payload of this kind may have so many bytes, for a tile of so many.
+    /// Whether a payload of this kind may have some number of bytes.
     fileprivate func accepts(_ byteCount: Int, pixelByteCount: Int) -> Bool {
         switch self {
         case .absent: byteCount == 0

@@ -1,6 +1,6 @@
-/// When an entry was stored, until when it may be drawn, and what its server needs to renew it.
+/// Times and validators of an entry, as HTTP caches use them.
 ///
-/// Times are whole seconds since 1970, UTC. A store keeps these fields and does not interpret them.
+/// They say when it was stored, until when it may be drawn, and how its server can renew it. Times are whole seconds since 1970, UTC. A store keeps these fields and does not interpret them.
 public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether an entry may be drawn, and whether it must be revalidated.
     public enum State: Hashable, Sendable {

@@ -1,4 +1,6 @@
-/// Format and size of a tile's pixels, which an entry of a store must have to be used.
+/// Format and size of a tile's pixels.
+///
+/// An entry of a store is used only if it has the shape of the look-up.
 public struct TileStoreShape: Hashable, Sendable {
     /// Pixel format.
     public var format: TilePixelFormat
@@ -17,7 +19,9 @@ public struct TileStoreShape: Hashable, Sendable {
         self.height = height
     }
 
-    /// Bytes of the decoded pixels; `nil` if they overflow, are not positive or exceed 2^32 - 1 pixels a side.
+    /// Bytes of the decoded pixels; `nil` if a side is out of range.
+    ///
+    /// A side has 1 to 2^32 - 1 pixels, and the bytes must fit an `Int`.
     public var byteCount: Int? {
         guard width <= UInt32.max, height <= UInt32.max else { return nil }
         return format.byteCount(width: width, height: height)
@@ -61,7 +65,7 @@ public struct TileStoreNamespace: Hashable, Sendable, CustomStringConvertible {
             }
         }
         add(dataSet)
-        add(UInt64(shape.format.storeCode))
+        add(UInt64(shape.format.code))
         add(UInt64(shape.alpha.storeCode))
         add(UInt64(bitPattern: Int64(shape.format.opaqueByteCount)))
         add(UInt64(bitPattern: Int64(shape.width)))
@@ -94,9 +98,9 @@ public struct TileStoreKey: Hashable, Sendable {
 
     package var isValid: Bool { tile.level >> 8 == 0 && tile.column >= 0 && tile.row >= 0 }
 
-    /// A number of 64 bits by which stores look entries up. Tiles of a block of 8 x 8 have adjacent numbers, so that
-    /// tiles that are loaded together are stored together.
+    /// A number of 64 bits by which stores look entries up.
     ///
+    /// Tiles of a block of 8 x 8 have adjacent numbers, so that tiles that are loaded together are stored together.
     /// Different keys may have equal numbers; an entry has the whole key.
     package var clusteredHash: UInt64 {
         let place = UInt64(truncatingIfNeeded: tile.row & 7) << 3 | UInt64(truncatingIfNeeded: tile.column & 7)
@@ -108,39 +112,6 @@ public struct TileStoreKey: Hashable, Sendable {
         hash.add(UInt64(truncatingIfNeeded: tile.row >> 3))
         hash.add(40 << 56)
         return hash.finish().0 & ~63 | place
-    }
-}
-
-extension TilePixelFormat {
-    /// Number of the format in entries and fingerprints; never changed.
-    var storeCode: UInt8 {
-        switch self {
-        case .rgba8: 1
-        case .bgra8: 2
-        case .gray8: 3
-        case .gray16: 4
-        case .rgba16: 5
-        case .float32: 6
-        case .opaque: 7
-        }
-    }
-
-    /// Bytes of an opaque tile; 0 for pixels.
-    var opaqueByteCount: Int { if case .opaque(let bytes) = self { bytes } else { 0 } }
-
-    /// The format with a number; `nil` if there is none, or the bytes of an opaque tile do not fit it.
-    init?(storeCode: UInt8, opaqueByteCount: Int) {
-        switch storeCode {
-        case 1: self = .rgba8
-        case 2: self = .bgra8
-        case 3: self = .gray8
-        case 4: self = .gray16
-        case 5: self = .rgba16
-        case 6: self = .float32
-        case 7: self = .opaque(bytesPerTile: opaqueByteCount)
-        default: return nil
-        }
-        guard storeCode == 7 ? opaqueByteCount > 0 : opaqueByteCount == 0 else { return nil }
     }
 }
 

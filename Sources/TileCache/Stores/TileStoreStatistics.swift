@@ -10,11 +10,11 @@ public struct TileStoreStatistics: Hashable, Sendable {
     public var unchanged = 0
     /// Entries whose freshness was renewed without their payload.
     public var renewals = 0
-    /// Entries that were evicted for others.
+    /// Entries that were evicted to make room. What a reset loses is not counted.
     public var evictions = 0
     /// Entries that were dropped because the buffer was full or there was no room.
     public var dropped = 0
-    /// Entries that were refused: too large, of an old generation, or the store is read-only, failing or closed.
+    /// Entries that were refused. ``TileStorePut/refused`` has the causes.
     public var refused = 0
     /// Operations that failed: I/O errors, a full disk.
     public var failures = 0

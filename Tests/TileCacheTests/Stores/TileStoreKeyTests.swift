@@ -59,6 +59,20 @@ import Testing
         #expect(all.count == count)
     }
 
+    /// They are in stored entries and in checksums of blocks.
+    @Test func numbersOfFormatsNeverChange() {
+        let formats: [TilePixelFormat] = [
+            .rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 9),
+        ]
+        #expect(formats.map(\.code) == Array(1...7))
+        for format in formats {
+            #expect(TilePixelFormat(code: format.code, opaqueByteCount: format.opaqueByteCount) == format)
+            #expect(TilePixelFormat(code: format.code, opaqueByteCount: 9 - format.opaqueByteCount) == nil)
+        }
+        #expect(TilePixelFormat(code: 0, opaqueByteCount: 0) == nil)
+        #expect(TilePixelFormat(code: 8, opaqueByteCount: 0) == nil)
+    }
+
     @Test func tilesOfABlockAreAdjacentAndDistinct() {
         let namespace = TileStoreNamespace(high: 1, low: 2)
         func hash(_ level: Int, _ column: Int, _ row: Int) -> UInt64 {

@@ -1,5 +1,6 @@
 import CTileSQLite
 import Synchronization
+import TileCache
 
 /// A VFS of SQLite on top of the system's, which sums the sizes of all files at each write and fails on request.
 final class FaultyDisk: @unchecked Sendable {
@@ -14,6 +15,10 @@ final class FaultyDisk: @unchecked Sendable {
         case readOnly
         /// Each of so many reads and writes on average fails.
         case errors(oneIn: UInt64)
+        /// Each page but the first of the database is read with other bytes. Writes may fail, too.
+        case damagedReads(isWritable: Bool)
+        /// Syncs find the file damaged. Only generations are synced.
+        case damagedSyncs
     }
 
     struct State {
@@ -22,6 +27,7 @@ final class FaultyDisk: @unchecked Sendable {
         /// The largest sum of all sizes after any write.
         var peak = 0
         var writes = 0
+        var reads = 0
         var writtenBytes = 0
         var dice: UInt64 = 88_172_645_463_325_252
 
@@ -36,7 +42,7 @@ final class FaultyDisk: @unchecked Sendable {
     }
 
     let name: String
-    let state = Mutex(State())
+    let state = Lock(State())
     fileprivate let base: UnsafeMutablePointer<sqlite3_vfs>
     private let vfs: UnsafeMutablePointer<sqlite3_vfs>
     private let nameBytes: UnsafeMutablePointer<CChar>
@@ -93,7 +99,7 @@ final class FaultyDisk: @unchecked Sendable {
         var flags = flags
         if state.withLock({ $0.fault == .readOnly }), flags & SQLITE_OPEN_READWRITE != 0 {
             // As the system's VFS does: what cannot be written is opened for reading.
-            guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_CANTOPEN }
+            guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_READONLY | 6 << 8 }
             flags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
         }
         let faulty = UnsafeMutableRawPointer(file).bindMemory(to: FaultyFile.self, capacity: 1)
@@ -146,25 +152,37 @@ private func parts(_ file: File) -> (real: File, disk: FaultyDisk, path: String)
     return (real, faulty.pointee.disk.takeUnretainedValue(), faulty.pointee.path.takeUnretainedValue().path)
 }
 
+/// The system's file below a file.
+private func real(_ file: File?) -> File { parts(file!).real }
+
+/// Methods of the system's file.
+private func base(_ file: File?) -> sqlite3_io_methods { real(file).pointee.pMethods.pointee }
+
 private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     var table = sqlite3_io_methods()
     table.iVersion = 1
     table.xClose = { file in
-        let (real, _, _) = parts(file!)
-        let code = real.pointee.pMethods.pointee.xClose(real)
+        let code = base(file).xClose(real(file))
         UnsafeMutableRawPointer(file!).assumingMemoryBound(to: FaultyFile.self).pointee.path.release()
         return code
     }
     table.xRead = { file, buffer, count, offset in
-        let (real, disk, _) = parts(file!)
-        let fails = disk.state.withLock { state in
-            if case .errors(let chances) = state.fault { state.roll() % chances == 0 } else { false }
+        let (fails, isDamaged) = parts(file!).disk.state.withLock { state -> (Bool, Bool) in
+            state.reads += 1
+            switch state.fault {
+            case .errors(let chances): return (state.roll() % chances == 0, false)
+            case .damagedReads: return (false, true)
+            default: return (false, false)
+            }
         }
-        return fails ? ioError : real.pointee.pMethods.pointee.xRead(real, buffer, count, offset)
+        if fails { return ioError }
+        let code = base(file).xRead(real(file), buffer, count, offset)
+        if isDamaged, offset >= 16_384 { buffer?.initializeMemory(as: UInt8.self, repeating: 0xAB, count: Int(count)) }
+        return code
     }
     table.xWrite = { file, buffer, count, offset in
-        let (real, disk, path) = parts(file!)
+        let (_, disk, path) = parts(file!)
         let (code, kept) = disk.state.withLock { state -> (Int32, Int32) in
             switch state.fault {
             case .powerCut(let rest):
@@ -175,7 +193,8 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
                 if state.total + Int(growth) > bytes { return (SQLITE_FULL, 0) }
             case .readOnly: return (SQLITE_READONLY, 0)
             case .errors(let chances): if state.roll() % chances == 0 { return (ioError, 0) }
-            case nil: break
+            case .damagedReads(let isWritable): if !isWritable { return (ioError, 0) }
+            case .damagedSyncs, nil: break
             }
             state.writes += 1
             return (SQLITE_OK, count)
@@ -185,54 +204,34 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
                 state.writtenBytes += Int(kept)
                 state.grow(path, to: offset + Int64(kept))
             }
-            let written = real.pointee.pMethods.pointee.xWrite(real, buffer, kept, offset)
+            let written = base(file).xWrite(real(file), buffer, kept, offset)
             if written != SQLITE_OK { return written }
         }
         return code
     }
     table.xTruncate = { file, size in
-        let (real, disk, path) = parts(file!)
+        let (_, disk, path) = parts(file!)
         let isRefused = disk.state.withLock { $0.isCut || $0.fault == .readOnly }
         if isRefused { return ioError }
-        let code = real.pointee.pMethods.pointee.xTruncate(real, size)
+        let code = base(file).xTruncate(real(file), size)
         if code == SQLITE_OK { disk.state.withLock { $0.sizes[path] = size } }
         return code
     }
     table.xSync = { file, flags in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xSync(real, flags)
-    }
-    table.xFileSize = { file, size in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xFileSize(real, size)
-    }
-    table.xLock = { file, level in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xLock(real, level)
-    }
-    table.xUnlock = { file, level in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xUnlock(real, level)
-    }
-    table.xCheckReservedLock = { file, result in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xCheckReservedLock(real, result)
+        let isRefused = parts(file!).disk.state.withLock { $0.fault == .damagedSyncs }
+        return isRefused ? SQLITE_CORRUPT : base(file).xSync(real(file), flags)
     }
     table.xFileControl = { file, operation, argument in
-        let (real, disk, path) = parts(file!)
         // The base would extend the file in larger steps.
         if operation == SQLITE_FCNTL_SIZE_HINT || operation == SQLITE_FCNTL_CHUNK_SIZE { return SQLITE_OK }
-        _ = (disk, path)
-        return real.pointee.pMethods.pointee.xFileControl(real, operation, argument)
+        return base(file).xFileControl(real(file), operation, argument)
     }
-    table.xSectorSize = { file in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xSectorSize(real)
-    }
-    table.xDeviceCharacteristics = { file in
-        let (real, _, _) = parts(file!)
-        return real.pointee.pMethods.pointee.xDeviceCharacteristics(real)
-    }
+    table.xFileSize = { base($0).xFileSize(real($0), $1) }
+    table.xLock = { base($0).xLock(real($0), $1) }
+    table.xUnlock = { base($0).xUnlock(real($0), $1) }
+    table.xCheckReservedLock = { base($0).xCheckReservedLock(real($0), $1) }
+    table.xSectorSize = { base($0).xSectorSize(real($0)) }
+    table.xDeviceCharacteristics = { base($0).xDeviceCharacteristics(real($0)) }
     methods.initialize(to: table)
     return methods
 }()

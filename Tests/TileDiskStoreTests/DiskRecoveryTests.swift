@@ -1,0 +1,334 @@
+import CTileSQLite
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TileCache
+
+@testable import TileDiskStore
+
+/// What a store does after failures, and what it must not do.
+@Suite(.timeLimit(.minutes(2))) struct DiskRecoveryTests {
+    private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
+        try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test(disk))
+    }
+
+    private static func fill(_ store: TileDiskStore, _ numbers: Range<Int> = 0..<40, bytes: Int = 60_000) {
+        for number in numbers {
+            let key = MadeEntry.key(number)
+            store.put(key, MadeEntry.bytes(key, version: 1, count: bytes))
+            if number % 8 == 7 { store.flush() }
+        }
+        store.flush()
+    }
+
+    private static func sql(_ folder: ScratchFolder, _ text: String) throws -> Int {
+        var database: OpaquePointer?
+        var statement: OpaquePointer?
+        defer {
+            sqlite3_finalize(statement)
+            sqlite3_close(database)
+        }
+        try #require(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        try #require(sqlite3_prepare_v2(database, text, -1, &statement, nil) == SQLITE_OK)
+        return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
+    }
+
+    // MARK: - Checks of the files
+
+    @Test func damagedReadsCauseOneCheck() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store)
+        store.completeFilter()
+        let pages = try Self.sql(folder, "PRAGMA page_count")
+        store.core.queue.suspend()
+        disk.set(.damagedReads(isWritable: true))
+        for number in 0..<20 { #expect(store.cause(MadeEntry.key(number)) == .corrupt) }
+        disk.set(nil)
+        let before = disk.state.withLock { $0.reads }
+        store.core.queue.resume()
+        store.flush()
+        let reads = disk.state.withLock { $0.reads } - before
+        #expect(reads > pages / 2 && reads < 2 * pages, "\(reads) reads of \(pages) pages")
+        #expect(store.statistics.resets == 0 && store.bytes(MadeEntry.key(1)) != nil)
+        // A later one is checked again.
+        disk.set(.damagedReads(isWritable: true))
+        #expect(store.cause(MadeEntry.key(30)) == .corrupt)
+        store.flush()
+        #expect(store.statistics.resets == 1)
+    }
+
+    @Test func nothingIsCheckedThatCannotBeReplaced() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder))
+        let disk = FaultyDisk()
+        disk.set(.readOnly)
+        let store = try Self.open(folder, disk)
+        store.completeFilter()
+        disk.set(.damagedReads(isWritable: true))
+        for number in 0..<3 { #expect(store.cause(MadeEntry.key(number)) == .corrupt) }
+        store.flush()
+        #expect(store.statistics.failures == 0 && store.statistics.resets == 0)
+    }
+
+    // MARK: - Resets
+
+    @Test func aNewFileThatIsDamagedIsNotReplacedAgain() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store)
+        disk.set(.damagedSyncs)
+        #expect(!store.raiseGeneration(of: MadeEntry.namespaces[0], to: 1))
+        // The first raise, and the one in the new file.
+        #expect(store.statistics.resets == 1 && store.statistics.failures == 2)
+        disk.set(nil)
+        #expect(store.raiseGeneration(of: MadeEntry.namespaces[0], to: 1))
+        let key = MadeEntry.key(1)
+        #expect(store.put(key, MadeEntry.bytes(key, version: 1, count: 500), generation: 1) == .accepted)
+        store.flush()
+        #expect(store.bytes(key) != nil && store.presence(of: key) == .present)
+        #expect(store.presence(of: MadeEntry.key(2)) == .absent)
+    }
+
+    @Test func evictionsAreCountedAcrossAReset() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store, 0..<120)
+        let evictions = store.statistics.evictions
+        #expect(evictions > 40)
+        disk.set(.damagedReads(isWritable: true))
+        for number in 0..<120 where store.cause(MadeEntry.key(number)) == .corrupt { break }
+        store.flush()
+        disk.set(nil)
+        store.flush()
+        #expect(store.statistics.resets == 1 && store.statistics.evictions == evictions)
+        Self.fill(store, 0..<120)
+        #expect(store.statistics.evictions > evictions + 40)
+    }
+
+    @Test func filesThatCouldNotBeReplacedAreReplacedLater() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store)
+        let key = MadeEntry.key(1)
+        disk.set(.damagedReads(isWritable: false))
+        #expect(store.cause(key) == .corrupt)
+        store.flush()
+        #expect(store.isReadOnly && store.statistics.resets == 0 && store.put(key, [1]) == .refused)
+        #expect(store.bytes(key) == nil && !store.remove([key]))
+        disk.set(nil)
+        store.flush()
+        #expect(!store.isReadOnly && store.statistics.resets == 1 && store.statistics.entries == 0)
+        Self.fill(store)
+        #expect(store.bytes(key) != nil && store.presence(of: key) == .present)
+    }
+
+    // MARK: - Writing after a failure
+
+    /// Statements that write nothing say nothing about the disk.
+    @Test func onlyAWriteEndsThePause() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store, 0..<8)
+        disk.set(.readOnly)
+        let key = MadeEntry.key(50)
+        #expect(store.put(key, [1, 2, 3]) == .accepted)
+        store.flush()
+        #expect(store.isReadOnly && store.put(key, [1, 2, 3]) == .refused)
+        #expect(store.remove([MadeEntry.key(99)]))
+        store.flush()
+        #expect(store.isReadOnly && store.put(key, [1, 2, 3]) == .refused)
+        disk.set(nil)
+        #expect(store.raiseGeneration(of: MadeEntry.namespaces[1], to: 1))
+        #expect(!store.isReadOnly && store.put(key, [1, 2, 3]) == .accepted)
+    }
+
+    @Test func removalsThatFailAreReported() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store, 0..<8)
+        disk.set(.readOnly)
+        #expect(!store.remove([MadeEntry.key(1)]) && !store.remove(MadeEntry.namespaces[0]))
+        #expect(store.bytes(MadeEntry.key(1)) != nil)
+        disk.set(nil)
+        #expect(store.remove([MadeEntry.key(1)]) && store.cause(MadeEntry.key(1)) == .absent)
+        #expect(store.remove(MadeEntry.namespaces[0]) && store.statistics.entries == 0)
+        #expect(store.remove(MadeEntry.namespaces[2]), "of which there are none")
+        store.close()
+        #expect(!store.remove(MadeEntry.namespaces[0]))
+    }
+
+    // MARK: - Look-ups that must end
+
+    /// Another connection holds the file's lock while the first look-up opens its own.
+    @Test func openingAConnectionHasADeadline() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<8)
+        store.completeFilter()
+        var other: OpaquePointer?
+        #expect(sqlite3_open(folder.database, &other) == SQLITE_OK)
+        #expect(sqlite3_exec(other, "BEGIN EXCLUSIVE", nil, nil, nil) == SQLITE_OK)
+        let key = MadeEntry.key(1)
+        #expect(store.get(key, shape: MadeEntry.shape, deadline: .now) { _ in } == .late)
+        #expect(sqlite3_exec(other, "COMMIT", nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(other)
+        #expect(store.bytes(key) != nil)
+    }
+
+    @Test func aClosedPoolOpensNoConnection() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        try Self.fill(Self.open(folder), 0..<8)
+        let pool = ReaderPool(path: folder.database, vfs: disk.name, capacity: 2)
+        let deadline = MonotonicTime.now.advanced(by: .seconds(60))
+        let id = MadeEntry.key(1).clusteredHash
+        var found = try pool.read(id, until: deadline)
+        #expect(found != nil)
+        pool.whileClosed(forever: false) {}
+        found = try pool.read(id, until: deadline)
+        #expect(found != nil, "closed for a while")
+        pool.whileClosed(forever: true) {}
+        let reads = disk.state.withLock { $0.reads }
+        do {
+            found = try pool.read(id, until: deadline)
+            Issue.record("read after the pool was closed")
+        } catch {
+            #expect(error.kind == .closed && disk.state.withLock { $0.reads } == reads)
+        }
+    }
+
+    /// Entries that are put while a flush writes are not its own.
+    @Test func aFlushIsBounded() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<1)
+        let isOver = Atomic(false)
+        let isPutting = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let key = MadeEntry.key(2)
+            var version: UInt64 = 0
+            let bytes = MadeEntry.bytes(key, version: 0, count: 1000)
+            while !isOver.load(ordering: .relaxed) {
+                version += 1
+                store.put(MadeEntry.key(Int(version % 300)), bytes)
+                if version == 500 { isPutting.signal() }
+            }
+            ended.signal()
+        }
+        isPutting.wait()
+        for _ in 0..<20 { store.flush() }
+        #expect(try store.setByteLimit(5 << 20))
+        isOver.store(true, ordering: .relaxed)
+        ended.wait()
+    }
+
+    // MARK: - Other files
+
+    @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        _ = try Self.sql(folder, "CREATE TABLE entry(name TEXT)")
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        #expect(before.count > 0)
+        let error = #expect(throws: TileDiskStoreError.foreignDatabase(path: folder.database)) {
+            try Self.open(folder)
+        }
+        #expect(error?.description.hasPrefix(folder.database) == true)
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+    }
+
+    /// The number that names the program is damaged, the tables are a store's.
+    @Test func aStoreWithADamagedHeaderIsReplaced() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder), 0..<8)
+        _ = try Self.sql(folder, "PRAGMA application_id = 7")
+        let store = try Self.open(folder)
+        #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
+    }
+
+    // MARK: - Namespaces
+
+    private static func key(_ namespace: Int) -> TileStoreKey {
+        TileStoreKey(
+            namespace: TileStoreNamespace(high: UInt64(namespace), low: 1),
+            tile: TileCoordinate(level: 0, column: 0, row: 0)
+        )
+    }
+
+    private static let orphans = """
+        SELECT count(*) FROM entry WHERE namespace NOT IN (SELECT number FROM namespace)
+        """
+
+    @Test func theLeastRecentlyUsedNamespaceMakesRoom() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        let most = DiskWriter.mostNamespaces
+        for number in 0..<most {
+            store.put(Self.key(number), [1, 2, 3])
+            if number % 1000 == 999 { store.flush() }
+        }
+        store.flush()
+        #expect(store.statistics.entries == most)
+        for number in [0, 1, 3] { #expect(store.bytes(Self.key(number)) != nil) }
+        store.put(Self.key(2), [4])
+        for number in most..<most + 2 {
+            store.put(Self.key(number), [1, 2, 3])
+            store.flush()
+        }
+        let absent = (0..<most + 2).filter { store.bytes(Self.key($0)) == nil }
+        #expect(absent == [4, 5])
+        #expect(store.statistics.entries == most && store.statistics.evictions == 2)
+    }
+
+    /// One batch has more namespaces than a store: no entry is left without its namespace.
+    @Test func aBatchOfTooManyNamespaces() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        let most = DiskWriter.mostNamespaces
+        for number in 0..<most + 100 { store.put(Self.key(number), [1]) }
+        store.flush()
+        #expect(try Self.sql(folder, Self.orphans) == 0)
+        #expect(try Self.sql(folder, "SELECT count(*) FROM namespace") == most)
+        let counts = store.statistics
+        #expect(counts.entries == most && counts.writes + counts.dropped == most + 100)
+        let found = (0..<most + 100).count { store.bytes(Self.key($0)) != nil }
+        #expect(found == most)
+    }
+
+    // MARK: - Memory
+
+    @Test func memoryHasTheLargestEntryAndAFilterThatIsBuilt() throws {
+        let folder = ScratchFolder()
+        var options = TileDiskStoreOptions.test()
+        options.readers = 3
+        let store = try TileDiskStore(path: folder.path, byteLimit: 64 << 20, options: options)
+        store.completeFilter()
+        let empty = store.statistics.memoryBytes
+        let key = MadeEntry.key(1)
+        store.put(key, MadeEntry.bytes(key, version: 1, count: 1_000_000))
+        store.flush()
+        // Two copies for each reader and for the writer: of the payload and of 120 bytes of header.
+        let grown = store.statistics.memoryBytes - empty
+        #expect(grown >= 8 * 1_000_120 && grown < 8 * 1_000_120 + 1024)
+        for number in 2...9000 { store.put(MadeEntry.key(number), [1]) }
+        store.flush()
+        // So that the next one is begun with all entries.
+        store.completeFilter()
+        let filters = CuckooFilter(expecting: 9000).byteCount - CuckooFilter(expecting: 0).byteCount
+        store.core.queue.sync {
+            // 9,000 entries take three steps of the queue.
+            store.core.buildFilter()
+            #expect(store.presence(of: key) == .unknown)
+            #expect(store.statistics.memoryBytes - empty - grown >= filters)
+        }
+    }
+}
