@@ -35,6 +35,8 @@ public final class TileDiskStore: TileStore {
 
     deinit { core.close() }
 
+    /// "disk".
+    public var label: String { "disk" }
     /// Bytes that all files may have.
     public var byteLimit: Int? { core.state.withLock { $0.limit } }
 

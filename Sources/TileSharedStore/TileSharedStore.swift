@@ -52,6 +52,11 @@ public final class TileSharedStore: TileStore {
     /// Nil: the limit of the servers is theirs.
     public var byteLimit: Int? { nil }
 
+    /// "shared".
+    public var label: String { "shared" }
+    /// True: other processes wait for a tile that this one loads.
+    public var keepsUndrawnTiles: Bool { true }
+
     /// Counts since the store was created. Entries and their bytes are those of the servers and are not known.
     public var statistics: TileStoreStatistics {
         state.withLock { state in

@@ -16,7 +16,7 @@ struct CacheBench: ParsableCommand {
         version: BenchVersion.program,
         subcommands: [
             ReplayCommand.self, CompareCommand.self, TuneCommand.self, ZoomoutCommand.self, GenerateCommand.self,
-            ThroughputCommand.self, StressCommand.self,
+            ThroughputCommand.self, StressCommand.self, WarmCommand.self, FarmCommand.self,
         ],
         defaultSubcommand: ReplayCommand.self
     )

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheBenchKit
 import PanTraces
+import Synchronization
 import TileCache
 import TileSources
 
@@ -37,6 +38,14 @@ struct ReplayCommand: ParsableCommand {
     )
     var exportKeys: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write each tile that the built-in world is asked for to a file, under the real clock.",
+            valueName: "file"
+        )
+    )
+    var exportLoads: String?
+
     @OptionGroup var limit: LimitArguments
     @OptionGroup var policy: PolicyArguments
     @OptionGroup var replay: ReplayArguments
@@ -50,6 +59,9 @@ struct ReplayCommand: ParsableCommand {
     func validate() throws {
         try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
         try stores.validate(clock: clock.clockAsked)
+        if exportLoads != nil, options.clock == .virtual || sourced.source != nil {
+            throw ValidationError("--export-loads is for the built-in world under --clock real")
+        }
         try replay.validate(options)
         try checks.validate(against: .emptyReplay(options))
     }
@@ -78,10 +90,12 @@ struct ReplayCommand: ParsableCommand {
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
+            let loads = Lock<[TileCoordinate]>([])
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
-                progress: { progress.reached($0, part: $1, seconds: $2) }
+                progress: { progress.reached($0, part: $1, seconds: $2) },
+                noteLoad: exportLoads == nil ? nil : { tile in loads.withLock { $0.append(tile) } }
             )
             do {
                 defer { progress.end() }
@@ -91,6 +105,10 @@ struct ReplayCommand: ParsableCommand {
                     progress: { progress.finished($0) }
                 )
                 progress.end()
+                if let exportLoads {
+                    let lines = loads.withLock { $0.map { "\($0)\n" } }
+                    try ReportWriter(path: exportLoads, flag: "--export-loads").write(lines.joined())
+                }
                 switch output.format {
                 case .table: try writer.write(ReplayText.text(result, style: writer.style))
                 case .json: try writer.write(JSONText.of(result))

@@ -65,8 +65,19 @@ struct SourceArguments: ParsableArguments {
 
     /// Opens the source; `nil` for the built-in world.
     func open(_ replay: ReplayArguments) throws -> ReplaySource? {
+        try open(
+            tileSize: replay.scene.tileSize,
+            format: replay.scene.pixelFormat,
+            encoded: replay.compressedTier.isOn
+        )
+    }
+
+    /// Opens the source.
+    ///
+    /// - Parameter encoded: Whether the source passes its encoded bytes.
+    func open(tileSize: Int?, format: TilePixelFormat, encoded: Bool) throws -> ReplaySource? {
         guard let source else { return nil }
-        let opened = try open(source, replay)
+        let opened = try open(source, TileSourceOptions(format: format, keepsEncoded: encoded, tileSize: tileSize))
         if let warning = opened.warning { writeToStandardError("cachebench: \(warning)\n") }
         return ReplaySource(
             address: source.description,
@@ -81,16 +92,12 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-    private func open(_ address: TileSourceAddress, _ replay: ReplayArguments) throws -> any PyramidTileSource {
+    private func open(_ address: TileSourceAddress, _ options: TileSourceOptions) throws -> any PyramidTileSource {
         let progress = Progress()
         defer { progress.end() }
         do {
             return try address.open(
-                TileSourceOptions(
-                    format: replay.scene.pixelFormat,
-                    keepsEncoded: replay.compressedTier.isOn,
-                    tileSize: replay.scene.tileSize
-                ),
+                options,
                 http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom)),
                 image: ImageTileOptions(
                     memoryLimit: imageMemoryLimit.map { .bytes($0) } ?? ImageTileOptions().memoryLimit

@@ -37,7 +37,8 @@ struct RealReplay {
                     drawnAs: options.pixelFormat,
                     seed: options.seed,
                     latency: latency,
-                    clock: clock
+                    clock: clock,
+                    noteLoad: hooks.noteLoad
                 ),
                 pyramid: pyramid,
                 options: LayerOptions(

@@ -1,3 +1,5 @@
+package import TileCache
+
 /// Observers of a replay, which change no figure.
 package struct ReplayHooks: Sendable {
     /// Called at each frame; a stopped replay reports its results so far.
@@ -7,14 +9,18 @@ package struct ReplayHooks: Sendable {
     package var progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)?
     /// Whether data for pictures is kept; see ``ReplayResult/series``.
     package var keepsSeries: Bool
+    /// Called on workers with each tile that the built-in world is asked for, under the real clock.
+    package var noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
     package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },
-        progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)? = nil
+        progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)? = nil,
+        noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
     ) {
         self.keepsSeries = keepsSeries
         self.shouldStop = shouldStop
         self.progress = progress
+        self.noteLoad = noteLoad
     }
 }

@@ -13,6 +13,7 @@ struct ReplayTileSource: BlockingTileSource {
     private let clock: ReplayClockTime
     /// Tiles drawn in advance, delivered if only the wait matters: contents that compress like a map.
     private let samples: [[UInt8]]
+    private let noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
     /// - Parameter drawnAs: Format in which the world is drawn; converted to `format` if it is another.
     init(
@@ -22,8 +23,10 @@ struct ReplayTileSource: BlockingTileSource {
         drawnAs: TilePixelFormat,
         seed: UInt64,
         latency: (@Sendable (TileCoordinate) -> Int64)?,
-        clock: ReplayClockTime
+        clock: ReplayClockTime,
+        noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
     ) throws {
+        self.noteLoad = noteLoad
         world = try DemoTileSource(
             worldWidth: scene.worldWidth,
             worldHeight: scene.worldHeight,
@@ -39,6 +42,7 @@ struct ReplayTileSource: BlockingTileSource {
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        noteLoad?(tile)
         var worldTile = tile
         worldTile.level += levelOffset
         guard let latency else { return try draw(worldTile, into: &pixels) }

@@ -10,6 +10,8 @@ struct StressShared: Sendable {
     let faultCounts = StressCounts<StressFault>()
     let blocker: StressBlocker
     var features: Set<StressFeature> = []
+    /// Stores of all layers, nearest first; empty without ``StressFeature/stores``.
+    var stores: [StressStore] = []
     /// At the end sources make no more faults.
     let calm = StressFlag()
     let queues = (0..<3).map { DispatchQueue(label: "stress.answers.\($0)") }
@@ -71,6 +73,10 @@ final class StressLayer: Sendable {
     var options: LayerOptions {
         var options = LayerOptions(format: format)
         if kind == .synthesized { options.synthesizedLevels = Self.synthesizedLevels }
+        if !shared.stores.isEmpty, number % 5 != 4 {
+            let stores = number.isMultiple(of: 2) ? shared.stores : [shared.stores[number / 2 % 2]]
+            options.stores = LayerStores(stores, dataSet: ["stress", "\(number)"])
+        }
         if number > 4, number % 3 == 0 { options.share = LayerShare(maximum: 0.5, guaranteed: 0.01) }
         return options
     }

@@ -33,7 +33,7 @@ final class StressRun: Sendable {
         workers = configuration.workers
         cache = try TileCache(configuration)
         changes = Lock(StressChanges(limit: options.byteLimit / 4 * 3))
-        shared = StressShared(
+        var shared = StressShared(
             seed: SplitMix64.mixed(options.seed),
             faults: options.faults,
             findings: findings,
@@ -41,6 +41,12 @@ final class StressRun: Sendable {
             blocker: StressBlocker(configuration.workers),
             features: options.features
         )
+        if options.features.contains(.stores) {
+            shared.stores = [true, false].map { [shared] in
+                StressStore(seed: shared.seed ^ ($0 ? 1 : 2), hasFilter: $0, calm: shared.calm)
+            }
+        }
+        self.shared = shared
         let checker = StressChecker(findings: findings)
         self.checker = checker
         let ids = try StressLayer.Kind.allCases.map { [shared, cache] kind in

@@ -16,6 +16,8 @@ package enum StressFeature: String, StressChoice {
     case tiers
     /// Another number of workers, from 1 to 9.
     case workers
+    /// Stores below memory, two for every other layer, that are slow, forget and damage.
+    case stores
 }
 
 /// Pyramid and pixels of a layer, drawn from the run's seed.

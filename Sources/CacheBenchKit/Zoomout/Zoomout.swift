@@ -107,7 +107,10 @@ package struct Zoomout: Sendable {
         for number in 0... {
             let time = Int64(number) * 1_000_000_000 / 60
             let seconds = start.map { Double(time - $0) / 1e9 } ?? 0
-            guard seconds <= path.duration else { break }
+            guard seconds <= path.duration else {
+                try persist(stage, path, from: time, shouldStop)
+                break
+            }
             if shouldStop() { return nil }
             let viewport = viewport(octavesOut: path.octaves(at: seconds))
             let drawn = stage.draw(viewport, time)
@@ -140,6 +143,25 @@ package struct Zoomout: Sendable {
             blank: pixels > 0 ? tally.blankPixels / pixels : nil
         )
         return (row, most)
+    }
+
+    /// With stores, stays along the path until no tile is missing, so that the next run finds what the pinches were
+    /// too fast for.
+    private func persist(_ stage: ZoomoutStage, _ path: PinchPath, from start: Int64, _ shouldStop: () -> Bool) throws {
+        guard !stores.isEmpty else { return }
+        var time = start
+        // Each level is drawn at scales of two octaves at most; the farthest places come first.
+        for step in stride(from: Int((path.octaves * 4).rounded(.up)), through: 0, by: -1) {
+            let viewport = viewport(octavesOut: min(Double(step) / 4, path.octaves))
+            // A limit may be too small for all of them: half a minute without progress ends it.
+            var (least, last) = (Int.max, time)
+            while time - last < 30_000_000_000, !shouldStop() {
+                let missing = stage.draw(viewport, time).coverage.missingTiles
+                guard missing > 0 else { break }
+                if missing < least { (least, last) = (missing, time) }
+                time += 1_000_000_000 / 60
+            }
+        }
     }
 
     /// A fresh cache with a view.

@@ -237,7 +237,7 @@ public struct TilePyramid: Hashable, Sendable {
     }
 
     /// Tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
-    func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
+    package func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
             from: max(rectangle.minX, 0) - level.origin.x,

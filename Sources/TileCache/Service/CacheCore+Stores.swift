@@ -55,19 +55,22 @@ extension CacheCore {
         return result ?? .failed(isPermanent: false, retryAfter: 0)
     }
 
-    /// Reads a descendant of a synthesized tile into scratch memory; `nil` if no store has it.
-    func readStored(_ tile: TileCoordinate, _ layer: LayerRecord, at address: UInt) -> LoadResult? {
-        guard let tiers = layer.tiers else { return nil }
+    /// Reads a descendant of a synthesized tile into scratch memory; `nil` if the store has nothing fresh.
+    func readStored(
+        _ tile: TileCoordinate,
+        _ layer: LayerRecord,
+        _ tiers: LayerTiers,
+        at index: Int,
+        into address: UInt
+    ) -> LoadResult? {
         let start = clock()
         _ = tiers.prepare(now: start)
         var result: LoadResult?
-        for index in tiers.stores.indices where result == nil {
-            read(tile, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
-                guard state == .fresh else { return true }
-                var pixels = layer.pixels(at: address, level: tile.level)
-                result = decode(entry, layer, into: &pixels)
-                return result != nil
-            }
+        read(tile, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
+            guard state == .fresh else { return true }
+            var pixels = layer.pixels(at: address, level: tile.level)
+            result = decode(entry, layer, into: &pixels)
+            return result != nil
         }
         return result
     }
@@ -94,7 +97,7 @@ extension CacheCore {
             isDamaged = !isHit
         }
         tiers.note(index, hit: isHit, took: clock() - start)
-        if isDamaged { store.remove([key]) }
+        if isDamaged { _ = store.remove([key]) }
     }
 
     /// Writes an entry to a load's slot; `nil` if it cannot be decoded.

@@ -126,12 +126,15 @@ final class LayerTiers: Sendable {
             _ = readGenerations()
             guard !isWhole, let ranges else { return }
             var tiles = ranges.joined().makeIterator()
+            var isComplete = true
             while true {
                 let keys = (0..<1024).compactMap { _ in tiles.next().map { key(of: $0) } }
                 guard !keys.isEmpty else { break }
-                for store in stores { store.remove(keys) }
+                for store in stores where !store.remove(keys) { isComplete = false }
             }
+            if !isComplete { state.withLock { $0.epoch.generation = $0.epoch.generation.addingClamped(1) } }
             state.withLock { $0.removals.removeAll { $0.number == number } }
+            if !isComplete { _ = readGenerations() }
         }
     }
 
@@ -162,10 +165,10 @@ final class LayerTiers: Sendable {
         return now + min(max(2 * time, 20_000_000), 2_000_000_000)
     }
 
-    /// Whether a store may have a tile, without I/O.
-    func mayHave(_ tile: TileCoordinate) -> Bool {
+    /// First store that is known to have a tile, without I/O.
+    func nearest(_ tile: TileCoordinate) -> Int? {
         let key = key(of: tile)
-        return stores.contains { $0.presence(of: key) != .absent }
+        return stores.firstIndex { $0.presence(of: key) == .present }
     }
 
     func noteStale(_ index: Int) { state.withLock { $0.counts[index].staleHits += 1 } }

@@ -109,8 +109,9 @@ struct TileSynthesizer {
 
     /// Draws a tile that is not resident: from its children, or loaded.
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
-        if layer.tiers?.mayHave(child) == true {
-            switch core.readStored(child, layer, at: try scratchAddress()) {
+        // A store that has to be asked would wait for each of thousands of descendants.
+        if let tiers = layer.tiers, let store = tiers.nearest(child) {
+            switch core.readStored(child, layer, tiers, at: store, into: try scratchAddress()) {
             case .pixels?:
                 try halve(child, at: try scratchAddress(), halvings: halvings)
                 return true

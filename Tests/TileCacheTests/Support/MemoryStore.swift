@@ -120,12 +120,14 @@ final class MemoryStore: TileStore {
         }
     }
 
-    func remove(_ keys: [TileStoreKey]) {
+    func remove(_ keys: [TileStoreKey]) -> Bool {
         state.withLock { state in for key in keys { state.entries[key] = nil } }
+        return true
     }
 
-    func remove(_ namespace: TileStoreNamespace) {
+    func remove(_ namespace: TileStoreNamespace) -> Bool {
         state.withLock { $0.entries = $0.entries.filter { $0.key.namespace != namespace } }
+        return true
     }
 
     func generation(of namespace: TileStoreNamespace) -> UInt64 { state.withLock { $0.generations[namespace] ?? 0 } }

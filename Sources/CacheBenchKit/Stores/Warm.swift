@@ -1,0 +1,138 @@
+package import TileCache
+
+/// Tiles with which to fill a store.
+package struct WarmOptions: Sendable {
+    /// Levels, 0 the coarsest; `nil` for all.
+    package var levels: ClosedRange<Int>?
+    /// Part of the world, in world pixels; `nil` for all.
+    package var region: PixelRect?
+    /// Maximum loads of the source a second, above 0; `nil` for no maximum.
+    package var rate: Double?
+    /// Concurrent loads, 1 to 255.
+    package var workers = 4
+
+    package init() {}
+}
+
+/// Result of filling a store.
+package struct WarmReport: Encodable, Sendable, Hashable {
+    package var schema = 1
+    /// Tiles of the levels in the region.
+    package var tiles = 0
+    /// Tiles that were done before the end or an interruption.
+    package var done = 0
+    /// Tiles that a store had.
+    package var stored = 0
+    /// Tiles that the source was asked for.
+    package var loaded = 0
+    package var absent = 0
+    /// Tiles that could not be loaded; a second run tries them again.
+    package var failed = 0
+    package var seconds = 0.0
+    package var wasStopped = false
+
+    /// One paragraph.
+    package var text: String {
+        var words = [
+            "\(Figures.count(done)) of \(Figures.count(tiles)) tiles in \(Figures.seconds(seconds)):",
+            "\(Figures.count(stored)) were stored, \(Figures.count(loaded)) loaded",
+            "(\(Figures.count(absent)) absent),",
+            "\(Figures.count(failed)) failed",
+        ]
+        if wasStopped { words.append("\nThe same command continues.") }
+        return words.joined(separator: " ") + "\n"
+    }
+}
+
+/// Fills the stores of a layer, coarse levels first, a batch of tiles at a time.
+///
+/// A tile that a store has is read and not loaded: a second run continues the first.
+package struct Warm {
+    private let options: WarmOptions
+    private let pyramid: TilePyramid
+    private let cache: TileCache
+    private let layer: LayerID
+
+    /// Tiles of a batch; the cache must hold them.
+    private static let batch = 64
+    /// Longest wait for a batch without any progress, in nanoseconds.
+    private static let patience: Int64 = 30_000_000_000
+
+    /// Bytes of a cache that holds a batch.
+    package static func byteLimit(tileBytes: Int) -> Int {
+        3 * batch * VirtualCache.slotBytes(ofTile: tileBytes) + (32 << 20)
+    }
+
+    package init(_ options: WarmOptions, cache: TileCache, layer: LayerID, pyramid: TilePyramid) throws(ReplayError) {
+        let all = 0...pyramid.maximumLevel
+        if let levels = options.levels, !all.contains(levels.lowerBound) || !all.contains(levels.upperBound) {
+            throw ReplayError("--levels takes levels from 0 to \(pyramid.maximumLevel), not \(levels)")
+        }
+        if let region = options.region, region.width <= 0 || region.height <= 0 {
+            throw ReplayError("--region takes LEFT,TOP,WIDTH,HEIGHT in world pixels, with a size above 0")
+        }
+        (self.options, self.cache, self.layer, self.pyramid) = (options, cache, layer, pyramid)
+    }
+
+    private var ranges: [TileRange] {
+        let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+        return (options.levels ?? 0...pyramid.maximumLevel)
+            .map { pyramid.range(overlapping: options.region ?? world, at: $0) }
+    }
+
+    package func run(
+        shouldStop: () -> Bool,
+        progress: (_ done: Int, _ all: Int) -> Void
+    ) -> WarmReport {
+        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+        let start = MonotonicTime.now.nanoseconds
+        var report = WarmReport()
+        report.tiles = ranges.reduce(0) { $0.addingReportingOverflow($1.count).partialValue }
+        var tiles = ranges.joined().makeIterator()
+        while !shouldStop() {
+            let batch = (0..<batchSize).compactMap { _ in tiles.next() }
+            guard !batch.isEmpty else { break }
+            report.failed += load(batch, view, shouldStop)
+            report.done += batch.count
+            note(&report, since: start)
+            progress(report.done, report.tiles)
+            // The rate is that of all loads so far.
+            guard let rate = options.rate else { continue }
+            let due = start + Int64(min(Double(report.loaded) / rate * 1e9, 0x1p60))
+            while MonotonicTime.now.nanoseconds < due, !shouldStop() { pause() }
+        }
+        view.update(needing: [])
+        note(&report, since: start)
+        report.wasStopped = report.done < report.tiles
+        return report
+    }
+
+    /// A slow rate has small batches, so that it is even.
+    private var batchSize: Int { options.rate.map { min(max(Int($0 / 2), 1), Self.batch) } ?? Self.batch }
+
+    private func note(_ report: inout WarmReport, since start: Int64) {
+        let counts = cache.statistics
+        report.stored = counts.stores.reduce(0) { $0 + $1.hits }
+        report.loaded = counts.loads.finished + counts.loads.absent - report.stored
+        report.absent = counts.loads.absent
+        report.seconds = Double(MonotonicTime.now.nanoseconds - start) / 1e9
+    }
+
+    /// Loads a batch; returns the number of tiles that are still missing when nothing comes any more.
+    private func load(_ batch: [TileCoordinate], _ view: TileView, _ shouldStop: () -> Bool) -> Int {
+        let needed = batch.map { NeededTile(layer: layer, tile: $0) }
+        var missing = batch.count
+        var last = MonotonicTime.now.nanoseconds
+        while true {
+            view.update(needing: needed)
+            let now = view.frame().missingTileCount
+            guard now > 0, !shouldStop() else { return now }
+            let time = MonotonicTime.now.nanoseconds
+            if now < missing { (missing, last) = (now, time) }
+            guard time - last < Self.patience else { return now }
+            pause()
+        }
+    }
+
+    private func pause() { ReplayClockTime(speed: 1).sleep(for: 2_000_000) }
+}

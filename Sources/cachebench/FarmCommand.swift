@@ -1,0 +1,222 @@
+import ArgumentParser
+import CacheBenchKit
+import Foundation
+import PanTraces
+import TileCache
+
+/// `cachebench farm`: several processes with one shared store, and the loads that reach the origin.
+struct FarmCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "farm",
+        abstract:
+            "Run several processes over one world and one set of memcached servers, and count the origin's loads.",
+        discussion: """
+            Each process replays a trace of its own in real time with the tiles of the built-in world; with fewer traces \
+            than processes they are repeated. Without traces, map sessions over the same region are generated. A tile \
+            that two processes load is counted twice: 1.0 loads for each distinct tile is the least.
+
+            Without --shared each process loads everything itself, to compare.
+
+            Examples:
+              cachebench farm --processes 8 --shared 127.0.0.1:11211,127.0.0.1:11212 --duration 30s
+              cachebench farm --processes 4 --shared 10.0.0.1 monday.csv tuesday.csv
+            """
+    )
+
+    @Argument(help: "Trace files of one world, or directories. Map sessions are generated if there are none.")
+    var traces: [String] = []
+
+    @Option(
+        help: "Number of processes, 1 to 64. (default: 8)",
+        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
+    )
+    var processes = 8
+
+    @Option(help: ArgumentHelp("The memcached servers: HOST or HOST:PORT, separated by commas.", valueName: "servers"))
+    var shared: String?
+
+    @Option(
+        help: ArgumentHelp("How long each trace is replayed. (default: 30s)", valueName: "duration"),
+        transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 2min)") }
+    )
+    var duration: Int64 = 30_000_000_000
+
+    @Option(
+        help: ArgumentHelp("How long a load of the origin takes. (default: 40ms)", valueName: "duration"),
+        transform: { try parsed(QuantityText.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
+    )
+    var loadLatency: Int64 = 40_000_000
+
+    @Option(
+        help: "Memory of each process: 64MiB, 1.5GB. (default: 64MiB)",
+        transform: memoryLimitValue
+    )
+    var memoryLimit = MemoryLimit.bytes(64 << 20)
+
+    @OptionGroup var output: OutputArguments
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(path: output.output)
+            Interruption.watch()
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let paths = try traces.isEmpty ? generate(in: folder) : PanTraceList.paths(traces)
+            var children: [(process: Process, report: URL, loads: URL)] = []
+            for index in 0..<processes {
+                let report = folder.appendingPathComponent("report-\(index).json")
+                let loads = folder.appendingPathComponent("loads-\(index)")
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: Self.program)
+                process.arguments = arguments(paths[index % paths.count], report, loads)
+                try process.run()
+                children.append((process, report, loads))
+            }
+            for child in children { child.process.waitUntilExit() }
+            if Interruption.hasCome { throw Interruption.end("the processes did not finish") }
+            guard children.allSatisfy({ $0.process.terminationStatus == 0 }) else {
+                throw Failure("a process of the farm failed")
+            }
+            let rows = try children.enumerated().map { index, child in
+                try FarmReport.Row(
+                    trace: (paths[index % paths.count] as NSString).lastPathComponent,
+                    report: Data(contentsOf: child.report),
+                    loads: String(contentsOf: child.loads, encoding: .utf8)
+                )
+            }
+            let report = FarmReport(rows: rows, servers: shared)
+            switch output.format {
+            case .table: try writer.write(report.text)
+            case .json: try writer.write(JSONText.of(report))
+            }
+        }
+    }
+
+    /// This program, also if it was found in the search path.
+    private static var program: String {
+        let link = "/proc/self/exe"
+        return FileManager.default.fileExists(atPath: link)
+            ? URL(fileURLWithPath: link).resolvingSymlinksInPath().path : Bundle.main.executablePath ?? ""
+    }
+
+    private func arguments(_ trace: String, _ report: URL, _ loads: URL) -> [String] {
+        let milliseconds = { (time: Int64) in "\(Double(time) / 1e6)ms" }
+        return [
+            "replay", "--clock", "real", "--format", "json", "--output", report.path, "--export-loads", loads.path,
+            "--duration", milliseconds(duration), "--load-latency", milliseconds(loadLatency), "--memory-limit",
+            memoryLimit.description,
+        ] + (shared.map { ["--shared", $0] } ?? []) + [trace]
+    }
+
+    /// Sessions of different people over the same world.
+    private func generate(in folder: URL) throws -> [String] {
+        try (1...processes).map { seed in
+            let path = folder.appendingPathComponent("map-\(seed).csv").path
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: Self.program)
+            process.arguments = [
+                "generate", "--preset", "map", "--seed", "\(seed)", "--duration",
+                "\(max(duration / 1_000_000_000, 1))s",
+                "--output", path,
+            ]
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw Failure("no trace could be generated in \(folder.path)") }
+            return path
+        }
+    }
+}
+
+/// Figures of a farm.
+struct FarmReport: Encodable {
+    /// One process.
+    struct Row: Encodable {
+        var trace: String
+        var hitRate: Double?
+        var loads: Int
+        /// Loads that the shared store served.
+        var shared: Int
+        /// Loads that reached the origin.
+        var origin: Int
+        var frameMillisecondsP99: Double?
+        var demandWaitMillisecondsP99: Double?
+        fileprivate var tiles: [Substring] = []
+
+        private enum CodingKeys: String, CodingKey {
+            case trace, hitRate, loads, shared, origin, frameMillisecondsP99, demandWaitMillisecondsP99
+        }
+    }
+
+    var schema = 1
+    var servers: String?
+    var rows: [Row]
+    /// Tiles that at least one process needed of the origin.
+    var distinct: Int
+    var origin: Int
+    /// Loads of the origin for each of them; `nil` if there were none.
+    var loadsPerTile: Double?
+
+    init(rows: [Row], servers: String?) {
+        self.rows = rows
+        self.servers = servers
+        distinct = Set(rows.flatMap(\.tiles)).count
+        origin = rows.reduce(0) { $0 + $1.origin }
+        loadsPerTile = distinct == 0 ? nil : Double(origin) / Double(distinct)
+    }
+
+    var text: String {
+        func cell(_ text: String, _ width: Int) -> String {
+            String(repeating: " ", count: max(width - text.count, 0)) + text
+        }
+        func number(_ value: Double?, _ digits: Int) -> String {
+            value.map { String(format: "%.\(digits)f", $0) } ?? "none"
+        }
+        let heading = "process  trace                 hits   loads  shared  origin  frame p99  needed waited p99"
+        let lines = rows.enumerated().map { index, row in
+            cell("\(index + 1)", 7) + "  " + row.trace.prefix(18).padding(toLength: 18, withPad: " ", startingAt: 0)
+                + cell(row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8) + cell("\(row.loads)", 8)
+                + cell("\(row.shared)", 8) + cell("\(row.origin)", 8)
+                + cell(number(row.frameMillisecondsP99, 2) + " ms", 11)
+                + cell(number(row.demandWaitMillisecondsP99, 1) + " ms", 19)
+        }
+        let sum = "\(origin) loads of the origin for \(distinct) tiles: \(number(loadsPerTile, 3)) for each"
+        return ([heading] + lines + ["", sum, servers.map { "shared by \($0)" } ?? "nothing is shared"])
+            .joined(separator: "\n") + "\n"
+    }
+}
+
+extension FarmReport.Row {
+    private struct Report: Decodable {
+        struct Total: Decodable {
+            struct Loads: Decodable { var started: Int }
+            struct Demands: Decodable { var hitRate: Double? }
+            struct Time: Decodable { var p99: Double? }
+            struct Service: Decodable { var frameCost, demandWait: Time }
+            struct Tier: Decodable { var hits: Int }
+            var loads: Loads
+            var demands: Demands
+            var service: Service?
+            var tiers: [Tier]
+        }
+        var total: Total
+    }
+
+    /// - Parameters:
+    ///   - report: JSON of the process.
+    ///   - text: Tiles that it asked the origin for, one to a line.
+    init(trace: String, report: Data, loads text: String) throws {
+        let total = try JSONDecoder().decode(Report.self, from: report).total
+        let tiles = text.split(separator: "\n")
+        self.init(
+            trace: trace,
+            hitRate: total.demands.hitRate,
+            loads: total.loads.started,
+            shared: total.tiers.reduce(0) { $0 + $1.hits },
+            origin: tiles.count,
+            frameMillisecondsP99: total.service?.frameCost.p99,
+            demandWaitMillisecondsP99: total.service?.demandWait.p99,
+            tiles: tiles
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import PanTraces
+import TestSupport
+import Testing
+
+@testable import CacheBenchKit
+@testable import TileCache
+
+/// Tiers below memory in replays: rows of the report under both clocks.
+@Suite(.timeLimit(.minutes(5))) struct ReplayTierTests {
+    private func options(_ change: (inout ReplayOptions) -> Void) -> ReplayOptions {
+        var options = ReplayOptions()
+        options.duration = 20_000_000_000
+        options.memoryLimit = .screens(2)
+        change(&options)
+        return options
+    }
+
+    @Test func aWarmTierServesTheSecondTrace() throws {
+        let options = options {
+            $0.tiers = [.init(name: "disk", latency: 2_000_000)]
+            $0.keepsTiers = true
+        }
+        let result = try Replay(options).run([
+            { try ReplayInput(lively: options) }, { try ReplayInput(lively: options) },
+        ])
+        let (first, second) = (result.traces[0], result.traces[1])
+        let (cold, warm) = (try #require(first.tiers.first), try #require(second.tiers.first))
+        #expect(cold.hits + cold.misses == first.loads.started && cold.misses > 0)
+        #expect(cold.writes <= cold.misses)
+        // What the second prefetches, the first may not have loaded.
+        #expect(Double(warm.hits) > 0.8 * Double(second.loads.started))
+        let before = try #require(first.firstCompleteFrame)
+        #expect(try #require(second.firstCompleteFrame) < before)
+        #expect(result.total.tiers.map(\.hits) == [cold.hits + warm.hits])
+        // The same without a tier.
+        let plain = self.options { _ in }
+        let alone = try Replay(plain).run([{ try ReplayInput(lively: plain) }]).total
+        #expect(alone.tiers.isEmpty)
+        #expect(ReplayText.text(result).contains("disk: "))
+        #expect(try ReplayPage.text(result).contains("Tiers below memory"))
+    }
+
+    @Test func withoutWarmEachTraceBeginsEmpty() throws {
+        let options = options { $0.tiers = [.init(name: "disk", latency: 2_000_000, byteLimit: 8 << 20)] }
+        let result = try Replay(options).run([
+            { try ReplayInput(lively: options) }, { try ReplayInput(lively: options) },
+        ])
+        #expect(result.traces[0].tiers == result.traces[1].tiers)
+        #expect(result.traces[0].configuration["store"] == .text("disk=2ms:8MiB"))
+    }
+
+    @Test func tiersAreParsed() {
+        let tiers = virtualTiers("disk=2ms:256MiB,shared=5ms")
+        #expect(tiers?.map(\.name) == ["disk", "shared"])
+        #expect(tiers?.map(\.latency) == [2_000_000, 5_000_000])
+        #expect(tiers?.map(\.byteLimit) == [256 << 20, nil])
+        for text in ["", "disk", "disk=", "disk=2", "disk=2ms:", "disk=2ms:0", "=2ms", "a=1ms,a=2ms", "disk=2ms,"] {
+            #expect(virtualTiers(text) == nil, "\(text)")
+        }
+        #expect(virtualTiers((0..<9).map { "t\($0)=1ms" }.joined(separator: ",")) == nil)
+    }
+
+    @Test func eachClockHasItsOwnTiers() throws {
+        let real = options { ($0.clock, $0.tiers) = (.real, [.init(name: "disk", latency: 1)]) }
+        #expect(throws: ReplayError.self) { try Replay(real) }
+        let warm = options { $0.keepsTiers = true }
+        #expect(throws: ReplayError.self) { try Replay(warm) }
+    }
+}
