@@ -34,6 +34,7 @@ final class StoredRun {
         _ clock: Clock,
         zoom: Int = 0,
         source: HTTPTileSource? = nil,
+        over wrap: (TileDiskStore) -> any TileStore = { $0 },
         _ change: (inout HTTPTileOptions) -> Void = { _ in }
     ) throws {
         self.folder = folder
@@ -58,7 +59,7 @@ final class StoredRun {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(32))
         configuration.wallClock = { clock.now }
         cache = try TileCache(configuration)
-        layer = try self.source.addLayer(to: cache, stores: [store])
+        layer = try self.source.addLayer(to: cache, stores: [wrap(store)])
         view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         side = Double(32 << zoom)
     }
