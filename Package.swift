@@ -140,8 +140,8 @@ let package = Package(
         .testTarget(
             name: "TileSourcesTests",
             dependencies: [
-                "TileSources", "TileCache", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite", "CTilePNG",
-                "CTileJPEG", "CTileWebP",
+                "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite",
+                "CTilePNG", "CTileJPEG", "CTileWebP",
             ],
             exclude: ["Support/tile_server.py"],
             swiftSettings: settings

@@ -14,6 +14,11 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
     /// Pixels that neighbouring tiles share on each side; they are never drawn.
     public var overlap: Int { descriptor.overlap }
 
+    /// Path, size and modification time of the descriptor; path and modification time of the folder of tiles.
+    ///
+    /// Tiles that change inside the folder are not noticed: invalidate the layer (`TileCache.invalidate`).
+    public let dataSet: [String]
+
     private let folder: String
     private let descriptor: DeepZoomDescriptor
     /// Folder name of level 0.
@@ -28,6 +33,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
     /// - Throws: ``TileSourceError`` if the file is not a descriptor, or there is no folder of tiles beside it.
     public init(path: String, options: TileSourceOptions = TileSourceOptions()) throws(TileSourceError) {
         try options.check(path)
+        let own = DataSetName.file(path)
         let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
         descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
         let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
@@ -70,6 +76,9 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         }
         name = path
         layerOptions = options.layerOptions
+        dataSet =
+            DataSetName.pixels("deep zoom", layerOptions, tileSize: size) + own + DataSetName.folder(folder)
+            + ["level \(firstLevel)"]
         delivery = TileDelivery(options)
     }
 

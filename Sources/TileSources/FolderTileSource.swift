@@ -15,6 +15,11 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     public let zooms: ClosedRange<Int>
     /// Area that the tiles of the first zoom cover. All of the world if they are too many to list.
     public let contents: PixelRect
+    /// Path and modification time of the folder, its layout, zooms and the tiles' extension and size.
+    ///
+    /// Files that change inside are not noticed, nor are those that are added below the folder: invalidate the layer
+    /// (`TileCache.invalidate`) to have them read.
+    public let dataSet: [String]
 
     /// A warning if the folder's metadata states another order of rows than the layout; otherwise `nil`.
     public let warning: String?
@@ -37,6 +42,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(path)
+        // Before it is read: a change in between gives the next source another name.
+        let folder = DataSetName.folder(path)
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
         }
@@ -64,6 +71,9 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         self.layout = layout
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
+        dataSet =
+            DataSetName.pixels("folder", layerOptions, tileSize: tileSize) + folder
+            + ["\(layout)", "\(zooms)", fileExtension]
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world

@@ -21,6 +21,7 @@ final class HTTPEngine: @unchecked Sendable {
     private let delivery: HTTPDelivery
     private let counter: SourceCounter
     private let rule: RetryRule
+    private let wallClock: @Sendable () -> Int64
 
     /// Fetches waiting for a connection or for their time, in order of arrival.
     private var waiting: [HTTPFetch] = []
@@ -34,6 +35,7 @@ final class HTTPEngine: @unchecked Sendable {
         _ options: HTTPTileOptions,
         delivery: HTTPDelivery,
         counter: SourceCounter,
+        wallClock: @escaping @Sendable () -> Int64,
         address: @escaping @Sendable (TileCoordinate) -> String
     ) {
         guard Self.isReady, let multi = curl_multi_init() else { return nil }
@@ -42,6 +44,7 @@ final class HTTPEngine: @unchecked Sendable {
         self.delivery = delivery
         self.counter = counter
         self.address = address
+        self.wallClock = wallClock
         rule = RetryRule(retries: options.retries, backOff: Int(options.backOff / .milliseconds(1)))
         tile_curl_limit_connections(multi, options.connections)
         // Runs on its own thread, since it blocks in poll.
@@ -94,8 +97,14 @@ final class HTTPEngine: @unchecked Sendable {
         }
         for request in news.requests {
             let tile = request.tile
-            let kept = delivery.kept[tile]
-            waiting.append(HTTPFetch(request, address: address(tile), kept: kept, limit: options.largestTile.bytes))
+            let fetch = HTTPFetch(
+                request,
+                address: address(tile),
+                kept: delivery.kept[tile],
+                limit: options.largestTile.bytes,
+                wallClock: wallClock
+            )
+            waiting.append(fetch)
         }
         if !news.unwanted.isEmpty {
             let unwanted = Set(news.unwanted)
@@ -149,21 +158,19 @@ final class HTTPEngine: @unchecked Sendable {
         let request = fetch.request
         switch outcome {
         case .delivered:
-            let answer = KeptAnswer(
-                entityTag: fetch.entityTag,
-                lastModified: fetch.lastModified,
-                bytes: fetch.body,
-                address: fetch.current
-            )
-            delivery.deliver(answer, to: request, from: fetch.address)
+            delivery.deliver(fetch.keptAnswer(options), to: request, from: fetch.address)
         case .notModified:
             counter.count { $0.notModified += 1 }
-            if let kept = fetch.kept { delivery.deliver(kept, to: request, from: fetch.address) }
+            if let kept = fetch.confirmedAnswer(options) {
+                delivery.deliver(kept, to: request, from: fetch.address)
+            } else {
+                delivery.confirm(request, fetch.freshness(options, isConfirmed: true).stored())
+            }
         case .redirected: break
         case .absent:
             counter.count { $0.absent += 1 }
             delivery.kept.forget(request.tile)
-            request.completeAbsent()
+            request.completeAbsent(freshness: fetch.freshness(options).stored())
         case .failed(let cause, let message, let mayPass, _):
             counter.count(TileLoadFailure(cause, message), of: fetch.address)
             fetch.dropBody()

@@ -8,6 +8,8 @@ final class HTTPFetch {
     let request: TileRequest
     let address: String
     let kept: KeptAnswer?
+    /// Validators of a stored tile, which the source does not have; they are the own address's.
+    let stored: TileStoreFreshness?
     private(set) var body: [UInt8] = []
     private(set) var attempts = 0
     /// Address of the transfer: the tile's, or the target of a redirection.
@@ -21,8 +23,15 @@ final class HTTPFetch {
     /// Milliseconds at which the next attempt may start.
     var earliest: Int64 = 0
     private(set) var transfer: OpaqueCurl?
-    private(set) var entityTag: String?
-    private(set) var lastModified: String?
+    private(set) var answer = HTTPCacheHeaders()
+    /// Whether all headers have come: what follows the body is ignored.
+    private var hasHeaders = false
+    /// Seconds since 1970 at which the transfer began and its headers were complete.
+    private var requested: Int64 = 0
+    private var received: Int64 = 0
+    /// Redirections of the attempt, which limit how long its answer is valid.
+    private var hops: [(freshness: HTTPFreshness, isPermanent: Bool)] = []
+    private let wallClock: @Sendable () -> Int64
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int
     /// Bytes that the cache counts for this request.
@@ -32,10 +41,18 @@ final class HTTPFetch {
 
     typealias OpaqueCurl = UnsafeMutableRawPointer
 
-    init(_ request: TileRequest, address: String, kept: KeptAnswer?, limit: Int) {
+    init(
+        _ request: TileRequest,
+        address: String,
+        kept: KeptAnswer?,
+        limit: Int,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
         self.request = request
         self.address = address
         self.kept = kept
+        self.wallClock = wallClock
+        stored = kept == nil ? request.cached : nil
         self.limit = limit
     }
 
@@ -45,6 +62,7 @@ final class HTTPFetch {
     func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         attempts += 1
         redirections = 0
+        hops = []
         deadline = now + Int64(options.timeout / .milliseconds(1))
         return request(address, options, now)
     }
@@ -61,7 +79,9 @@ final class HTTPFetch {
         current = target
         body = []
         otherBytes = 0
-        (entityTag, lastModified, refusal) = (nil, nil, nil)
+        (answer, hasHeaders, refusal) = (HTTPCacheHeaders(), false, nil)
+        requested = wallClock()
+        received = requested
         let mayHaveSecrets = authorize(easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         tile_curl_only_http(easy)
@@ -71,9 +91,16 @@ final class HTTPFetch {
         tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
         tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(deadline - now, 1)))
         var lines = mayHaveSecrets || options.sendsHeadersToOtherOrigins ? options.headers : []
-        isConditional = kept?.address == target
-        if isConditional, let tag = kept?.entityTag { lines.append("If-None-Match: \(tag)") }
-        if isConditional, let date = kept?.lastModified { lines.append("If-Modified-Since: \(date)") }
+        let tag: String?
+        let date: String?
+        if let kept {
+            (tag, date) = kept.address == target ? (kept.entityTag, kept.lastModified) : (nil, nil)
+        } else {
+            (tag, date) = redirections == 0 ? (stored?.entityTag, stored?.lastModified) : (nil, nil)
+        }
+        isConditional = tag != nil || date != nil
+        if let tag { lines.append("If-None-Match: \(tag)") }
+        if let date { lines.append("If-Modified-Since: \(date)") }
         for line in lines { headers = curl_slist_append(headers, line) ?? headers }
         tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
@@ -123,6 +150,7 @@ final class HTTPFetch {
         case CURLE_OK, CURLE_WRITE_ERROR:
             let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
             if let target, [301, 302, 303, 307, 308].contains(status), !options.absentStatuses.contains(status) {
+                hops.append((ownFreshness(options), status == 301 || status == 308))
                 return RetryRule.end(redirectedTo: target, number: redirections + 1)
             }
             let end = RetryRule.end(
@@ -141,6 +169,55 @@ final class HTTPFetch {
             return .failed(body.isEmpty ? .connection : .truncated, message: reason, mayPass: true)
         default: return .failed(.connection, message: reason, mayPass: true)
         }
+    }
+
+    /// Until when the answer is valid, with the redirections on the way to it.
+    func freshness(_ options: HTTPTileOptions, isConfirmed: Bool = false) -> HTTPFreshness {
+        var freshness = ownFreshness(options, confirming: isConfirmed ? kept?.freshness ?? stored : nil)
+        for hop in hops { freshness.limit(by: hop.freshness, isPermanent: hop.isPermanent) }
+        return freshness
+    }
+
+    private func ownFreshness(_ options: HTTPTileOptions, confirming: TileStoreFreshness? = nil) -> HTTPFreshness {
+        HTTPFreshness(
+            answer,
+            requested: requested,
+            received: received,
+            usesStale: options.usesStale.components.seconds,
+            confirming: confirming
+        )
+    }
+
+    /// The received tile.
+    ///
+    /// Stores are given its validators only if it came from the tile's own address, so that those of a stored tile are
+    /// always valid there.
+    func keptAnswer(_ options: HTTPTileOptions) -> KeptAnswer {
+        let freshness = freshness(options)
+        let isOwn = redirections == 0
+        return KeptAnswer(
+            entityTag: answer.entityTag,
+            lastModified: answer.lastModified,
+            bytes: body,
+            address: current,
+            freshness: freshness.stored(
+                entityTag: isOwn ? answer.entityTag : nil,
+                lastModified: isOwn ? answer.lastModified : nil
+            ),
+            isStorable: freshness.isStorable
+        )
+    }
+
+    /// The kept answer, which the server has confirmed; `nil` if there is none.
+    func confirmedAnswer(_ options: HTTPTileOptions) -> KeptAnswer? {
+        guard var kept else { return nil }
+        let freshness = freshness(options, isConfirmed: true)
+        kept.isStorable = freshness.isStorable
+        kept.freshness = freshness.stored(
+            entityTag: kept.freshness.entityTag,
+            lastModified: kept.freshness.lastModified
+        )
+        return kept
     }
 
     /// Drops the received bytes.
@@ -188,13 +265,14 @@ final class HTTPFetch {
             return false
         }
         // A new status line: headers restart after an interim answer.
-        if line.starts(with: "HTTP/".utf8) { (entityTag, lastModified) = (nil, nil) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
-        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        guard name == "etag" || name == "last-modified", line.count <= 1024 else { return true }
-        let text = String(decoding: line[(colon + 1)...].filter { $0 >= 32 && $0 < 127 }, as: UTF8.self)
-        let value = String(text.drop { $0 == " " })
-        if name == "etag" { entityTag = value } else { lastModified = value }
+        if line.starts(with: "HTTP/".utf8) {
+            (answer, hasHeaders) = (HTTPCacheHeaders(), false)
+        } else if line.allSatisfy({ $0 == 13 || $0 == 10 }) {
+            hasHeaders = true
+            received = wallClock()
+        } else if !hasHeaders {
+            answer.note(line)
+        }
         return true
     }
 }

@@ -31,6 +31,12 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// Whether ``headers`` are also sent to other schemes, hosts and ports of redirections. Default: `false`.
     public var sendsHeadersToOtherOrigins: Bool
 
+    /// Time for which an expired tile of a store is drawn while it is revalidated, 0 to 3650 days. Default: 7 days.
+    ///
+    /// What the server states counts more: `stale-while-revalidate` or `stale-if-error` replaces it, and `no-cache` or
+    /// `must-revalidate` forbids it.
+    public var usesStale: Duration
+
     /// Creates options.
     public init(
         zooms: ClosedRange<Int> = 0...9,
@@ -43,7 +49,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
         keptAnswers: ByteCount = .mebibytes(4),
         absentStatuses: Set<Int> = [204, 404, 410],
         headers: [String] = [],
-        sendsHeadersToOtherOrigins: Bool = false
+        sendsHeadersToOtherOrigins: Bool = false,
+        usesStale: Duration = .seconds(7 * 86_400)
     ) {
         self.zooms = zooms
         self.connections = connections
@@ -56,6 +63,7 @@ public struct HTTPTileOptions: Hashable, Sendable {
         self.absentStatuses = absentStatuses
         self.headers = headers
         self.sendsHeadersToOtherOrigins = sendsHeadersToOtherOrigins
+        self.usesStale = usesStale
     }
 
     func check(_ subject: String) throws(TileSourceError) {
@@ -79,6 +87,7 @@ public struct HTTPTileOptions: Hashable, Sendable {
         try expect("backOff", backOff, .zero ... .seconds(3600))
         try expect("largestTile", largestTile, .bytes(1) ... .gibibytes(1))
         try expect("keptAnswers", keptAnswers, .bytes(0) ... .gibibytes(1024))
+        try expect("usesStale", usesStale, .zero ... .seconds(3650 * 86_400))
         for header in headers where !header.contains(":") || header.utf8.contains(where: { $0 < 32 || $0 == 127 }) {
             throw TileSourceError(subject, "a header line \"Name: value\" was expected, not \"\(header)\"")
         }

@@ -2,6 +2,14 @@ import Dispatch
 import Synchronization
 public import TileCache
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Tiles from a server, by an address with places for zoom, column and row.
 ///
 /// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
@@ -16,6 +24,12 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
 
+    /// The template, the zooms and the tile size.
+    ///
+    /// Headers are no part of it, so that a new key does not make stored tiles useless. If they select other tiles,
+    /// such as a style, pass `LayerStores` a data set with that added. A key in the template is a part of it.
+    public let dataSet: [String]
+
     private let zooms: ClosedRange<Int>
     private let template: URLTemplate
     private let tileSize: Int
@@ -29,10 +43,20 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     ///   - http: Options of the requests.
     ///   - options: Options of the pixels. Default tile size: 256.
     /// - Throws: ``TileSourceError`` if the template or an option is invalid.
-    public init(
+    public convenience init(
         template: String,
         http: HTTPTileOptions = HTTPTileOptions(),
         options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        try self.init(template: template, http: http, options: options, wallClock: { Int64(time(nil)) })
+    }
+
+    /// - Parameter wallClock: Seconds since 1970, UTC.
+    init(
+        template: String,
+        http: HTTPTileOptions,
+        options: TileSourceOptions,
+        wallClock: @escaping @Sendable () -> Int64
     ) throws(TileSourceError) {
         try options.check(template)
         try http.check(template)
@@ -41,13 +65,14 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         pyramid = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
         let delivery = HTTPDelivery(options, tileSize: tileSize, keeping: http.keptAnswers)
         let first = http.zooms.lowerBound
-        let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter) { tile in
+        let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter, wallClock: wallClock) { tile in
             parsed.address(zoom: first + tile.level, column: tile.column, row: tile.row)
         }
         guard let engine else { throw TileSourceError(template, "libcurl cannot begin") }
         name = template
         zooms = http.zooms
         layerOptions = options.layerOptions
+        dataSet = DataSetName.pixels("http", layerOptions, tileSize: tileSize) + [template, "\(zooms)"]
         self.template = parsed
         self.delivery = delivery
         self.engine = engine
@@ -94,16 +119,31 @@ final class HTTPDelivery: Sendable {
     var counter: SourceCounter { images.counter }
 
     func deliver(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
-        let queue = turn.withLock { turn -> Int in
-            turn = (turn + 1) % queues.count
-            return turn
+        nextQueue.async { [self] in write(answer, to: request, from: address) }
+    }
+
+    /// Completes a request whose stored tile the server has confirmed; the cache reads it from its store again.
+    func confirm(_ request: TileRequest, _ freshness: TileStoreFreshness) {
+        nextQueue.async {
+            request.complete { pixels in
+                pixels.freshness = freshness
+                return .unchanged
+            }
         }
-        queues[queue].async { [self] in write(answer, to: request, from: address) }
+    }
+
+    private var nextQueue: DispatchQueue {
+        turn.withLock { turn -> DispatchQueue in
+            turn = (turn + 1) % queues.count
+            return queues[turn]
+        }
     }
 
     private func write(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
         let tile = request.tile
         request.complete { pixels in
+            // Before the bytes are kept: stores are given both at once.
+            pixels.freshness = answer.freshness
             let place = ImagePlacement(tileSize: tileSize)
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
             guard failure == nil else {
@@ -112,7 +152,7 @@ final class HTTPDelivery: Sendable {
                 throw TileFailure.transient(retryAfter: .seconds(1))
             }
             // An answer without a validator supersedes one with a validator.
-            if answer.isNamed { kept.keep(answer, for: tile) } else { kept.forget(tile) }
+            if answer.isKeepable { kept.keep(answer, for: tile) } else { kept.forget(tile) }
             return .pixels
         }
     }

@@ -17,6 +17,8 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     /// Peak memory of cutting: 8 bytes for each pixel of a row of the image times the tile size (a band of each level),
     /// and what the decoder needs besides rows.
     public let cuttingMemory: ByteCount
+    /// Path, size and modification time of the file, and how its coarser levels are averaged.
+    public let dataSet: [String]
     /// Disk space of the tiles.
     public var diskUse: ByteCount { .bytes(file.size) }
 
@@ -48,6 +50,7 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
         guard size.isMultiple(of: 2) else { throw TileSourceError(path, "an even tile size was expected, not \(size)") }
         let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: image.downsampling)
         guard let halver else { throw TileSourceError(path, "pixels of \(options.format) cannot be averaged so") }
+        let own = DataSetName.file(path)
         let rows = try ImageRows(path)
         do {
             pyramid = try TilePyramid.powerOfTwo(
@@ -85,6 +88,8 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
         format = options.format
         tileSize = size
         layerOptions = options.layerOptions
+        dataSet =
+            DataSetName.pixels("image", layerOptions, tileSize: size) + own + ["downsampling \(image.downsampling)"]
     }
 
     /// Counts of loads and failures so far.

@@ -8,14 +8,18 @@ struct KeptAnswer {
     var bytes: [UInt8]
     /// Address of the answer: its validators are valid only there.
     var address = ""
+    /// Until when it is valid, for stores.
+    var freshness = TileStoreFreshness(stored: 0)
+    /// Whether it may be kept: not after `no-store`.
+    var isStorable = true
 
     /// Approximate bytes that keeping it takes.
     var cost: Int {
         bytes.count + address.utf8.count + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0) + 200
     }
 
-    /// Whether it has a validator.
-    var isNamed: Bool { entityTag != nil || lastModified != nil }
+    /// Whether it has a validator and may be kept.
+    var isKeepable: Bool { isStorable && (entityTag != nil || lastModified != nil) }
 }
 
 /// LRU cache of answers for tiles that may be requested again.

@@ -21,6 +21,10 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     /// The file's table of names and values.
     public let metadata: [String: String]
 
+    /// Path, size and modification time of the file, with those of its write-ahead log, if it has any, and the order
+    /// of rows.
+    public let dataSet: [String]
+
     private let rows: TileRowOrder
     private let tileSize: Int
     private let delivery: TileDelivery
@@ -44,6 +48,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
 
     init(path: String, rows: TileRowOrder, options: TileSourceOptions, limits: DatabaseLimits) throws(TileSourceError) {
         try options.check(path)
+        let log = path + "-wal"
+        let own = DataSetName.file(path) + (Files.size(log) > 0 ? DataSetName.file(log) : [])
         let connection = try Connection(path, limits)
         let metadata = try MBTilesMetadata(connection.database, path)
         if let format = metadata.values["format"], ["pbf", "mvt"].contains(format) {
@@ -71,6 +77,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
         self.metadata = metadata.values
         self.rows = rows
         layerOptions = options.layerOptions
+        dataSet =
+            DataSetName.pixels("mbtiles", layerOptions, tileSize: tileSize) + own + ["rows \(rows)", "\(zooms)"]
         delivery = TileDelivery(options)
         self.limits = limits
         connections = Lock([connection])

@@ -4,7 +4,8 @@ public import TileCache
 ///
 /// ```swift
 /// let map = try MBTilesTileSource(path: "map.mbtiles")
-/// let layer = try map.addLayer(to: cache)
+/// let layer = try map.addLayer(to: cache)                       // or, to keep tiles beyond the life of the cache,
+/// let stored = try map.addLayer(to: cache, stores: [disk])
 /// ```
 public protocol PyramidTileSource: Sendable {
     /// Origin of the tiles, for display.
@@ -19,13 +20,25 @@ public protocol PyramidTileSource: Sendable {
     var statistics: TileSourceStatistics { get }
     /// A warning if the source's metadata contradicts its options; otherwise `nil`.
     var warning: String? { get }
+    /// What identifies the data and how they are decoded, for `LayerStores(_:dataSet:)`; not empty.
+    ///
+    /// Sources that may deliver different pixels for a tile have different data sets. It is determined when the source
+    /// is opened: after a file has changed, a source that is opened anew has another one. Each source documents what
+    /// it notices.
+    var dataSet: [String] { get }
     /// Adds the source to a cache.
     ///
     /// - Parameters:
     ///   - cache: The cache.
     ///   - pyramid: The source's own, or one with the same levels that differs in whether the world wraps.
-    /// - Throws: `TileCacheError.invalidLayer` if a tile is larger than the limit.
-    func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID
+    ///   - options: ``layerOptions``, with another share of the cache, stores or levels that the cache makes. Format
+    ///     and alpha must be the source's: tiles fail otherwise.
+    /// - Throws: `TileCacheError.invalidLayer` if a tile is larger than the limit or an option is out of range.
+    func addLayer(
+        to cache: TileCache,
+        pyramid: TilePyramid,
+        options: LayerOptions
+    ) throws(TileCacheError) -> LayerID
 }
 
 extension PyramidTileSource {
@@ -37,22 +50,43 @@ extension PyramidTileSource {
         PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
     }
 
-    /// Adds the source to a cache, with its own pyramid and ``layerOptions``.
-    public func addLayer(to cache: TileCache) throws(TileCacheError) -> LayerID {
-        try addLayer(to: cache, pyramid: pyramid)
+    /// Adds the source to a cache, with ``layerOptions`` and stores for ``dataSet``.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache.
+    ///   - pyramid: One with the same levels that differs in whether the world wraps. Default: the source's own.
+    ///   - stores: Tiers below memory that keep tiles beyond the life of the cache, nearest first, at most 32. Default:
+    ///     none.
+    /// - Throws: `TileCacheError.invalidLayer` if a tile is larger than the limit or there are too many stores.
+    public func addLayer(
+        to cache: TileCache,
+        pyramid: TilePyramid? = nil,
+        stores: [any TileStore] = []
+    ) throws(TileCacheError) -> LayerID {
+        var options = layerOptions
+        if !stores.isEmpty { options.stores = LayerStores(stores, dataSet: dataSet) }
+        return try addLayer(to: cache, pyramid: pyramid ?? self.pyramid, options: options)
     }
 }
 
 extension PyramidTileSource where Self: BlockingTileSource {
     /// Adds the source to a cache.
-    public func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID {
-        try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
+    public func addLayer(
+        to cache: TileCache,
+        pyramid: TilePyramid,
+        options: LayerOptions
+    ) throws(TileCacheError) -> LayerID {
+        try cache.addLayer(self, pyramid: pyramid, options: options)
     }
 }
 
 extension PyramidTileSource where Self: TileSource {
     /// Adds the source to a cache.
-    public func addLayer(to cache: TileCache, pyramid: TilePyramid) throws(TileCacheError) -> LayerID {
-        try cache.addLayer(self, pyramid: pyramid, options: layerOptions)
+    public func addLayer(
+        to cache: TileCache,
+        pyramid: TilePyramid,
+        options: LayerOptions
+    ) throws(TileCacheError) -> LayerID {
+        try cache.addLayer(self, pyramid: pyramid, options: options)
     }
 }

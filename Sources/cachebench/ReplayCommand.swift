@@ -90,12 +90,12 @@ struct ReplayCommand: ParsableCommand {
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
-            let loads = Lock<[TileCoordinate]>([])
+            let loads = LoadList()
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.reached($0, part: $1, seconds: $2) },
-                noteLoad: exportLoads == nil ? nil : { tile in loads.withLock { $0.append(tile) } }
+                noteLoad: exportLoads == nil ? nil : { loads.add($0) }
             )
             do {
                 defer { progress.end() }
@@ -106,8 +106,7 @@ struct ReplayCommand: ParsableCommand {
                 )
                 progress.end()
                 if let exportLoads {
-                    let lines = loads.withLock { $0.map { "\($0)\n" } }
-                    try ReportWriter(path: exportLoads, flag: "--export-loads").write(lines.joined())
+                    try ReportWriter(path: exportLoads, flag: "--export-loads").write(loads.text)
                 }
                 switch output.format {
                 case .table: try writer.write(ReplayText.text(result, style: writer.style))
@@ -167,4 +166,14 @@ func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedIn
             }
         )
     }
+}
+
+/// Tiles that a source was asked for, from any thread.
+private final class LoadList: Sendable {
+    private let tiles = Lock<[TileCoordinate]>([])
+
+    func add(_ tile: TileCoordinate) { tiles.withLock { $0.append(tile) } }
+
+    /// One tile to a line.
+    var text: String { tiles.withLock { $0.map { "\($0)\n" } }.joined() }
 }

@@ -85,7 +85,7 @@ struct SourceArguments: ParsableArguments {
             imageMemoryLimit: imageMemoryLimit,
             pyramid: opened.pyramid,
             contents: opened.contents,
-            addLayer: { cache, pyramid, _ in try opened.addLayer(to: cache, pyramid: pyramid) },
+            addLayer: { try opened.addLayer(to: $0, pyramid: $1, stores: $2) },
             counts: { ReplaySourceCounts(opened.statistics) }
         )
     }

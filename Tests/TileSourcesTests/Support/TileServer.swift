@@ -35,6 +35,12 @@ final class TileServer {
 
     var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
 
+    /// Lines "STATUS PATH" of the answers so far, in the mode `log`.
+    var answers: [String] {
+        let text = try? String(contentsOfFile: "\(folder)/answers", encoding: .utf8)
+        return (text ?? "").split(separator: "\n").map(String.init)
+    }
+
     /// Connections that were open at the same time, at most.
     var mostConnections: Int? {
         (try? String(contentsOfFile: "\(folder)/most_open", encoding: .utf8)).flatMap { Int($0) }

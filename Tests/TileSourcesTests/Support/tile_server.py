@@ -16,6 +16,8 @@ Modes, joined by commas:
   busy        the first request for each tile has the status 429 with Retry-After
   huge        every answer is 3 MB
   redirect    every address leads to another one first
+  log         each answer is a line "STATUS PATH" in FOLDER/answers
+  NAME:VALUE  a header of every tile, and of every answer that it is unchanged or absent
 """
 import http.server
 import os
@@ -29,6 +31,7 @@ count = 0
 seen = {}
 open_now = 0
 most_open = 0
+own_headers = [tuple(mode.split(":", 1)) for mode in modes if ":" in mode]
 LAST_MODIFIED = "Tue, 15 Nov 1994 12:45:26 GMT"
 
 
@@ -63,6 +66,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.close()
 
     def answer(self, status, body=b"", headers=()):
+        if "log" in modes:
+            with lock, open(folder + "/answers", "a") as file:
+                file.write("%d %s\n" % (status, self.path))
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         for name, value in headers:
@@ -102,10 +108,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "forbidden" in modes:
             return self.answer(403, b"no")
         if not os.path.isfile(path):
-            return self.answer(404, b"no such tile")
+            return self.answer(404, b"no such tile", own_headers)
         with open(path, "rb") as file:
             body = file.read()
-        headers = []
+        headers = list(own_headers)
         if "etag" in modes:
             tag = '"%x"' % hash(body)
             headers.append(("ETag", tag))

@@ -1,0 +1,95 @@
+import Synchronization
+import Testing
+import TileDiskStore
+
+@testable import TileCache
+@testable import TileSources
+
+/// One run of a program: a store, a source and a cache of its own, over a world of one level.
+final class StoredRun {
+    /// Seconds since 1970, as the test sets them.
+    final class Clock: Sendable {
+        private let value: Lock<Int64>
+
+        init(_ start: Int64 = 1_000_000) { value = Lock(start) }
+
+        var now: Int64 {
+            get { value.withLock { $0 } }
+            set { value.withLock { $0 = newValue } }
+        }
+    }
+
+    let store: TileDiskStore
+    let source: HTTPTileSource
+    let cache: TileCache
+    let layer: LayerID
+    let view: TileView
+    private let side: Double
+    /// Exists as long as the run.
+    private let folder: ScratchFolder
+
+    init(
+        _ template: String,
+        _ folder: ScratchFolder,
+        _ clock: Clock,
+        zoom: Int = 0,
+        source: HTTPTileSource? = nil,
+        over wrap: (TileDiskStore) -> any TileStore = { $0 },
+        _ change: (inout HTTPTileOptions) -> Void = { _ in }
+    ) throws {
+        self.folder = folder
+        store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: 8 << 20)
+        let store = store
+        let key = TileStoreKey(
+            namespace: TileStoreNamespace(high: 0, low: 0),
+            tile: TileCoordinate(level: 0, column: 0, row: 0)
+        )
+        // So that no look-up is left out because the store might be slower than the server.
+        #expect(settled { store.presence(of: key) != .unknown })
+        var http = HTTPTileOptions(zooms: zoom...zoom, timeout: .seconds(60), retries: 0)
+        change(&http)
+        self.source =
+            try source
+            ?? HTTPTileSource(
+                template: template,
+                http: http,
+                options: TileSourceOptions(tileSize: 32),
+                wallClock: { clock.now }
+            )
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(32))
+        configuration.wallClock = { clock.now }
+        cache = try TileCache(configuration)
+        layer = try self.source.addLayer(to: cache, stores: [wrap(store)])
+        view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+        side = Double(32 << zoom)
+    }
+
+    /// Pixels of what is drawn, by tile.
+    func drawn() -> [TileCoordinate: (pixels: [UInt8], isStale: Bool)] {
+        let middle = WorldPoint(x: side / 2, y: side / 2)
+        view.update(TileViewport(center: middle, width: side, height: side))
+        var tiles: [TileCoordinate: (pixels: [UInt8], isStale: Bool)] = [:]
+        for placement in view.frame() {
+            let pixels = placement.tile.withUnsafeBytes { Array($0) }
+            tiles[placement.tile.identity.tile] = (pixels, placement.tile.isStale)
+        }
+        return tiles
+    }
+
+    /// Waits until this many tiles are drawn, none of them stale.
+    func draws(_ count: Int) -> Bool {
+        settled {
+            let tiles = drawn()
+            return tiles.count == count && tiles.values.allSatisfy { !$0.isStale }
+        }
+    }
+
+    var counts: TileCacheStatistics.StoreCounts { cache.statistics.stores[0] }
+
+    /// Ends the run, with all writes on disk.
+    func end() {
+        #expect(cache.shutdown())
+        #expect(cache.statistics.contradictions.isEmpty)
+        store.close()
+    }
+}
