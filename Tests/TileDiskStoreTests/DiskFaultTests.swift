@@ -84,7 +84,9 @@ import TileCache
         }
         let file = try Data(contentsOf: URL(filePath: original.database))
         var (corrupt, resets, found) = (0, 0, 0)
-        for round in 0..<40 {
+        // More on request: TILECACHE_STORE_ROUNDS=10000.
+        let rounds = ProcessInfo.processInfo.environment["TILECACHE_STORE_ROUNDS"].flatMap(Int.init) ?? 40
+        for round in 0..<rounds {
             let folder = ScratchFolder()
             try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
             var damaged = file
