@@ -108,8 +108,10 @@ import TileCache
                 // Works again, whatever had to be given up.
                 store.flush()
                 let key = MadeEntry.key(1)
-                store.put(key, MadeEntry.bytes(key, version: 9, count: 500))
-                #expect(store.bytes(key) != nil, "seed \(seed), round \(round)")
+                // A damaged generation is an invalidation.
+                let generation = store.generation(of: key.namespace)
+                store.put(key, MadeEntry.bytes(key, version: 9, count: 500), generation: generation)
+                #expect(store.bytes(key) != nil, "seed \(seed), round \(round): \(store.lastFailure ?? "")")
             } catch TileDiskStoreError.newerSchema {
                 Issue.record("seed \(seed), round \(round): damage is mistaken for a later version")
             }
