@@ -55,6 +55,15 @@ final class DiskFolder: Sendable {
         unlink(database + "-journal")
     }
 
+    /// Whether the header states a format that SQLite opens for reading only. No store has one.
+    var statesLaterFormat: Bool {
+        let file = open(database, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var version: UInt8 = 0
+        return pread(file, &version, 1, 18) == 1 && version > 2
+    }
+
     /// Bytes of all files.
     var byteCount: Int {
         ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in

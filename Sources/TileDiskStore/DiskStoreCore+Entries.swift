@@ -41,12 +41,7 @@ extension DiskStoreCore {
             case .closed: return miss(.closed)
             default: return miss(.failed)
             }
-            let mustVerify = state.withLock { state in
-                guard !state.isVerifying, !state.isClosed, !state.isOpenedReadOnly else { return false }
-                state.isVerifying = true
-                return true
-            }
-            if mustVerify { queue.async { self.verify() } }
+            verifyLater()
             return miss(.corrupt)
         }
     }
@@ -134,7 +129,17 @@ extension DiskStoreCore {
         return queue.sync { attempt(onDisk) }
     }
 
-    /// Checks the files after a damaged read, and replaces them if they are damaged.
+    /// Checks the files, unless that is under way or they could not be replaced.
+    func verifyLater() {
+        let mustVerify = state.withLock { state in
+            guard !state.isVerifying, !state.isClosed, !state.isOpenedReadOnly else { return false }
+            state.isVerifying = true
+            return true
+        }
+        if mustVerify { queue.async { self.verify() } }
+    }
+
+    /// Checks the files, and replaces them if they are damaged.
     ///
     /// The store may have been closed, or reset by other work, in the meantime.
     private func verify() {

@@ -58,6 +58,7 @@ final class DiskStoreCore: @unchecked Sendable {
             throw TileDiskStoreError.newerSchema(path: folder.path, version: version)
         }
         if case .foreign = state { throw TileDiskStoreError.foreignDatabase(path: folder.database) }
+        if connection.isReadOnly, !folder.isReadOnly, folder.statesLaterFormat { throw SQLFailure.notAStore }
         if !connection.isReadOnly { try DiskSchema.configure(connection) }
         if case .empty = state, !connection.isReadOnly {
             try DiskSchema.create(connection)
@@ -179,14 +180,17 @@ final class DiskStoreCore: @unchecked Sendable {
             return true
         } catch {
             let now = MonotonicTime.now
-            state.withLock { state in
+            let isFirst = state.withLock { state in
                 state.counts.failures += 1
                 state.lastFailure = error.message
-                guard isWriting else { return }
+                guard isWriting else { return false }
                 if error.kind == .readOnly { state.isReadOnly = true }
-                state.pause.fail(at: now)
+                defer { state.pause.fail(at: now) }
+                return state.pause == WritePause()
             }
             if error.kind == .damaged, replacesDamage { reset() }
+            // A damaged page number beyond the maximum of pages is the same error as a full disk.
+            if error.kind == .full, isFirst { verifyLater() }
             return false
         }
     }

@@ -255,6 +255,19 @@ import TileCache
         #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
     }
 
+    /// SQLite opens a file for reading only if its header states a later format.
+    @Test func aStoreWithADamagedFormatIsReplaced() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder), 0..<8)
+        var file = try Data(contentsOf: URL(filePath: folder.database))
+        file[18] ^= 2
+        try file.write(to: URL(filePath: folder.database))
+        let store = try Self.open(folder)
+        #expect(!store.isReadOnly && store.statistics.resets == 1)
+        Self.fill(store, 0..<8)
+        #expect(store.bytes(MadeEntry.key(1)) != nil)
+    }
+
     // MARK: - Namespaces
 
     private static func key(_ namespace: Int) -> TileStoreKey {
