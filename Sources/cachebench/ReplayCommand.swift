@@ -91,11 +91,13 @@ struct ReplayCommand: ParsableCommand {
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
             let loads = LoadList()
+            var noteLoad: (@Sendable (TileCoordinate) -> Void)?
+            if exportLoads != nil { noteLoad = { loads.add($0) } }
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.reached($0, part: $1, seconds: $2) },
-                noteLoad: exportLoads == nil ? nil : { loads.add($0) }
+                noteLoad: noteLoad
             )
             do {
                 defer { progress.end() }
