@@ -264,11 +264,19 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
         let residencies = context.residencies(of: candidates.list.map(\.key))
         var missing: [(value: Float, number: Int)] = []
+        var near: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
             // Unknown tiles cannot be kept.
             if isWeighed, residencies[number].isKnown {
                 wishes.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
+            }
+            if residencies[number].residency == .none, candidate.bin >= 0, let share = context.nearness?(candidate.key),
+                share < 1
+            {
+                let gain = probabilities.gain(Int(candidate.bin), nearness: share)
+                if gain > 0 { near.append((Float(gain), number)) }
+                continue
             }
             guard candidate.worth.gain > 0 else { continue }
             if residencies[number].residency == .none {
@@ -277,11 +285,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 promoted.append(number)
             }
         }
-        // Stable: equal gains keep the order of the candidates.
+        // Stable: equal gains keep the order of the candidates. Tiles of a near tier need less lead: they come later.
         missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
-        for wish in missing.prefix(Self.maximumWishes) {
-            let candidate = candidates.list[wish.number]
-            wishes.entries.append(entry(of: candidate, value: candidate.worth.gain))
+        near.sort { ($1.value, $0.number) < ($0.value, $1.number) }
+        for wish in (missing + near).prefix(Self.maximumWishes) {
+            wishes.entries.append(entry(of: candidates.list[wish.number], value: Double(wish.value)))
         }
         for number in promoted.prefix(Self.maximumWishes) {
             let candidate = candidates.list[number]

@@ -37,6 +37,9 @@ package struct PlanContext {
     var residency: (TileKey) -> Residency
     /// The same for many tiles under one lock.
     var lookUpMany: (([TileKey]) -> [TileResidency])?
+    /// Load time of a tile relative to the source's, 0...1: less than 1 if a tier below memory has it. `nil`: no layer
+    /// has such tiers.
+    var nearness: ((TileKey) -> Double)?
     /// Calls its argument with every resident tile; for replays only.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
     /// Loads in flight and their ends; for replays only.

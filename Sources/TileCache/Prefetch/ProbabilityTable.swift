@@ -109,10 +109,12 @@ struct ProbabilityTable: Sendable {
     }
 
     /// Gain of starting the load now instead of waiting.
-    func gain(_ bin: Int) -> Double {
+    ///
+    /// - Parameter nearness: Load time relative to the source's, 0...1; a needless load costs as much less. Default: 1.
+    func gain(_ bin: Int, nearness: Double = 1) -> Double {
         let probability = probability(bin)
         let worth = bin >= CandidateBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
-        return worth - price * (1 - probability)
+        return worth - nearness * price * (1 - probability)
     }
 
     /// Loss of evicting the tile.

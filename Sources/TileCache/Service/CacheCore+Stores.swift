@@ -49,6 +49,8 @@ extension CacheCore {
         let deadline = tiers.deadline(now: clock())
         read(tile, of: tiers, at: values.cachedIn, deadline: deadline) { entry, _ in
             result = write(entry, for: ticket, layer, notes)
+            // The store may not have written the renewal yet, and the nearer ones get it too.
+            notes.change { $0.freshness = renewed }
             return result != nil
         }
         // The entry has gone since: the next attempt asks for all of it.
@@ -210,6 +212,12 @@ extension CacheCore {
         _ tiers: LayerTiers
     ) {
         let tile = save.key.coordinate
+        // An answer that must not be kept.
+        if let freshness = save.freshness, !freshness.hasValidator,
+            freshness.state(at: configuration.wallClock()) == .expired
+        {
+            return
+        }
         let entry = TileStoreEntry(
             key: tiers.key(of: tile),
             shape: tiers.shape(of: tile),

@@ -119,11 +119,12 @@ final class CacheCore: Sendable {
                 latency: state.meanLatency,
                 counters: state.pool.counters,
                 capacityTiles: state.pool.ledger.limit / slotBytes,
-                byteLimit: state.pool.ledger.limit
+                byteLimit: state.pool.ledger.limit,
+                tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers)
             )
         }
         guard let input else { return }
-        let context = PlanContext(
+        var context = PlanContext(
             now: clock(),
             workers: workers,
             loadLatency: input.latency,
@@ -132,6 +133,9 @@ final class CacheCore: Sendable {
             residency: { [self] key in read { $0.pool.residency(of: key) } },
             lookUpMany: { [self] keys in read { state in keys.map { state.pool.knownResidency(of: $0) } } }
         )
+        if !input.tiers.isEmpty {
+            context.nearness = { key in input.tiers[key.layer]?.nearness(key.coordinate) ?? 1 }
+        }
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)
             plan.isAtRest = input.haveRested
@@ -188,6 +192,8 @@ final class CacheCore: Sendable {
         var counters: PoolCounters
         var capacityTiles: Int
         var byteLimit: Int
+        /// Stores by the layer's index; empty if there are none.
+        var tiers: [LayerTiers?]
     }
 
     /// Sets the timer to the earliest due time.

@@ -39,6 +39,8 @@ final class LayerTiers: Sendable {
 
     /// Maximum tiles of a region that are removed one by one; of larger ones the whole layer is invalidated.
     static let largestRegion = 65_536.0
+    /// Time that a look-up may always take, in nanoseconds.
+    private static let slack: Int64 = 5_000_000
     /// Interval at which generations of other processes are read, in nanoseconds.
     private static let generationInterval: Int64 = 1_000_000_000
 
@@ -148,12 +150,14 @@ final class LayerTiers: Sendable {
 
     // MARK: - Look-ups and writes
 
-    /// Whether to look a tile up. A store that is slower than the source is asked only if it certainly has the tile,
-    /// and now and then to measure it.
+    /// Whether to look a tile up. A store that is far slower than the source is asked only if it certainly has the
+    /// tile, and now and then to measure it.
     func isWorthAsking(_ index: Int, _ presence: TileStorePresence) -> Bool {
         state.withLock { state in
             if presence == .absent { state.counts[index].absences += 1 }
-            guard presence == .unknown, state.times[index] > state.sourceTime else { return presence != .absent }
+            // A store that waits while another process loads the tile takes about as long as the source.
+            let longest = 2 * state.sourceTime + Self.slack
+            guard presence == .unknown, state.times[index] > longest else { return presence != .absent }
             state.counts[index].skipped += 1
             return state.counts[index].skipped % 64 == 0
         }
@@ -170,6 +174,17 @@ final class LayerTiers: Sendable {
         let key = key(of: tile)
         return stores.firstIndex { $0.presence(of: key) == .present }
     }
+
+    /// Time of a load relative to the source's, 0 to 1; less than 1 if a store is known to have the tile.
+    func nearness(_ tile: TileCoordinate) -> Double {
+        guard let index = nearest(tile) else { return 1 }
+        let (time, source) = state.withLock { ($0.times[index], $0.sourceTime) }
+        guard source > 0 else { return 1 }
+        return time == 0 ? Self.usualNearness : min(Double(time) / Double(source), 1)
+    }
+
+    /// Nearness of a store until it has been measured.
+    private static let usualNearness = 0.1
 
     func noteStale(_ index: Int) { state.withLock { $0.counts[index].staleHits += 1 } }
 

@@ -192,7 +192,7 @@ package final class VirtualCache {
     /// Makes a plan; returns whether another one would equal it.
     private func makePlan(now: Int64) -> Bool {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)
-        let context = PlanContext(
+        var context = PlanContext(
             now: now,
             workers: options.workers,
             loadLatency: meanLatency,
@@ -207,6 +207,12 @@ package final class VirtualCache {
             flights: { [self] in work.flights() },
             changes: changes
         )
+        if let tiers {
+            let source = Double(max(meanLatency, 1))
+            context.nearness = { key in
+                tiers.nearest(key).map { min(Double(tiers.tiers[$0].latency) / source, 1) } ?? 1
+            }
+        }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         pool.install(planner.makePlan(of: snapshots, context: context))
