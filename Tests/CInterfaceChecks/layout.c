@@ -50,6 +50,13 @@ FIELD(tilecache_pixels, alpha, 72);
 FIELD(tilecache_pixels, retry_after, 80);
 FIELD(tilecache_pixels, internal, 88);
 
+SIZE(tilecache_freshness, 1072);
+FIELD(tilecache_freshness, stored, 8);
+FIELD(tilecache_freshness, expires, 16);
+FIELD(tilecache_freshness, usable_until, 24);
+FIELD(tilecache_freshness, entity_tag, 32);
+FIELD(tilecache_freshness, last_modified, 552);
+
 SIZE(tilecache_source, 48);
 FIELD(tilecache_source, context, 8);
 FIELD(tilecache_source, destroy, 16);
@@ -274,6 +281,8 @@ TAKES(tilecache_frame_get_unavailable, const tilecache_frame *, size_t, const ti
 TAKES(tilecache_frame_lease, const tilecache_frame *, size_t, tilecache_lease **);
 TAKES(tilecache_lease_get_tile, const tilecache_lease *, tilecache_tile *);
 TAKES(tilecache_request_get_info, const tilecache_request *, tilecache_request_info *);
+TAKES(tilecache_pixels_get_cached, const tilecache_pixels *, tilecache_freshness *, int32_t *);
+TAKES(tilecache_request_get_cached, const tilecache_request *, tilecache_freshness *, int32_t *);
 TAKES(tilecache_store_get_statistics, const tilecache_store *, tilecache_store_statistics *);
 TAKES(tilecache_get_store_counts, const tilecache_cache *, size_t, tilecache_store_counts *);
 TAKES(tilecache_recorder_get_counts, const tilecache_recorder *, tilecache_recorder_counts *);

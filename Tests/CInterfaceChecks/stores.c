@@ -1,6 +1,6 @@
 /* Layers with stores; those that open one are left out of checks of libtilecache, which has none. */
 #define _POSIX_C_SOURCE 200809L
-#include "support.h"
+#include "stores.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +52,8 @@ const char *check_store_options(void) {
 #ifndef CHECKS_CORE_ONLY
 
 #include <dirent.h>
-#include <tilecache_sources.h>
 
-/* Makes an empty folder, and the address of a store in it with room for a suffix. */
-static const char *make_folder(char folder[512], char address[600]) {
+const char *make_folder(char folder[512], char address[600]) {
     const char *parent = getenv("TMPDIR");
     snprintf(folder, 512, "%s/tilecache-XXXXXX", parent && *parent ? parent : "/tmp");
     EXPECT(mkdtemp(folder) != NULL);
@@ -75,18 +73,20 @@ static void remove_files(const char *folder) {
     remove(folder);
 }
 
-static void remove_folder(const char *folder) {
+void remove_folder(const char *folder) {
     char tiles[600];
     snprintf(tiles, sizeof tiles, "%s/tiles", folder);
     remove_files(tiles);
     remove_files(folder);
 }
 
-/* A cache that loads only what is drawn and never expects a store to be slower than the source. */
-static const char *make_store_scene(scene *scene, tilecache_store *store, size_t options_size) {
+const char *make_store_scene(scene *scene, tilecache_store *store, size_t options_size,
+                             const tilecache_source *other) {
     static const char *const data_set[] = {"checks", "stores"};
     tilecache_configuration configuration;
     tilecache_layer_options options;
+    tilecache_pyramid pyramid;
+    tilecache_source source;
     memset(scene, 0, sizeof *scene);
     EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
     configuration.effort = 0;
@@ -98,19 +98,24 @@ static const char *make_store_scene(scene *scene, tilecache_store *store, size_t
     options.store_count = 1;
     options.data_set = data_set;
     options.data_set_count = 2;
-    EXPECT_OK(add_layer(scene->cache, &scene->state, write_tile, &options, &scene->layer));
+    EXPECT_OK(tilecache_pyramid_init(&pyramid, sizeof pyramid));
+    pyramid.world_width = pyramid.world_height = 1024;
+    pyramid.tile_size = 64;
+    EXPECT_OK(tilecache_source_init(&source, sizeof source));
+    source.context = &scene->state;
+    source.load = write_tile;
+    EXPECT_OK(tilecache_add_layer(scene->cache, other ? other : &source, &pyramid, &options, &scene->layer));
     EXPECT_OK(tilecache_view_create(scene->cache, &scene->layer, 1, NULL, &scene->view));
     return NULL;
 }
 
-static tilecache_store_counts counts_of(tilecache_cache *cache) {
+tilecache_store_counts counts_of(tilecache_cache *cache) {
     tilecache_store_counts counts = {.struct_size = sizeof counts};
     tilecache_get_store_counts(cache, 0, &counts);
     return counts;
 }
 
-/* Draws 16 tiles and checks their pixels. */
-static const char *draw(scene *scene) {
+const char *draw_stored(scene *scene) {
     const tilecache_placement *placements = NULL;
     size_t count = 0;
     tilecache_frame *frame = draw_until_sharp(scene, 0, 0, 4);
@@ -123,12 +128,6 @@ static const char *draw(scene *scene) {
     return NULL;
 }
 
-#define CHECK(call) \
-    do { \
-        const char *failure = (call); \
-        if (failure) return failure; \
-    } while (0)
-
 /* The first run fills the store. */
 static const char *fill_store(const char *address, int *loads) {
     static scene scene;
@@ -137,8 +136,8 @@ static const char *fill_store(const char *address, int *loads) {
     EXPECT_OK(tilecache_store_open(address, &store));
     EXPECT(tilecache_store_open(address, &other) == TILECACHE_ERROR_INVALID_STORE && other == NULL);
     EXPECT(strstr(tilecache_last_error(), "in use") != NULL);
-    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options)));
-    CHECK(draw(&scene));
+    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
+    CHECK(draw_stored(&scene));
     *loads = atomic_load(&scene.state.loads);
     EXPECT(*loads >= 16);
     /* What was drawn is given to the store by a worker. */
@@ -164,8 +163,8 @@ static const char *use_store(const char *address, int loads) {
     tilecache_store *store = NULL;
     tilecache_store_statistics figures;
     EXPECT_OK(tilecache_store_open(address, &store));
-    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options)));
-    CHECK(draw(&scene));
+    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
+    CHECK(draw_stored(&scene));
     EXPECT(atomic_load(&scene.state.loads) == 0);
     EXPECT(counts_of(scene.cache).hits == loads && counts_of(scene.cache).writes == 0);
 
@@ -185,8 +184,8 @@ static const char *use_store(const char *address, int loads) {
     end_scene(&scene);
 
     /* Inputs of an older program: it has no stores, whatever is behind its structure. */
-    CHECK(make_store_scene(&scene, store, offsetof(tilecache_layer_options, stores)));
-    CHECK(draw(&scene));
+    CHECK(make_store_scene(&scene, store, offsetof(tilecache_layer_options, stores), NULL));
+    CHECK(draw_stored(&scene));
     EXPECT(atomic_load(&scene.state.loads) == loads && statistics_of(scene.cache).store_count == 0);
     end_scene(&scene);
     tilecache_store_close(store);
@@ -208,11 +207,11 @@ static const char *close_in_use(const char *address) {
     static scene scene;
     tilecache_store *store = NULL, *other = NULL;
     EXPECT_OK(tilecache_store_open(address, &store));
-    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options)));
+    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
     tilecache_store_close(store);
     /* Closed, although the layer still has it. */
     EXPECT_OK(tilecache_store_open(address, &other));
-    CHECK(draw(&scene));
+    CHECK(draw_stored(&scene));
     EXPECT(atomic_load(&scene.state.loads) >= 16);
     tilecache_store_counts counts = counts_of(scene.cache);
     EXPECT(counts.hits == 0 && counts.writes == 0);
@@ -221,8 +220,8 @@ static const char *close_in_use(const char *address) {
 
     /* After the cache that used it. */
     EXPECT_OK(tilecache_store_open(address, &store));
-    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options)));
-    CHECK(draw(&scene));
+    CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
+    CHECK(draw_stored(&scene));
     end_scene(&scene);
     tilecache_store_close(store);
 

@@ -135,6 +135,7 @@ const char *check_null_arguments(void) {
     tilecache_frame_info frame_info = {.struct_size = sizeof frame_info};
     tilecache_recorder_counts counts = {.struct_size = sizeof counts};
     tilecache_store_statistics store_statistics = {.struct_size = sizeof store_statistics};
+    tilecache_freshness freshness = {.struct_size = sizeof freshness};
     tilecache_store_counts store_counts = {.struct_size = sizeof store_counts};
     tilecache_source source;
     tilecache_pyramid pyramid;
@@ -188,6 +189,11 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_recorder_record(NULL, &viewport, 0));
     EXPECT_ARGUMENT(tilecache_recorder_get_counts(NULL, &counts));
     EXPECT_ARGUMENT(tilecache_recorder_get_text(NULL, NULL, 0, &count));
+    EXPECT_ARGUMENT(tilecache_freshness_init(NULL, 8));
+    EXPECT_ARGUMENT(tilecache_pixels_get_cached(NULL, &freshness, &truth));
+    EXPECT_ARGUMENT(tilecache_pixels_set_freshness(NULL, &freshness));
+    EXPECT_ARGUMENT(tilecache_request_get_cached(NULL, &freshness, &truth));
+    EXPECT_ARGUMENT(tilecache_request_set_freshness(NULL, &freshness));
     EXPECT_ARGUMENT(tilecache_store_get_statistics(NULL, &store_statistics));
     EXPECT_ARGUMENT(tilecache_get_store_counts(NULL, 0, &store_counts));
     EXPECT_ARGUMENT(tilecache_create(NULL, NULL));

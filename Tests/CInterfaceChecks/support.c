@@ -145,7 +145,7 @@ static const c_check_entry checks[] = {
 #ifndef CHECKS_CORE_ONLY
     {"source layers", check_source_layers}, {"source addresses", check_source_addresses},
     {"store addresses", check_store_addresses}, {"stores", check_stores},
-    {"closed stores", check_closed_stores},
+    {"closed stores", check_closed_stores}, {"freshness", check_freshness},
 #endif
 };
 

@@ -408,8 +408,59 @@ enum {
     /** The load failed temporarily and is retried later. */
     TILECACHE_OUTCOME_FAILED = 2,
     /** The load failed permanently and is not retried until an invalidation. */
-    TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3
+    TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3,
+    /** The stored tile of tilecache_pixels_get_cached() is still valid; nothing was written. Counts as
+     *  TILECACHE_OUTCOME_FAILED if there is none. */
+    TILECACHE_OUTCOME_UNCHANGED = 4
 };
+
+/** A time that is never reached, for tilecache_freshness.expires. */
+#define TILECACHE_NEVER INT64_MAX
+/** Bytes of a validator's array: up to 512 of text, ended by a NUL. */
+#define TILECACHE_VALIDATOR_SIZE 520
+
+/**
+ * Until when a stored tile is valid, and how its server confirms it, as HTTP caches describe it.
+ *
+ * Before `expires` the tile is drawn without the source. Then, until `usable_until`, it is drawn while the source is
+ * asked again. After that the source is asked first. Times are seconds since 1970, UTC.
+ */
+typedef struct tilecache_freshness {
+    size_t struct_size;
+    /** When the tile was loaded or last confirmed. Default: the time of tilecache_freshness_init(). */
+    int64_t stored;
+    /** When it stops being fresh. Default: TILECACHE_NEVER. */
+    int64_t expires;
+    /** When it must not be drawn any more before the source has confirmed it. Default: 0, `expires`. */
+    int64_t usable_until;
+    /** ETag and Last-Modified as the server sent them, UTF-8. Default: empty, none. */
+    char entity_tag[TILECACHE_VALIDATOR_SIZE], last_modified[TILECACHE_VALIDATOR_SIZE];
+} tilecache_freshness;
+
+/** Fills in the defaults. Errors as tilecache_configuration_init(). */
+TILECACHE_API tilecache_status tilecache_freshness_init(tilecache_freshness *freshness, size_t struct_size);
+
+/**
+ * Reads the validators of the stored tile that is to be confirmed, if there is one.
+ *
+ * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED. Call this from
+ * within the function that writes the pixels, on its thread. Set `cached->struct_size` first.
+ *
+ * @param cached receives the freshness of the stored tile if there is one.
+ * @param is_cached receives whether there is one.
+ */
+TILECACHE_API tilecache_status tilecache_pixels_get_cached(
+    const tilecache_pixels *pixels, tilecache_freshness *cached, int32_t *is_cached);
+
+/**
+ * Sets until when the tile is valid, for the layer's stores. Ignored without stores. Default: for ever.
+ *
+ * Also for tiles that are absent or unchanged. Call it from within the function that writes the pixels, on its thread.
+ *
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if a validator is longer than 512 bytes or not UTF-8.
+ */
+TILECACHE_API tilecache_status tilecache_pixels_set_freshness(
+    tilecache_pixels *pixels, const tilecache_freshness *freshness);
 
 /** Writes a tile's pixels, or returns why it could not. */
 typedef tilecache_outcome (*tilecache_write_function)(void *context, tilecache_pixels *pixels);
@@ -538,6 +589,21 @@ TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *reque
  *        before. TILECACHE_ERROR_ALREADY_COMPLETED.
  */
 TILECACHE_API tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
+
+/** Reads the validators of the stored tile that is to be confirmed, as tilecache_pixels_get_cached(). */
+TILECACHE_API tilecache_status tilecache_request_get_cached(
+    const tilecache_request *request, tilecache_freshness *cached, int32_t *is_cached);
+
+/**
+ * Sets until when the tile is valid, for completions with pixels that follow, and as absent.
+ *
+ * A function passed to tilecache_request_complete() may replace it with tilecache_pixels_set_freshness(); it returns
+ * TILECACHE_OUTCOME_UNCHANGED for a stored tile that is still valid.
+ *
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT as tilecache_pixels_set_freshness(); TILECACHE_ERROR_ALREADY_COMPLETED.
+ */
+TILECACHE_API tilecache_status tilecache_request_set_freshness(
+    tilecache_request *request, const tilecache_freshness *freshness);
 
 /** Releases a request. If it has not been completed, it counts as failed temporarily. */
 TILECACHE_API void tilecache_request_release(tilecache_request *request);

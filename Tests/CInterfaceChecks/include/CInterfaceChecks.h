@@ -40,5 +40,6 @@ const char *check_source_addresses(void);
 const char *check_store_addresses(void);
 const char *check_stores(void);
 const char *check_closed_stores(void);
+const char *check_freshness(void);
 
 #endif
