@@ -38,7 +38,9 @@ extension tilecache_freshness: VersionedStructure {
         return text.isEmpty ? nil : text
     }
 
-    /// Writes a validator that fits; none if it is too long, or has a NUL, which would change it.
+    /// Writes a validator that fits.
+    ///
+    /// None is written if it is too long or contains a NUL, which would change it.
     private static func write<Characters>(_ text: String?, to characters: inout Characters) {
         guard let text, text.utf8.count < MemoryLayout<Characters>.size, !text.utf8.contains(0) else { return }
         withUnsafeMutableBytes(of: &characters) { $0.copyBytes(from: text.utf8) }

@@ -420,7 +420,7 @@ enum {
 #define TILECACHE_VALIDATOR_SIZE 520
 
 /**
- * Until when a stored tile is valid, and how its server confirms it, as HTTP caches describe it.
+ * Freshness of a stored tile, and validators by which its server confirms it.
  *
  * Before `expires` the tile is drawn without the source. Then, until `usable_until`, it is drawn while the source is
  * asked again. After that the source is asked first. Times are seconds since 1970, UTC.
@@ -595,8 +595,9 @@ TILECACHE_API tilecache_status tilecache_request_get_cached(
     const tilecache_request *request, tilecache_freshness *cached, int32_t *is_cached);
 
 /**
- * Sets until when the tile is valid, for completions with pixels that follow, and as absent.
+ * Sets until when the tile is valid, for a later completion of the request.
  *
+ * Applies to completions with pixels and as absent.
  * A function passed to tilecache_request_complete() may replace it with tilecache_pixels_set_freshness(); it returns
  * TILECACHE_OUTCOME_UNCHANGED for a stored tile that is still valid.
  *
@@ -1174,7 +1175,7 @@ typedef struct tilecache_store_statistics {
 TILECACHE_API tilecache_status tilecache_store_get_statistics(
     const tilecache_store *store, tilecache_store_statistics *statistics);
 
-/** Look-ups and writes of one cache in one store, for all of its layers; counters, which only grow. */
+/** Look-ups and writes of one cache in one store, for all layers. The counters only grow. */
 typedef struct tilecache_store_counts {
     size_t struct_size;
     /** Look-ups that found the tile, or that it does not exist. */
