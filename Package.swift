@@ -165,7 +165,10 @@ let package = Package(
         .target(name: "CTileSources", dependencies: ["CTileCache"]),
         .target(
             name: "TileSourcesC",
-            dependencies: ["CTileSources", "CTileCache", "TileCacheC", "TileCache", "TileSources"],
+            dependencies: [
+                "CTileSources", "CTileCache", "TileCacheC", "TileCache", "TileSources", "TileDiskStore",
+                "TileSharedStore",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -176,7 +179,8 @@ let package = Package(
         .testTarget(
             name: "TileCacheCTests",
             dependencies: [
-                "TileCache", "TileCacheC", "TileSourcesC", "CTileCache", "CTileSources", "CInterfaceChecks",
+                "TileCache", "TileCacheC", "TileSourcesC", "TileSharedStore", "CTileCache", "CTileSources",
+                "CInterfaceChecks",
             ],
             swiftSettings: settings
         ),

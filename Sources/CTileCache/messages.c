@@ -28,6 +28,7 @@ const char *tilecache_status_message(tilecache_status status) {
     case TILECACHE_ERROR_NOT_RESIDENT: return "the tile is not decoded now";
     case TILECACHE_ERROR_LIMIT_CLAMPED: return "the limit is too high and was clamped";
     case TILECACHE_ERROR_INVALID_SOURCE: return "no tiles can be opened there";
+    case TILECACHE_ERROR_INVALID_STORE: return "no store can be opened there";
     default: return "unknown status";
     }
 }

@@ -33,6 +33,9 @@ package struct Failure: Error {
     package static func invalidSource(_ message: String) -> Failure {
         Failure(Int(TILECACHE_ERROR_INVALID_SOURCE), message)
     }
+    package static func invalidStore(_ message: String) -> Failure {
+        Failure(Int(TILECACHE_ERROR_INVALID_STORE), message)
+    }
     static func clamped(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_LIMIT_CLAMPED), message) }
     static func noRoom(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NO_ROOM), message) }
     static var alreadyCompleted: Failure {
@@ -76,7 +79,7 @@ func object<Object: AnyObject>(
 }
 
 /// A handle that owns an object until `giveBack` ends it.
-func makeHandle<Object: AnyObject>(_ object: Object) -> OpaquePointer {
+package func makeHandle<Object: AnyObject>(_ object: Object) -> OpaquePointer {
     OpaquePointer(Unmanaged.passRetained(object).toOpaque())
 }
 

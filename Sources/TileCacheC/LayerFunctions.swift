@@ -125,7 +125,8 @@ public func tileCacheAddLayer(
             isCompressible: fields.is_compressible != 0,
             share: LayerShare(maximum: fields.share_maximum, guaranteed: fields.share_guaranteed),
             synthesizedLevels: Int(fields.synthesized_levels),
-            downsampling: try downsampling(fields.downsampling)
+            downsampling: try downsampling(fields.downsampling),
+            stores: try fields.layerStores()
         )
         try handle.record.checkIsRunning()
         let context = CallbackContext(callbacks.context, destroy: callbacks.destroy)

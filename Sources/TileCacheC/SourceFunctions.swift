@@ -124,6 +124,7 @@ func callWriter(
     switch Int(outcome) {
     case Int(TILECACHE_OUTCOME_PIXELS): return .pixels
     case Int(TILECACHE_OUTCOME_ABSENT): return .absent
+    case Int(TILECACHE_OUTCOME_UNCHANGED): return .unchanged
     case Int(TILECACHE_OUTCOME_FAILED_PERMANENTLY): throw .permanent
     default: throw .transient(retryAfter: .nanoseconds(max(fields.retry_after, 0)))
     }
@@ -138,6 +139,13 @@ final class RequestHandle: Sendable {
     private let source: CallbackContext
     private let isAnswered = Atomic(false)
     private let cancelCallback = Lock<Callback?>(nil)
+    private let freshnessOfTile = Lock<TileStoreFreshness?>(nil)
+
+    /// Freshness that the source has set for its answer; `nil` if it has set none.
+    var freshness: TileStoreFreshness? {
+        get { freshnessOfTile.withLock { $0 } }
+        set { freshnessOfTile.withLock { $0 = newValue } }
+    }
 
     init(_ request: TileRequest, source: CallbackContext) {
         self.request = request
@@ -176,7 +184,7 @@ final class RequestHandle: Sendable {
     }
 }
 
-private func requestHandle(_ handle: OpaquePointer?) throws(Failure) -> RequestHandle {
+func requestHandle(_ handle: OpaquePointer?) throws(Failure) -> RequestHandle {
     try object(handle, as: RequestHandle.self, "request")
 }
 
@@ -250,9 +258,9 @@ public func tileCacheRequestComplete(
     return answer(request) { handle throws(Failure) in
         let request = handle.request
         let isCalled = request.complete { pixels in
-            try callWriter(layer: tilecache_layer(truncatingIfNeeded: request.layer.serial), request.tile, &pixels) {
-                write(context, $0)
-            }
+            pixels.freshness = handle.freshness
+            let layer = tilecache_layer(truncatingIfNeeded: request.layer.serial)
+            return try callWriter(layer: layer, request.tile, &pixels) { write(context, $0) }
         }
         guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
     }
@@ -279,6 +287,7 @@ public func tileCacheRequestCompleteCopying(
                     from: UnsafeRawBufferPointer(start: pixels, count: byteCount),
                     bytesPerRow: bytesPerRow == 0 ? nil : bytesPerRow
                 )
+                target.freshness = handle.freshness
                 return .pixels
             } catch {
                 failure = error
@@ -295,7 +304,7 @@ public func tileCacheRequestCompleteCopying(
 /// See `tilecache.h`.
 @c(tilecache_request_complete_absent)
 public func tileCacheRequestCompleteAbsent(_ request: OpaquePointer?) -> tilecache_status {
-    answer(request) { handle in handle.request.completeAbsent() }
+    answer(request) { handle in handle.request.completeAbsent(freshness: handle.freshness) }
 }
 
 /// See `tilecache.h`.

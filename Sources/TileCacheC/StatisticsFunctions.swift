@@ -22,6 +22,7 @@ extension tilecache_statistics: VersionedStructure {
         takeLoads(of: figures)
         takeTiers(of: figures)
         takeWork(of: figures)
+        store_count = Int64(figures.stores.count)
         (demand_waits, demand_wait_p50, demand_wait_p95, demand_wait_p99, demand_wait_maximum) =
             Self.numbers(figures.demandWaits)
         (prefetch_waits, prefetch_wait_p50, prefetch_wait_p95, prefetch_wait_p99, prefetch_wait_maximum) =

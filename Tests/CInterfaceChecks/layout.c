@@ -50,6 +50,13 @@ FIELD(tilecache_pixels, alpha, 72);
 FIELD(tilecache_pixels, retry_after, 80);
 FIELD(tilecache_pixels, internal, 88);
 
+SIZE(tilecache_freshness, 1072);
+FIELD(tilecache_freshness, stored, 8);
+FIELD(tilecache_freshness, expires, 16);
+FIELD(tilecache_freshness, usable_until, 24);
+FIELD(tilecache_freshness, entity_tag, 32);
+FIELD(tilecache_freshness, last_modified, 552);
+
 SIZE(tilecache_source, 48);
 FIELD(tilecache_source, context, 8);
 FIELD(tilecache_source, destroy, 16);
@@ -74,13 +81,17 @@ FIELD(tilecache_pyramid, wraps_x, 40);
 FIELD(tilecache_pyramid, levels, 48);
 FIELD(tilecache_pyramid, level_count, 56);
 FIELD(tilecache_pyramid, level_size, 64);
-SIZE(tilecache_layer_options, 56);
+SIZE(tilecache_layer_options, 88);
 FIELD(tilecache_layer_options, format, 8);
 FIELD(tilecache_layer_options, alpha, 12);
 FIELD(tilecache_layer_options, share_maximum, 32);
 FIELD(tilecache_layer_options, share_guaranteed, 40);
 FIELD(tilecache_layer_options, synthesized_levels, 48);
 FIELD(tilecache_layer_options, downsampling, 52);
+FIELD(tilecache_layer_options, stores, 56);
+FIELD(tilecache_layer_options, store_count, 64);
+FIELD(tilecache_layer_options, data_set, 72);
+FIELD(tilecache_layer_options, data_set_count, 80);
 FIELD(tilecache_layer_options, opaque_bytes_per_tile, 16);
 FIELD(tilecache_layer_options, is_compressible, 24);
 
@@ -134,7 +145,7 @@ FIELD(tilecache_recorder_counts, undrawable, 24);
 FIELD(tilecache_recorder_counts, resized, 32);
 FIELD(tilecache_recorder_counts, write_error, 40);
 
-SIZE(tilecache_statistics, 664);
+SIZE(tilecache_statistics, 672);
 FIELD(tilecache_statistics, pan_demands, 8);
 FIELD(tilecache_statistics, pan_decoded_hits, 16);
 FIELD(tilecache_statistics, pan_compressed_hits, 24);
@@ -217,6 +228,29 @@ FIELD(tilecache_statistics, loads_drawn, 632);
 FIELD(tilecache_statistics, prefetch_empty, 640);
 FIELD(tilecache_statistics, prefetches_in_flight, 648);
 FIELD(tilecache_statistics, shortfall_bytes, 656);
+FIELD(tilecache_statistics, store_count, 664);
+SIZE(tilecache_store_statistics, 96);
+FIELD(tilecache_store_statistics, hits, 8);
+FIELD(tilecache_store_statistics, misses, 16);
+FIELD(tilecache_store_statistics, writes, 24);
+FIELD(tilecache_store_statistics, evictions, 32);
+FIELD(tilecache_store_statistics, dropped, 40);
+FIELD(tilecache_store_statistics, refused, 48);
+FIELD(tilecache_store_statistics, failures, 56);
+FIELD(tilecache_store_statistics, bytes_read, 64);
+FIELD(tilecache_store_statistics, bytes_written, 72);
+FIELD(tilecache_store_statistics, disk_bytes, 80);
+FIELD(tilecache_store_statistics, memory_bytes, 88);
+SIZE(tilecache_store_counts, 80);
+FIELD(tilecache_store_counts, hits, 8);
+FIELD(tilecache_store_counts, stale_hits, 16);
+FIELD(tilecache_store_counts, misses, 24);
+FIELD(tilecache_store_counts, absences, 32);
+FIELD(tilecache_store_counts, skipped, 40);
+FIELD(tilecache_store_counts, writes, 48);
+FIELD(tilecache_store_counts, dropped, 56);
+FIELD(tilecache_store_counts, refused, 64);
+FIELD(tilecache_store_counts, wait_nanoseconds, 72);
 
 #ifndef CHECKS_CORE_ONLY
 #include <tilecache_sources.h>
@@ -247,5 +281,9 @@ TAKES(tilecache_frame_get_unavailable, const tilecache_frame *, size_t, const ti
 TAKES(tilecache_frame_lease, const tilecache_frame *, size_t, tilecache_lease **);
 TAKES(tilecache_lease_get_tile, const tilecache_lease *, tilecache_tile *);
 TAKES(tilecache_request_get_info, const tilecache_request *, tilecache_request_info *);
+TAKES(tilecache_pixels_get_cached, const tilecache_pixels *, tilecache_freshness *, int32_t *);
+TAKES(tilecache_request_get_cached, const tilecache_request *, tilecache_freshness *, int32_t *);
+TAKES(tilecache_store_get_statistics, const tilecache_store *, tilecache_store_statistics *);
+TAKES(tilecache_get_store_counts, const tilecache_cache *, size_t, tilecache_store_counts *);
 TAKES(tilecache_recorder_get_counts, const tilecache_recorder *, tilecache_recorder_counts *);
 TAKES(tilecache_recorder_get_text, const tilecache_recorder *, char *, size_t, size_t *);

@@ -34,6 +34,7 @@ const char *check_structures(void) {
     EXPECT(layer.is_compressible == 1 && layer.opaque_bytes_per_tile == 0);
     EXPECT(layer.share_maximum == 1 && layer.share_guaranteed == 0);
     EXPECT(layer.synthesized_levels == 0 && layer.downsampling == TILECACHE_DOWNSAMPLING_LINEAR);
+    EXPECT(layer.stores == NULL && layer.store_count == 0 && layer.data_set == NULL && layer.data_set_count == 0);
     tilecache_view_options view;
     EXPECT_OK(tilecache_view_options_init(&view, sizeof view));
     EXPECT(view.level_bias == 0 && view.level_hysteresis == 0);
@@ -133,6 +134,9 @@ const char *check_null_arguments(void) {
     tilecache_request_info request_info = {.struct_size = sizeof request_info};
     tilecache_frame_info frame_info = {.struct_size = sizeof frame_info};
     tilecache_recorder_counts counts = {.struct_size = sizeof counts};
+    tilecache_store_statistics store_statistics = {.struct_size = sizeof store_statistics};
+    tilecache_freshness freshness = {.struct_size = sizeof freshness};
+    tilecache_store_counts store_counts = {.struct_size = sizeof store_counts};
     tilecache_source source;
     tilecache_pyramid pyramid;
     tilecache_tile leased;
@@ -185,6 +189,13 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_recorder_record(NULL, &viewport, 0));
     EXPECT_ARGUMENT(tilecache_recorder_get_counts(NULL, &counts));
     EXPECT_ARGUMENT(tilecache_recorder_get_text(NULL, NULL, 0, &count));
+    EXPECT_ARGUMENT(tilecache_freshness_init(NULL, 8));
+    EXPECT_ARGUMENT(tilecache_pixels_get_cached(NULL, &freshness, &truth));
+    EXPECT_ARGUMENT(tilecache_pixels_set_freshness(NULL, &freshness));
+    EXPECT_ARGUMENT(tilecache_request_get_cached(NULL, &freshness, &truth));
+    EXPECT_ARGUMENT(tilecache_request_set_freshness(NULL, &freshness));
+    EXPECT_ARGUMENT(tilecache_store_get_statistics(NULL, &store_statistics));
+    EXPECT_ARGUMENT(tilecache_get_store_counts(NULL, 0, &store_counts));
     EXPECT_ARGUMENT(tilecache_create(NULL, NULL));
     EXPECT_ARGUMENT(tilecache_recorder_create(NULL, NULL));
     EXPECT(strstr(tilecache_last_error(), "recorder must not be NULL") != NULL);
@@ -194,6 +205,7 @@ const char *check_null_arguments(void) {
     tilecache_lease_release(NULL);
     tilecache_request_release(NULL);
     tilecache_recorder_release(NULL);
+    tilecache_store_close(NULL);
 
     /* No structure, or nowhere to write to. */
     EXPECT_ARGUMENT(tilecache_configuration_init(NULL, 8));

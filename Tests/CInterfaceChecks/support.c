@@ -141,8 +141,11 @@ static const c_check_entry checks[] = {
     {"endings", check_endings},             {"threads", check_threads},
     {"shares", check_shares},               {"synthesis", check_synthesis},
     {"pressure", check_pressure},           {"watchdog", check_watchdog},
+    {"store options", check_store_options},
 #ifndef CHECKS_CORE_ONLY
     {"source layers", check_source_layers}, {"source addresses", check_source_addresses},
+    {"store addresses", check_store_addresses}, {"stores", check_stores},
+    {"closed stores", check_closed_stores}, {"freshness", check_freshness},
 #endif
 };
 

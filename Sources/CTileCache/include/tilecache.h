@@ -16,8 +16,8 @@
  * Threads. Any function may be called from any thread at any time, also on the same handle, and also from callbacks
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
- * Handles. Caches, views, frames, leases, requests and recorders are opaque and may be released in any order: each
- * keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
+ * Handles. Caches, views, frames, leases, requests, recorders and stores are opaque and may be released in any order:
+ * each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
  *
  * Callbacks. Each is passed with a context pointer, which it receives, and a destroy function, which may be NULL. The
  * library calls destroy once, with the context, on any thread, when it will use neither again; it does not if the
@@ -105,7 +105,9 @@ enum {
     /** The requested limit is too high; a lower one is in force. */
     TILECACHE_ERROR_LIMIT_CLAMPED = 12,
     /** An address names no tiles that can be opened (tilecache_sources.h). */
-    TILECACHE_ERROR_INVALID_SOURCE = 13
+    TILECACHE_ERROR_INVALID_SOURCE = 13,
+    /** An address names no store that can be opened (tilecache_sources.h). */
+    TILECACHE_ERROR_INVALID_STORE = 14
 };
 
 /** Short text for a status of any value ("invalid argument"). Never NULL, valid for ever. */
@@ -139,6 +141,8 @@ typedef struct tilecache_lease tilecache_lease;
 typedef struct tilecache_request tilecache_request;
 /** Records the viewports of a view. */
 typedef struct tilecache_recorder tilecache_recorder;
+/** A tier below memory that keeps tiles beyond the life of a cache; tilecache_sources.h opens it. */
+typedef struct tilecache_store tilecache_store;
 /** A layer of one cache: 0 for its first, then 1, and so on. */
 typedef int32_t tilecache_layer;
 
@@ -404,8 +408,59 @@ enum {
     /** The load failed temporarily and is retried later. */
     TILECACHE_OUTCOME_FAILED = 2,
     /** The load failed permanently and is not retried until an invalidation. */
-    TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3
+    TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3,
+    /** The stored tile of tilecache_pixels_get_cached() is still valid; nothing was written. Counts as
+     *  TILECACHE_OUTCOME_FAILED if there is none. */
+    TILECACHE_OUTCOME_UNCHANGED = 4
 };
+
+/** A time that is never reached, for tilecache_freshness.expires. */
+#define TILECACHE_NEVER INT64_MAX
+/** Bytes of a validator's array: up to 512 of text, ended by a NUL. */
+#define TILECACHE_VALIDATOR_SIZE 520
+
+/**
+ * Freshness of a stored tile, and validators by which its server confirms it.
+ *
+ * Before `expires` the tile is drawn without the source. Then, until `usable_until`, it is drawn while the source is
+ * asked again. After that the source is asked first. Times are seconds since 1970, UTC.
+ */
+typedef struct tilecache_freshness {
+    size_t struct_size;
+    /** When the tile was loaded or last confirmed. Default: the time of tilecache_freshness_init(). */
+    int64_t stored;
+    /** When it stops being fresh. Default: TILECACHE_NEVER. */
+    int64_t expires;
+    /** When it must not be drawn any more before the source has confirmed it. Default: 0, `expires`. */
+    int64_t usable_until;
+    /** ETag and Last-Modified as the server sent them, UTF-8. Default: empty, none. */
+    char entity_tag[TILECACHE_VALIDATOR_SIZE], last_modified[TILECACHE_VALIDATOR_SIZE];
+} tilecache_freshness;
+
+/** Fills in the defaults. Errors as tilecache_configuration_init(). */
+TILECACHE_API tilecache_status tilecache_freshness_init(tilecache_freshness *freshness, size_t struct_size);
+
+/**
+ * Reads the validators of the stored tile that is to be confirmed, if there is one.
+ *
+ * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED. Call this from
+ * within the function that writes the pixels, on its thread. Set `cached->struct_size` first.
+ *
+ * @param cached receives the freshness of the stored tile if there is one.
+ * @param is_cached receives whether there is one.
+ */
+TILECACHE_API tilecache_status tilecache_pixels_get_cached(
+    const tilecache_pixels *pixels, tilecache_freshness *cached, int32_t *is_cached);
+
+/**
+ * Sets until when the tile is valid, for the layer's stores. Ignored without stores. Default: for ever.
+ *
+ * Also for tiles that are absent or unchanged. Call it from within the function that writes the pixels, on its thread.
+ *
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if a validator is longer than 512 bytes or not UTF-8.
+ */
+TILECACHE_API tilecache_status tilecache_pixels_set_freshness(
+    tilecache_pixels *pixels, const tilecache_freshness *freshness);
 
 /** Writes a tile's pixels, or returns why it could not. */
 typedef tilecache_outcome (*tilecache_write_function)(void *context, tilecache_pixels *pixels);
@@ -535,6 +590,22 @@ TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *reque
  */
 TILECACHE_API tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
 
+/** Reads the validators of the stored tile that is to be confirmed, as tilecache_pixels_get_cached(). */
+TILECACHE_API tilecache_status tilecache_request_get_cached(
+    const tilecache_request *request, tilecache_freshness *cached, int32_t *is_cached);
+
+/**
+ * Sets until when the tile is valid, for a later completion of the request.
+ *
+ * Applies to completions with pixels and as absent.
+ * A function passed to tilecache_request_complete() may replace it with tilecache_pixels_set_freshness(); it returns
+ * TILECACHE_OUTCOME_UNCHANGED for a stored tile that is still valid.
+ *
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT as tilecache_pixels_set_freshness(); TILECACHE_ERROR_ALREADY_COMPLETED.
+ */
+TILECACHE_API tilecache_status tilecache_request_set_freshness(
+    tilecache_request *request, const tilecache_freshness *freshness);
+
 /** Releases a request. If it has not been completed, it counts as failed temporarily. */
 TILECACHE_API void tilecache_request_release(tilecache_request *request);
 
@@ -613,6 +684,17 @@ typedef struct tilecache_layer_options {
     int32_t synthesized_levels;
     /** How pixels are averaged for those levels. Default: TILECACHE_DOWNSAMPLING_LINEAR. */
     tilecache_downsampling downsampling;
+    /** Stores, nearest first, up to 32; the layer retains them. They are searched before the source is asked, and its
+     *  tiles are written to them. Several layers and caches may share a store. Default: NULL, none. */
+    tilecache_store *const *stores;
+    /** Number of stores. Default: 0. */
+    size_t store_count;
+    /** What identifies the layer's data in the stores, UTF-8; copied. For example path, size and modification time of a
+     *  file. Different data must have different names, or their tiles are exchanged. At least one that is not empty if
+     *  there are stores. Default: NULL. */
+    const char *const *data_set;
+    /** Number of texts in data_set, 0 to 1024. Default: 0. */
+    size_t data_set_count;
 } tilecache_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
@@ -626,7 +708,8 @@ TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_opti
  * @param options NULL for the defaults.
  * @param layer receives the number.
  * @return TILECACHE_ERROR_INVALID_PYRAMID, TILECACHE_ERROR_INVALID_LAYER if a tile is larger than the limit or than can
- *        be addressed, TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
+ *        be addressed, if there are stores and no data_set, or if the stores' memory exceeds the limit,
+ *        TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_add_layer(
     tilecache_cache *cache,
@@ -1037,6 +1120,8 @@ typedef struct tilecache_statistics {
     int64_t prefetch_empty, prefetches_in_flight;
     /** Bytes of one screen's tiles if they exceed the limit, the maximum of all views; otherwise 0. */
     int64_t shortfall_bytes;
+    /** Stores that layers have named so far; tilecache_get_store_counts() reads the look-ups in each. */
+    int64_t store_count;
 } tilecache_statistics;
 
 /** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */
@@ -1051,6 +1136,72 @@ TILECACHE_API tilecache_status tilecache_get_statistics(const tilecache_cache *c
  */
 TILECACHE_API tilecache_status tilecache_describe_statistics(
     const tilecache_cache *cache, char *text, size_t capacity, size_t *length);
+
+/* ---------------------------------------------------------------------------------------------------------- Stores */
+
+/**
+ * Writes what a store has buffered, closes it and releases the handle.
+ *
+ * Returns when the files are written; servers are waited for a bounded time. May be called while layers use the store:
+ * their look-ups are misses from then on, and their writes are refused. A later tilecache_store_open() may open the
+ * same address. NULL does nothing.
+ */
+TILECACHE_API void tilecache_store_close(tilecache_store *store);
+
+/** Counts of a store since it was opened, by all caches, and its present sizes. */
+typedef struct tilecache_store_statistics {
+    size_t struct_size;
+    /** Look-ups that found a usable entry. */
+    int64_t hits;
+    /** Look-ups that did not, the sum of all causes. */
+    int64_t misses;
+    /** Entries written; entries evicted to make room. */
+    int64_t writes, evictions;
+    /** Entries dropped because the buffer was full or there was no room. */
+    int64_t dropped;
+    /** Entries refused: too large, of an old generation, or the store is read-only, failing or closed. */
+    int64_t refused;
+    /** Operations that failed: I/O errors, a full disk. */
+    int64_t failures;
+    /** Bytes of entries read and written. */
+    int64_t bytes_read, bytes_written;
+    /** Bytes of all files now; -1 if the store has none of its own. */
+    int64_t disk_bytes;
+    /** Upper bound of the store's memory now, in bytes. The limit of a cache that uses the store includes it. */
+    int64_t memory_bytes;
+} tilecache_store_statistics;
+
+/** Reads the statistics of a store. Set `statistics->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_store_get_statistics(
+    const tilecache_store *store, tilecache_store_statistics *statistics);
+
+/** Look-ups and writes of one cache in one store, for all layers. The counters only grow. */
+typedef struct tilecache_store_counts {
+    size_t struct_size;
+    /** Look-ups that found the tile, or that it does not exist. */
+    int64_t hits;
+    /** Hits that were out of date: drawn while the source was asked again. */
+    int64_t stale_hits;
+    /** Look-ups that found nothing usable. */
+    int64_t misses;
+    /** Tiles that the store was known not to have, without a look-up. */
+    int64_t absences;
+    /** Tiles for which the store was not asked, because it has been slower than the source. */
+    int64_t skipped;
+    /** Tiles that the store took; were not written because the store or the cache was behind; were refused. */
+    int64_t writes, dropped, refused;
+    /** Sum of the waits for look-ups, in nanoseconds. */
+    int64_t wait_nanoseconds;
+} tilecache_store_counts;
+
+/**
+ * Reads a cache's counts of one store. Set `counts->struct_size` first.
+ *
+ * @param index of the store, from 0, in the order in which the cache's layers first named them.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the index is not below tilecache_statistics.store_count.
+ */
+TILECACHE_API tilecache_status tilecache_get_store_counts(
+    const tilecache_cache *cache, size_t index, tilecache_store_counts *counts);
 
 /* ------------------------------------------------------------------------------------------------------- Recording */
 

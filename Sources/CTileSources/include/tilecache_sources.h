@@ -1,9 +1,10 @@
 /**
- * Layers of a TileCache whose tiles come from files and servers, by address.
+ * Layers of a TileCache whose tiles come from files and servers, and stores that keep tiles, by address.
  *
  * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It contains all functions of tilecache.h
- * and replaces libtilecache: in a program that links both, the functions below return TILECACHE_ERROR_INVALID_ARGUMENT.
- * The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources.
+ * and replaces libtilecache: in a program that links both, the functions below, and others given their handles, return
+ * TILECACHE_ERROR_INVALID_ARGUMENT. The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources,
+ * Docs/Stores.md the stores.
  */
 #ifndef TILECACHE_SOURCES_H
 #define TILECACHE_SOURCES_H
@@ -81,6 +82,23 @@ TILECACHE_API tilecache_status tilecache_source_layer_get_info(
  */
 TILECACHE_API tilecache_status tilecache_source_layer_describe_failure(
     const tilecache_cache *cache, tilecache_layer layer, char *text, size_t capacity, size_t *length);
+
+/**
+ * Opens a store, for tilecache_layer_options.stores.
+ *
+ * Blocks while files are opened or created. Servers are connected to on first use. The store stays open until
+ * tilecache_store_close().
+ *
+ * @param address UTF-8. disk:FOLDER or disk:FOLDER?limit=BYTES is a folder that one store at a time uses; it is created
+ *        in an existing one. The limit of all files is 4 MiB to 32 TiB, a whole number of bytes or of KiB, MiB, GiB or
+ *        TiB (512MiB). Default: 1 GiB. A folder with a ? in its name needs a limit.
+ *        memcached:HOST:PORT,HOST:PORT are servers that processes share, up to 1,000, in the same order for all. The
+ *        default port is 11211.
+ * @param store receives the handle, to be released with tilecache_store_close().
+ * @return TILECACHE_ERROR_INVALID_STORE if the address has no such form or cannot be opened; tilecache_last_error()
+ *        says what was expected.
+ */
+TILECACHE_API tilecache_status tilecache_store_open(const char *address, tilecache_store **store);
 
 #ifdef __cplusplus
 }

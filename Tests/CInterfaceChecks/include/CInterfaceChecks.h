@@ -34,7 +34,12 @@ const char *check_watchdog(void);
 const char *check_recorder(void);
 const char *check_endings(void);
 const char *check_threads(void);
+const char *check_store_options(void);
 const char *check_source_layers(void);
 const char *check_source_addresses(void);
+const char *check_store_addresses(void);
+const char *check_stores(void);
+const char *check_closed_stores(void);
+const char *check_freshness(void);
 
 #endif
