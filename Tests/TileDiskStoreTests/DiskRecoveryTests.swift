@@ -8,7 +8,7 @@ import TileCache
 @testable import TileDiskStore
 
 /// What a store does after failures, and what it must not do.
-@Suite(.timeLimit(.minutes(2))) struct DiskRecoveryTests {
+@Suite(.timeLimit(.minutes(15))) struct DiskRecoveryTests {
     private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test(disk))
     }

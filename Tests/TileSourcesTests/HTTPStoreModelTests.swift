@@ -104,44 +104,6 @@ import TileDiskStore
         }
     }
 
-    /// A store on disk that writes renewals at once.
-    private final class PromptStore: TileStore {
-        private let disk: TileDiskStore
-
-        init(_ disk: TileDiskStore) { self.disk = disk }
-
-        var byteLimit: Int? { disk.byteLimit }
-        var statistics: TileStoreStatistics { disk.statistics }
-
-        func presence(of key: TileStoreKey) -> TileStorePresence { disk.presence(of: key) }
-
-        func get(
-            _ key: TileStoreKey,
-            shape: TileStoreShape,
-            deadline: MonotonicTime?,
-            _ body: (TileStoreEntry) -> Void
-        ) -> TileStoreMiss? {
-            disk.get(key, shape: shape, deadline: deadline, body)
-        }
-
-        func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut { disk.put(entry, cost: cost) }
-
-        func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
-            disk.renew(key, freshness)
-            disk.flush()
-        }
-
-        func remove(_ keys: [TileStoreKey]) { disk.remove(keys) }
-        func remove(_ namespace: TileStoreNamespace) { disk.remove(namespace) }
-        func generation(of namespace: TileStoreNamespace) -> UInt64 { disk.generation(of: namespace) }
-
-        func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
-            disk.raiseGeneration(of: namespace, to: generation)
-        }
-
-        func close() { disk.close() }
-    }
-
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func manyRunsOverOneStore(seed: UInt64) throws {
         let images = (0..<3).map { TestImage(width: 32, height: 32, seed: $0) }
         let bodies = images.map(\.png)
@@ -162,7 +124,7 @@ import TileDiskStore
                 return (model.now, (model.stored, model.requests))
             }
             clock.now = now
-            let run = try StoredRun(server.template, folder, clock, over: { PromptStore($0) }) {
+            let run = try StoredRun(server.template, folder, clock, over: { $0 }) {
                 $0.usesStale = .seconds(50)
             }
             let isFresh = before.stored.map { now < $0.expires } ?? false

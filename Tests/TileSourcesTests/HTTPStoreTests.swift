@@ -74,10 +74,7 @@ import Testing
         let fourth = try Run(server.template, folder, clock, zoom: 2)
         #expect(fourth.draws(16))
         check(fourth)
-        withKnownIssue("the cache writes a confirmed tile with the freshness before its renewal", isIntermittent: true)
-        {
-            #expect(fourth.source.statistics.attempts == 0)
-        }
+        #expect(fourth.source.statistics.attempts == 0)
         fourth.end()
         withExtendedLifetime(server) {}
     }

@@ -113,7 +113,7 @@ struct HTTPTileSourceTests {
             address: source.name,
             pyramid: source.pyramid,
             contents: source.contents,
-            addLayer: { try source.addLayer(to: $0, pyramid: $1) },
+            addLayer: { try source.addLayer(to: $0, pyramid: $1, stores: $2) },
             counts: {
                 var counts = ReplaySourceCounts()
                 (counts.loads, counts.attempts) = (source.statistics.loads, source.statistics.attempts)

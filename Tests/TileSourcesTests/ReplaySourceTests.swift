@@ -37,7 +37,7 @@ import Testing
             address: "xyz:\(folder.path)",
             pyramid: source.pyramid,
             contents: source.contents,
-            addLayer: { try source.addLayer(to: $0, pyramid: $1) },
+            addLayer: { try source.addLayer(to: $0, pyramid: $1, stores: $2) },
             counts: {
                 var counts = ReplaySourceCounts()
                 counts.loads = source.statistics.loads

@@ -50,6 +50,8 @@ struct PoolLayer: Sendable {
     let slotClass: Int
     /// Incremented by each invalidation.
     var generation: UInt32 = 1
+    /// Invalidations under way: some outdated tiles may not be marked yet.
+    var invalidations = 0
     /// Whether its tiles may be compressed.
     var isCompressible: Bool
     /// Whether a slot is taken when the source is ready to write, not when the load starts.

@@ -12,7 +12,7 @@ extension PoolState {
     /// Whether a tile has current pixels, or is known to be absent.
     func hasLanded(_ key: TileKey, _ result: LoadResult) -> Bool {
         let number = table.find(key)
-        guard number != .none, !table[number].flags.contains(.stale) else { return false }
+        guard number != .none, !mayBeOutdated(number) else { return false }
         return result == .absent ? table[number].flags.contains(.absent) : table[number].residency.isResident
     }
 
@@ -39,9 +39,7 @@ extension PoolState {
     /// Leases a decoded, current tile that is given to stores; `nil` if it is not.
     mutating func leaseToSave(_ key: TileKey) -> LeaseToken? {
         let number = table.find(key)
-        guard number != .none, table[number].residency == .decoded, !table[number].flags.contains(.stale) else {
-            return nil
-        }
+        guard number != .none, table[number].residency == .decoded, !mayBeOutdated(number) else { return nil }
         lease(number)
         return token(of: number, layer: key.layer)
     }

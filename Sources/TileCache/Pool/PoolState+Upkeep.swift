@@ -1,14 +1,24 @@
 /// Invalidation, trimming, limits and pins.
 extension PoolState {
     /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
-    /// `invalidate(onPages:)` then mark the tiles, in any number of steps.
+    /// `invalidate(onPages:)` then mark the tiles, in any number of steps, and `endInvalidation` ends it.
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
         raiseGeneration(ofLayer: layer)
+        layers[layer].invalidations += 1
         drawVersion &+= 1
         for (id, load) in loads.all {
             let key = table[load.entry].key
             if key.layer == layer, affects(key.coordinate) { loads.change(id) { $0.generation = 0 } }
         }
+    }
+
+    mutating func endInvalidation(layer: Int) { layers[layer].invalidations -= 1 }
+
+    /// Whether a tile is outdated, or may be: an invalidation is marking tiles.
+    func mayBeOutdated(_ number: EntryID) -> Bool {
+        let layer = layers[table[number].key.layer]
+        return table[number].flags.contains(.stale)
+            || (layer.invalidations > 0 && table[number].generation != layer.generation)
     }
 
     mutating func raiseGeneration(ofLayer layer: Int) {

@@ -212,19 +212,18 @@ extension CacheCore {
         _ tiers: LayerTiers
     ) {
         let tile = save.key.coordinate
-        // An answer that must not be kept.
-        if let freshness = save.freshness, !freshness.hasValidator,
-            freshness.state(at: configuration.wallClock()) == .expired
-        {
-            return
-        }
+        let now = configuration.wallClock()
+        let freshness = save.freshness ?? TileStoreFreshness(stored: now)
+        // An entry that no look-up can use replaces an older one, and has none of the bytes: an answer that must not be
+        // kept.
+        let isUseless = !freshness.hasValidator && freshness.state(at: now) == .expired
         let entry = TileStoreEntry(
             key: tiers.key(of: tile),
             shape: tiers.shape(of: tile),
             generation: save.epoch.generation,
-            freshness: save.freshness ?? TileStoreFreshness(stored: configuration.wallClock()),
-            kind: kind,
-            payload: payload
+            freshness: freshness,
+            kind: isUseless ? .absent : kind,
+            payload: isUseless ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
         )
         tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch)
     }

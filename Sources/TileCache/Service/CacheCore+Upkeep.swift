@@ -162,7 +162,10 @@ extension CacheCore {
                 return true
             }
         }
-        perform { $0.effects.plans = true }
+        perform { state in
+            if state.record(of: layer) != nil { state.pool.endInvalidation(layer: layer.index) }
+            state.effects.plans = true
+        }
     }
 
     /// Walks pages of the table in steps, releasing the lock in between, while `body` returns true.

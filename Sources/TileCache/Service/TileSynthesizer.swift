@@ -254,8 +254,9 @@ extension CacheCore {
                 state.synthesis.waiters[entry.load, default: []].append(landing)
                 return .inFlight(entry.load, landing)
             }
+            // A tile made of outdated ones would count as current.
+            guard !state.pool.mayBeOutdated(number) else { return .none }
             if entry.flags.contains(.absent) { return .absent }
-            guard !entry.flags.contains(.stale) else { return .none }
             if entry.residency.isCompressed { return .compressed }
             guard entry.residency.isDecoded else { return .none }
             state.pool.lease(number)

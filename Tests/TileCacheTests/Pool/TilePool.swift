@@ -118,5 +118,6 @@ extension PoolState {
     mutating func invalidate(layer: Int, dropsAtOnce: Bool, where affects: (TileCoordinate) -> Bool) {
         beginInvalidation(layer: layer, where: affects)
         invalidate(onPages: table.pages, layer: layer, dropsAtOnce: dropsAtOnce, where: affects)
+        endInvalidation(layer: layer)
     }
 }

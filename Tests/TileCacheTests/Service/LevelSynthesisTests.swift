@@ -304,6 +304,34 @@ import Testing
         #expect(!late[0].complete { _ in .pixels })
     }
 
+    /// Between the steps of an invalidation some outdated tiles are not marked yet.
+    @Test func aTileMadeDuringAnInvalidationIsNotMadeOfOutdatedOnes() throws {
+        let world = try MadeWorld(width: 32, height: 32, depth: 1)
+        let scene = try StillScene(tiles: 64)
+        let source = PlainSource()
+        let layer = try scene.cache.addLayer(source, pyramid: world.pyramid, options: world.options)
+        let (fine, coarse) = (quiet(scene.cache, layer), quiet(scene.cache, layer))
+        let children = (0..<4).map { TileCoordinate(level: 1, column: $0 % 2, row: $0 / 2) }
+        fine.update(needing: children.map { NeededTile(layer: layer, tile: $0) })
+        scene.run()
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        let before = scene.cache.statistics.synthesis.loads
+        var hasMade = false
+        // The first time that the invalidation takes the lock, it has not begun; the second time no tile is marked.
+        var turns = 0
+        scene.meanwhile = {
+            turns += 1
+            guard turns == 2 else { return false }
+            coarse.update(needing: [NeededTile(layer: layer, tile: top)])
+            scene.run()
+            hasMade = scene.cache.isResident(top, of: layer)
+            return true
+        }
+        scene.cache.invalidate(layer)
+        #expect(hasMade && scene.cache.statistics.synthesis.loads == before + 4)
+        withExtendedLifetime(fine) {}
+    }
+
     /// A tile is loaded once for a view and for a coarser tile that is made of it.
     @Test func aChildInFlightIsWaitedFor() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
