@@ -12,7 +12,7 @@ extension CacheCore {
         let notes = LoadNotes(epoch: tiers.prepare(now: start))
         for index in tiers.stores.indices {
             var found: (result: LoadResult, isStale: Bool)?
-            read(ticket.key.coordinate, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
+            read(ticket.key.coordinate, of: tiers, at: index) { entry, state in
                 guard state == .fresh || (state == .stale && !hasPixels && entry.kind != .absent) else {
                     // Without a validator a source cannot confirm it.
                     if entry.freshness.hasValidator {
@@ -46,8 +46,7 @@ extension CacheCore {
         renewed.lastModified = renewed.lastModified ?? cached.lastModified
         tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
         var result: LoadResult?
-        let deadline = tiers.deadline(now: clock())
-        read(tile, of: tiers, at: values.cachedIn, deadline: deadline) { entry, _ in
+        read(tile, of: tiers, at: values.cachedIn) { entry, _ in
             result = write(entry, for: ticket, layer, notes)
             // The store may not have written the renewal yet, and the nearer ones get it too.
             notes.change { $0.freshness = renewed }
@@ -65,10 +64,9 @@ extension CacheCore {
         at index: Int,
         into address: UInt
     ) -> LoadResult? {
-        let start = clock()
-        _ = tiers.prepare(now: start)
+        _ = tiers.prepare(now: clock())
         var result: LoadResult?
-        read(tile, of: tiers, at: index, deadline: tiers.deadline(now: start)) { entry, state in
+        read(tile, of: tiers, at: index) { entry, state in
             guard state == .fresh else { return true }
             var pixels = layer.pixels(at: address, level: tile.level)
             result = decode(entry, layer, into: &pixels)
@@ -84,7 +82,6 @@ extension CacheCore {
         _ tile: TileCoordinate,
         of tiers: LayerTiers,
         at index: Int,
-        deadline: Int64,
         _ use: (TileStoreEntry, TileStoreFreshness.State) -> Bool
     ) {
         let (store, key) = (tiers.stores[index], tiers.key(of: tile))
@@ -92,7 +89,8 @@ extension CacheCore {
         let (start, wall) = (clock(), configuration.wallClock())
         var isHit = false
         var isDamaged = false
-        let limit = MonotonicTime(nanoseconds: deadline)
+        // The stores have the system's clock, whatever the cache's is.
+        let limit = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + tiers.patience)
         _ = store.get(key, shape: tiers.shape(of: tile), deadline: limit) { entry in
             guard tiers.accepts(entry) else { return }
             isHit = use(entry, entry.freshness.state(at: wall))

@@ -163,11 +163,8 @@ final class LayerTiers: Sendable {
         }
     }
 
-    /// When to stop waiting for a store. Another process that loads the tile is given twice the time of a load.
-    func deadline(now: Int64) -> Int64 {
-        let time = state.withLock { $0.sourceTime }
-        return now + min(max(2 * time, 20_000_000), 2_000_000_000)
-    }
+    /// Longest wait for a store, in nanoseconds. Another process that loads the tile is given twice the time of a load.
+    var patience: Int64 { min(max(2 * state.withLock { $0.sourceTime }, 20_000_000), 2_000_000_000) }
 
     /// First store that is known to have a tile, without I/O.
     func nearest(_ tile: TileCoordinate) -> Int? {

@@ -11,6 +11,7 @@ final class MemoryStore: TileStore {
         var puts: [TileStoreKey: Int] = [:]
         var kinds: [TileStorePayload: Int] = [:]
         var renewals = 0
+        var late = 0
         var memoryBytes = 0
         var answer = TileStorePut.accepted
         var knowsAbsences = true
@@ -30,6 +31,8 @@ final class MemoryStore: TileStore {
     var count: Int { state.withLock { $0.entries.count } }
     var gets: Int { state.withLock { $0.gets.values.reduce(0, +) } }
     var puts: Int { state.withLock { $0.puts.values.reduce(0, +) } }
+    /// Look-ups whose deadline had passed before they began.
+    var late: Int { state.withLock { $0.late } }
     var renewals: Int { state.withLock { $0.renewals } }
     var mostPuts: Int { state.withLock { $0.puts.values.max() ?? 0 } }
     var answer: TileStorePut {
@@ -80,6 +83,7 @@ final class MemoryStore: TileStore {
         _ body: (TileStoreEntry) -> Void
     ) -> TileStoreMiss? {
         whileGetting?()
+        if let deadline, deadline < .now { state.withLock { $0.late += 1 } }
         let (bytes, generation) = state.withLock { state in
             state.gets[key, default: 0] += 1
             return (state.entries[key], state.generations[key.namespace] ?? 0)
