@@ -130,6 +130,9 @@ public final class TileSharedStore: TileStore {
         return put
     }
 
+    /// Ends the lock of a tile that this process did not load after all.
+    public func giveUp(_ key: TileStoreKey) { _ = enqueue(.release(key)) }
+
     /// Fetches an entry, replaces its freshness and stores it again, later.
     public func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
         guard key.isValid else { return }

@@ -99,8 +99,9 @@ final class HTTPFetch {
             (tag, date) = redirections == 0 ? (stored?.entityTag, stored?.lastModified) : (nil, nil)
         }
         isConditional = tag != nil || date != nil
-        if let tag { lines.append("If-None-Match: \(tag)") }
-        if let date { lines.append("If-Modified-Since: \(date)") }
+        let validators = [tag.map { "If-None-Match: \($0)" }, date.map { "If-Modified-Since: \($0)" }]
+        // A store may have them of another program: no control characters get into a request.
+        lines += validators.compactMap(\.self).filter { $0.utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
         for line in lines { headers = curl_slist_append(headers, line) ?? headers }
         tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)

@@ -15,6 +15,7 @@ struct FarmCommand: ParsableCommand {
             than processes they are repeated. Without traces, map sessions over the same region are generated. A tile \
             that two processes load is counted twice: 1.0 loads for each distinct tile is the least.
 
+            The servers should be empty: what an earlier run left there is not loaded again.
             Without --shared each process loads everything itself, to compare.
 
             Examples:

@@ -79,7 +79,7 @@ struct WarmCommand: ParsableCommand {
             limit += stores.reduce(0) { $0 + $1.statistics.memoryBytes }
             let cache = try TileCache(byteLimit: .bytes(limit), workers: workers)
             var options = WarmOptions()
-            (options.levels, options.region, options.rate, options.workers) = (levels, region, rate, workers)
+            (options.levels, options.region, options.rate) = (levels, region, rate)
             let layer = try source.addLayer(cache, pyramid, stores)
             let warm = try Warm(options, cache: cache, layer: layer, pyramid: pyramid)
             let progress = Progress()

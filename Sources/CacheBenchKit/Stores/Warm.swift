@@ -8,8 +8,6 @@ package struct WarmOptions: Sendable {
     package var region: PixelRect?
     /// Maximum loads of the source a second, above 0; `nil` for no maximum.
     package var rate: Double?
-    /// Concurrent loads, 1 to 255.
-    package var workers = 4
 
     package init() {}
 }
@@ -58,6 +56,9 @@ package struct Warm {
     /// Longest wait for a batch without any progress, in nanoseconds.
     private static let patience: Int64 = 30_000_000_000
 
+    /// The same while nothing is being loaded: retries wait up to 2 s.
+    private static let idlePatience: Int64 = 3_000_000_000
+
     /// Bytes of a cache that holds a batch.
     package static func byteLimit(tileBytes: Int) -> Int {
         3 * batch * VirtualCache.slotBytes(ofTile: tileBytes) + (32 << 20)
@@ -92,7 +93,9 @@ package struct Warm {
         while !shouldStop() {
             let batch = (0..<batchSize).compactMap { _ in tiles.next() }
             guard !batch.isEmpty else { break }
-            report.failed += load(batch, view, shouldStop)
+            let missing = load(batch, view, shouldStop)
+            guard !shouldStop() else { break }
+            report.failed += missing
             report.done += batch.count
             note(&report, since: start)
             progress(report.done, report.tiles)
@@ -113,7 +116,7 @@ package struct Warm {
     private func note(_ report: inout WarmReport, since start: Int64) {
         let counts = cache.statistics
         report.stored = counts.stores.reduce(0) { $0 + $1.hits }
-        report.loaded = counts.loads.finished + counts.loads.absent - report.stored
+        report.loaded = counts.loads.finished + counts.loads.absent + counts.loads.failed - report.stored
         report.absent = counts.loads.absent
         report.seconds = Double(MonotonicTime.now.nanoseconds - start) / 1e9
     }
@@ -129,7 +132,8 @@ package struct Warm {
             guard now > 0, !shouldStop() else { return now }
             let time = MonotonicTime.now.nanoseconds
             if now < missing { (missing, last) = (now, time) }
-            guard time - last < Self.patience else { return now }
+            let isIdle = cache.statistics.loadsInFlight == 0
+            guard time - last < (isIdle ? Self.idlePatience : Self.patience) else { return now }
             pause()
         }
     }

@@ -9,20 +9,21 @@ extension CacheCore {
     /// - Returns: What the source is told if none has it; otherwise `nil`.
     func find(_ ticket: LoadTicket, _ layer: LayerRecord, _ tiers: LayerTiers, hasPixels: Bool) -> LoadNotes? {
         let start = clock()
-        let notes = LoadNotes(epoch: tiers.prepare(now: start))
+        let notes = LoadNotes(epoch: tiers.prepare(now: start), tiers: tiers)
+        let limit = tiers.limit
         for index in tiers.stores.indices {
             var found: (result: LoadResult, isStale: Bool)?
-            read(ticket.key.coordinate, of: tiers, at: index) { entry, state in
+            read(ticket.key.coordinate, of: tiers, at: index, until: limit) { entry, state in
                 guard state == .fresh || (state == .stale && !hasPixels && entry.kind != .absent) else {
                     // Without a validator a source cannot confirm it.
                     if entry.freshness.hasValidator {
                         notes.change { ($0.cached, $0.cachedIn) = (entry.freshness, index) }
                     }
-                    return true
+                    return .unusable
                 }
-                guard let result = write(entry, for: ticket, layer, notes) else { return false }
-                found = (result, state == .stale)
-                return true
+                let (result, use) = write(entry, for: ticket, layer, notes)
+                if use == .used { found = (result, state == .stale) }
+                return use
             }
             guard let found else { continue }
             if found.isStale { tiers.noteStale(index) }
@@ -44,16 +45,21 @@ extension CacheCore {
         var renewed = values.freshness ?? cached
         renewed.entityTag = renewed.entityTag ?? cached.entityTag
         renewed.lastModified = renewed.lastModified ?? cached.lastModified
-        tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
         var result: LoadResult?
-        read(tile, of: tiers, at: values.cachedIn) { entry, _ in
-            result = write(entry, for: ticket, layer, notes)
-            // The store may not have written the renewal yet, and the nearer ones get it too.
-            notes.change { $0.freshness = renewed }
-            return result != nil
+        read(tile, of: tiers, at: values.cachedIn, until: tiers.limit, counts: false) { entry, _ in
+            // Another process may have put other bytes since.
+            guard entry.freshness.entityTag == cached.entityTag, entry.freshness.lastModified == cached.lastModified
+            else { return .unusable }
+            let (written, use) = write(entry, for: ticket, layer, notes)
+            if use == .used { result = written }
+            return use
         }
         // The entry has gone since: the next attempt asks for all of it.
-        return result ?? .failed(isPermanent: false, retryAfter: 0)
+        guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
+        tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
+        // The store may not have written it yet, and the nearer ones get it too.
+        notes.change { $0.freshness = renewed }
+        return result
     }
 
     /// Reads a descendant of a synthesized tile into scratch memory; `nil` if the store has nothing fresh.
@@ -66,92 +72,107 @@ extension CacheCore {
     ) -> LoadResult? {
         _ = tiers.prepare(now: clock())
         var result: LoadResult?
-        read(tile, of: tiers, at: index) { entry, state in
-            guard state == .fresh else { return true }
+        read(tile, of: tiers, at: index, until: tiers.limit) { entry, state in
+            guard state == .fresh else { return .unusable }
             var pixels = layer.pixels(at: address, level: tile.level)
-            result = decode(entry, layer, into: &pixels)
-            return result != nil
+            let use = decode(entry, layer, into: &pixels)
+            if use == .used { result = entry.kind == .absent ? .absent : .pixels }
+            return use
         }
         return result
     }
 
+    /// What a valid entry was good for.
+    private enum EntryUse {
+        case used
+        /// Not now: out of date, no decoder, or no room for a codec.
+        case unusable
+        /// Never: it is removed.
+        case damaged
+    }
+
     /// Looks a tile up in one store.
     ///
-    /// - Parameter use: Called with a valid entry; returns `false` if it cannot be decoded. It is removed then.
+    /// - Parameters:
+    ///   - counts: Whether the look-up counts. Default: true.
+    ///   - use: Called with a valid entry.
     private func read(
         _ tile: TileCoordinate,
         of tiers: LayerTiers,
         at index: Int,
-        _ use: (TileStoreEntry, TileStoreFreshness.State) -> Bool
+        until limit: MonotonicTime,
+        counts: Bool = true,
+        _ use: (TileStoreEntry, TileStoreFreshness.State) -> EntryUse
     ) {
         let (store, key) = (tiers.stores[index], tiers.key(of: tile))
-        guard tiers.isWorthAsking(index, store.presence(of: key)) else { return }
+        guard !counts || tiers.isWorthAsking(index, store.presence(of: key)) else { return }
         let (start, wall) = (clock(), configuration.wallClock())
-        var isHit = false
-        var isDamaged = false
-        // The stores have the system's clock, whatever the cache's is.
-        let limit = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + tiers.patience)
+        var found = EntryUse.unusable
         _ = store.get(key, shape: tiers.shape(of: tile), deadline: limit) { entry in
-            guard tiers.accepts(entry) else { return }
-            isHit = use(entry, entry.freshness.state(at: wall))
-            isDamaged = !isHit
+            guard tiers.accepts(entry, of: tile) else { return }
+            found = use(entry, entry.freshness.state(at: wall))
         }
-        tiers.note(index, hit: isHit, took: clock() - start)
-        if isDamaged { _ = store.remove([key]) }
+        if counts { tiers.note(index, hit: found == .used, took: clock() - start) }
+        if found == .damaged { _ = store.remove([key]) }
     }
 
-    /// Writes an entry to a load's slot; `nil` if it cannot be decoded.
+    /// Writes an entry to a load's slot.
     private func write(
         _ entry: TileStoreEntry,
         for ticket: LoadTicket,
         _ layer: LayerRecord,
         _ notes: LoadNotes
-    ) -> LoadResult? {
-        notes.change { $0.freshness = entry.freshness }
-        if entry.kind == .absent { return .absent }
-        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
-            return .refused
+    ) -> (LoadResult, EntryUse) {
+        var use = EntryUse.used
+        if entry.kind != .absent {
+            guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+                return (.refused, .used)
+            }
+            var pixels = layer.pixels(at: slot.address, level: ticket.key.level)
+            use = decode(entry, layer, into: &pixels)
         }
-        var pixels = layer.pixels(at: slot.address, level: ticket.key.level)
-        let result = decode(entry, layer, into: &pixels)
-        if result != nil, entry.kind == .encoded {
+        guard use == .used else { return (.refused, use) }
+        if entry.freshness.expires != nil { layer.tiers?.noteExpiry() }
+        notes.change { $0.freshness = entry.freshness }
+        if entry.kind == .encoded {
             noteEncoded(entry.payload, in: notes)
             _ = keepEncoded(entry.payload, of: ticket)
         }
-        return result
+        return (entry.kind == .absent ? .absent : .pixels, use)
     }
 
-    private func decode(_ entry: TileStoreEntry, _ layer: LayerRecord, into pixels: inout TilePixels) -> LoadResult? {
+    private func decode(_ entry: TileStoreEntry, _ layer: LayerRecord, into pixels: inout TilePixels) -> EntryUse {
         switch entry.kind {
-        case .absent: return .absent
+        case .absent: return .used
         case .encoded:
-            guard let decoder = layer.decoder else { return nil }
-            do {
+            guard let decoder = layer.decoder else { return .unusable }
+            do throws(TileFailure) {
                 try decoder.decode(entry.payload, of: entry.key.tile, into: &pixels)
-                return .pixels
+                return .used
             } catch {
-                return nil
+                return .damaged
             }
         case .pixels, .solid, .block:
             let (width, height, format) = (pixels.width, pixels.height, pixels.format)
-            return pixels.withUnsafeMutableBytes { memory -> LoadResult? in
+            return pixels.withUnsafeMutableBytes { memory -> EntryUse in
                 switch entry.kind {
                 case .pixels where entry.payload.count == memory.count: memory.copyMemory(from: entry.payload)
                 case .solid where entry.payload.count == 8:
                     SolidTile.fill(memory, with: UInt64(littleEndian: entry.payload.loadUnaligned(as: UInt64.self)))
                 default:
+                    let block = entry.payload
                     let isWhole = withCodec(tileBytes: memory.count) { codec in
                         do {
-                            let block = entry.payload
                             try codec.decompress(block, into: memory, width: width, height: height, format: format)
                             return true
                         } catch {
                             return false
                         }
                     }
-                    guard isWhole == true else { return nil }
+                    guard let isWhole else { return .unusable }
+                    return isWhole ? .used : .damaged
                 }
-                return .pixels
+                return .used
             }
         }
     }
@@ -214,7 +235,7 @@ extension CacheCore {
         let freshness = save.freshness ?? TileStoreFreshness(stored: now)
         // An entry that no look-up can use replaces an older one, and has none of the bytes: an answer that must not be
         // kept.
-        let isUseless = !freshness.hasValidator && freshness.state(at: now) == .expired
+        let isUseless = freshness.isUseless(at: now)
         let entry = TileStoreEntry(
             key: tiers.key(of: tile),
             shape: tiers.shape(of: tile),
@@ -227,14 +248,18 @@ extension CacheCore {
     }
 
     /// Ends what a load noted for the stores: gives them its encoded bytes or its absence at once.
-    func settle(_ save: SaveQueue.Save?, _ result: LoadResult, _ notes: LoadNotes?) {
+    func settle(_ saving: Saving?, _ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes?) {
         guard let notes else { return }
-        let encoded = notes.change { values in
+        let (encoded, wasAsked) = notes.change { values in
             defer { values.encoded = [] }
-            return values.encoded
+            return (values.encoded, values.asked != nil)
         }
-        if let save, let tiers = read({ $0.layers[save.key.layer].tiers }) {
+        let tiers = notes.tiers
+        switch saving {
+        case .now(let save)?:
             encoded.withUnsafeBytes { put(save, result == .absent ? .absent : .encoded, $0, tiers) }
+        case .queued?: break
+        case nil: if wasAsked { tiers.giveUp(ticket.key.coordinate) }
         }
         if !encoded.isEmpty { perform { $0.pool.note(-encoded.count, in: .stores) } }
     }
@@ -249,8 +274,15 @@ extension CacheCore {
 
     /// Gives all tiles whose turn it is to the stores.
     func saveAll() {
-        while let step = perform({ $0.nextSave() }) {
-            if let work = step.work { save(work) }
+        while let next = perform({ $0.nextSave() }) { carryOut(next) }
+    }
+
+    func carryOut(_ next: NextSave) {
+        switch next {
+        case .work(let work): save(work)
+        case .lost(let save, let tiers):
+            tiers?.noteDropped(save.takers)
+            tiers?.giveUp(save.key.coordinate)
         }
     }
 
@@ -259,7 +291,7 @@ extension CacheCore {
         guard let tiers = read({ $0.record(of: layer)?.tiers }) else { return }
         let persist = tiers.invalidate(ranges)
         activity.enter()
-        executor.run(cancellations) { [self] in
+        executor.run(storeQueue) { [self] in
             persist()
             activity.leave()
         }
@@ -289,6 +321,18 @@ struct SaveWork: Sendable {
     let layer: LayerRecord
 }
 
+/// The next tile to give to stores, or one whose pixels have gone.
+enum NextSave: Sendable {
+    case work(SaveWork)
+    case lost(SaveQueue.Save, LayerTiers?)
+}
+
+/// How a loaded tile gets to its stores: at once, with the bytes at hand, or by the queue.
+enum Saving: Sendable {
+    case now(SaveQueue.Save)
+    case queued
+}
+
 /// A store that layers name, and the counts of those that are removed.
 struct StoreRecord: Sendable {
     let store: any TileStore
@@ -306,11 +350,14 @@ extension CoreState {
         took: Int64,
         _ notes: LoadNotes,
         from origin: Int?
-    ) -> SaveQueue.Save? {
+    ) -> Saving? {
         let (key, record) = (ticket.key, layers[ticket.key.layer])
         guard result == .pixels || result == .absent, let tiers = record.tiers, pool.hasLanded(key, result) else {
             return nil
         }
+        if notes.now.freshness?.expires != nil { tiers.noteExpiry() }
+        // A tile made of others has no expiry of its own.
+        if record.makes(key.level), tiers.hasExpiry { return nil }
         let isWanted = ticket.isDemand || pool.isNeeded(key)
         let takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
         let values = notes.now
@@ -332,11 +379,14 @@ extension CoreState {
         }
         save.takers = takers.now
         defer { chargeSaves() }
-        guard takers.now != 0 else { return nil }
-        if result == .absent || !values.encoded.isEmpty { return save }
-        if !saves.add(save) { tiers.noteDropped(takers.now) }
+        guard takers.now != 0 else { return takers.drawn == 0 ? nil : .queued }
+        if result == .absent || !values.encoded.isEmpty { return .now(save) }
+        guard saves.add(save) else {
+            tiers.noteDropped(takers.now)
+            return nil
+        }
         effects.wakes = max(effects.wakes, 1)
-        return nil
+        return .queued
     }
 
     /// Queues tiles that have been drawn for the first time.
@@ -349,20 +399,18 @@ extension CoreState {
         chargeSaves()
     }
 
-    /// Takes the next tile to give to stores; without work if its pixels have gone.
-    mutating func nextSave() -> (save: SaveQueue.Save, work: SaveWork?)? {
+    /// Takes the next tile to give to stores.
+    mutating func nextSave() -> NextSave? {
         guard let save = saves.next() else { return nil }
         chargeSaves()
-        guard record(of: save.layer) != nil, let lease = pool.leaseToSave(save.key) else {
-            if layers.indices.contains(save.key.layer) { layers[save.key.layer].tiers?.noteDropped(save.takers) }
-            return (save, nil)
-        }
+        guard let record = record(of: save.layer) else { return .lost(save, nil) }
+        guard let lease = pool.leaseToSave(save.key) else { return .lost(save, record.tiers) }
         let address = address(of: lease.slot, layer: save.key.layer)
-        return (save, SaveWork(save: save, lease: lease, address: address, layer: layers[save.key.layer]))
+        return .work(SaveWork(save: save, lease: lease, address: address, layer: record))
     }
 
     /// Counts the waiting tiles' memory. Without room for it, they are not stored.
-    private mutating func chargeSaves() {
+    mutating func chargeSaves() {
         if !pool.charge(saves.byteCount - saveBytes, to: .stores) {
             saves = SaveQueue()
             pool.note(-saveBytes, in: .stores)

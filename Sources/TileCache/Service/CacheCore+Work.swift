@@ -16,7 +16,7 @@ extension CacheCore {
         case load(LoadTicket, LayerRecord, UInt, LoadNotes?)
         case request(LoadTicket, LayerID, any TileSource, LoadNotes?)
         case synthesize(LoadTicket, LayerRecord, LoadNotes?)
-        case save(SaveWork?)
+        case save(NextSave)
         case demote(CodecWork)
         case promote(CodecWork)
         case idle
@@ -37,8 +37,8 @@ extension CacheCore {
                 state.watch(at: clock() + stuckLoadTime)
                 return step
             }
-            if case .save(let work) = step {
-                if let work { save(work) }
+            if case .save(let next) = step {
+                carryOut(next)
                 hasSaved = true
                 continue
             }
@@ -53,7 +53,13 @@ extension CacheCore {
         case .idle, .save: return false
         case .find(let ticket, let layer, let tiers, let hasPixels):
             guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels) else { return true }
-            return take(perform { sourceStep(for: worker, ticket, layer, notes, &$0) }, as: worker)
+            // A look-up takes time: the source is not asked for a load that is over.
+            let step = perform { state -> Step? in
+                guard !state.isShutDown, state.pool.loads[ticket] != nil else { return nil }
+                return sourceStep(for: worker, ticket, layer, notes, &state)
+            }
+            if let step { return take(step, as: worker) }
+            end(ticket, .cancelled, took: 0, notes: notes)
         case .load(let ticket, let layer, let address, let notes):
             load(ticket, layer, at: address, notes)
         case .request(let ticket, let layer, let source, let notes):
@@ -78,10 +84,10 @@ extension CacheCore {
     private func nextStep(for worker: Int, _ state: inout CoreState, savesFirst: Bool) -> Step {
         state.workers.endCall(worker)
         guard !state.isShutDown, !state.workers.retires(worker) else { return .idle }
-        if savesFirst, let save = state.nextSave() { return .save(save.work) }
+        if savesFirst, let save = state.nextSave() { return .save(save) }
         let now = clock()
         guard let job = state.pool.nextJob(now: now) else {
-            if let save = state.nextSave() { return .save(save.work) }
+            if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
             return .idle
         }
@@ -115,9 +121,7 @@ extension CacheCore {
             state.workers.wait(worker, for: ticket.load)
             return .request(ticket, layer.id, source, notes)
         case .blocking?, nil:
-            // A look-up may have reserved the slot.
-            let slot = state.pool.loads[ticket]?.slot ?? ticket.slot
-            return .load(ticket, layer, state.address(of: slot, layer: ticket.key.layer), notes)
+            return .load(ticket, layer, state.address(of: ticket.slot, layer: ticket.key.layer), notes)
         }
     }
 
@@ -197,14 +201,14 @@ extension CacheCore {
     /// Ends an asynchronous load; its worker continues.
     func complete(_ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes? = nil) {
         let now = clock()
-        let save = perform { state -> SaveQueue.Save? in
+        let save = perform { state -> Saving? in
             state.requests[ticket.load] = nil
             let started = notes?.asked ?? state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
             return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
         }
-        settle(save, result, notes)
+        settle(save, ticket, result, notes)
     }
 
     /// Ends a load.
@@ -222,13 +226,13 @@ extension CacheCore {
         isStale: Bool = false
     ) {
         let now = clock()
-        let save = perform { state -> SaveQueue.Save? in
+        let save = perform { state -> Saving? in
             state.end(ticket, result, took: took, now: now, isStored: store != nil)
             let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
             if isStale, result == .pixels { state.pool.markStale(ticket.key) }
             return save
         }
-        settle(save, result, notes)
+        settle(save, ticket, result, notes)
     }
 }
 
@@ -243,7 +247,14 @@ func currentThreadNumber() -> UInt64 {
 
 extension LayerRecord {
     /// Memory of a slot as a source sees it.
-    func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil) -> TilePixels {
+    ///
+    /// - Parameter notes: What the layer's stores are told. Default: nil, as the keeper has it.
+    func pixels(
+        at address: UInt,
+        level: Int,
+        keeper: EncodedKeeper? = nil,
+        notes: LoadNotes? = nil
+    ) -> TilePixels {
         let size = sizes[level]
         return TilePixels(
             memory: UnsafeMutableRawBufferPointer(
@@ -254,7 +265,8 @@ extension LayerRecord {
             height: size.height,
             format: options.format,
             alpha: options.alpha,
-            keeper: keeper
+            keeper: keeper,
+            notes: notes ?? keeper?.notes
         )
     }
 }

@@ -12,6 +12,8 @@ final class CacheCore: Sendable {
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
     /// Queue of the sources' cancel handlers.
     let cancellations = DispatchQueue(label: "TileCache.cancellations")
+    /// Queue of invalidations of stores.
+    let storeQueue = DispatchQueue(label: "TileCache.stores")
     let workerQueues: [DispatchQueue]
     let stuckLoadTime: Int64
     let slowCallbackTime: Int64

@@ -24,7 +24,10 @@ final class ChildLoad: Sendable {
     private let level: Int
     private let address: UInt
 
-    init(layer: LayerRecord, level: Int, address: UInt) {
+    private let notes: LoadNotes?
+
+    init(layer: LayerRecord, level: Int, address: UInt, notes: LoadNotes? = nil) {
+        self.notes = notes
         // Breaks the cycle of source, request and load.
         var layer = layer
         layer.forgetSource()
@@ -41,7 +44,7 @@ final class ChildLoad: Sendable {
             return true
         }
         guard begins else { return false }
-        var pixels = layer.pixels(at: address, level: level)
+        var pixels = layer.pixels(at: address, level: level, notes: notes)
         finish(CacheCore.result { try body(&pixels) })
         return true
     }
@@ -98,9 +101,10 @@ extension CacheCore {
         for ticket: LoadTicket,
         _ layer: LayerRecord,
         from source: any TileSource,
-        at address: UInt
+        at address: UInt,
+        notes: LoadNotes?
     ) -> LoadResult {
-        let load = ChildLoad(layer: layer, level: child.level, address: address)
+        let load = ChildLoad(layer: layer, level: child.level, address: address, notes: notes)
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
         ask(source, TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load), as: ticket.load)

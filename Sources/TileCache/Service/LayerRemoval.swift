@@ -27,6 +27,7 @@ extension CoreState {
         pins.removeAll { $0.layer == id.index }
         forgetAsked(ofLayer: id.index)
         saves.forget(layer: id)
+        chargeSaves()
         if let tiers = record.tiers { closeStores(of: tiers) }
         guaranteedShares -= record.options.share.guaranteed
         pool.beginRemoval(ofLayer: id.index)

@@ -28,6 +28,7 @@ final class LayerTiers: Sendable {
         /// Mean times of look-ups, in nanoseconds; 0 until one has ended.
         var times: [Int64]
         var sourceTime: Int64
+        var hasExpiry = false
     }
 
     let stores: [any TileStore]
@@ -113,7 +114,8 @@ final class LayerTiers: Sendable {
     /// - Returns: Work that makes it last, and may block.
     func invalidate(_ ranges: [TileRange]?) -> @Sendable () -> Void {
         let count = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
-        let isWhole = count > Self.largestRegion
+        // Another process may put an old tile of the region while it is removed.
+        let isWhole = count > Self.largestRegion || stores.contains { $0.keepsUndrawnTiles }
         let number = state.withLock { state -> Int in
             state.epoch.number += 1
             if isWhole {
@@ -141,10 +143,10 @@ final class LayerTiers: Sendable {
     }
 
     /// Whether an entry is of the present generation and not being removed.
-    func accepts(_ entry: TileStoreEntry) -> Bool {
+    func accepts(_ entry: TileStoreEntry, of tile: TileCoordinate) -> Bool {
         state.withLock { state in
             entry.generation >= state.epoch.generation
-                && !state.removals.contains { $0.ranges[entry.key.tile.level].contains(entry.key.tile) }
+                && !state.removals.contains { $0.ranges[tile.level].contains(tile) }
         }
     }
 
@@ -163,8 +165,22 @@ final class LayerTiers: Sendable {
         }
     }
 
-    /// Longest wait for a store, in nanoseconds. Another process that loads the tile is given twice the time of a load.
-    var patience: Int64 { min(max(2 * state.withLock { $0.sourceTime }, 20_000_000), 2_000_000_000) }
+    /// When to stop waiting for stores, by the system's clock: in twice the time of a load, because another process may
+    /// be loading the tile.
+    var limit: MonotonicTime {
+        let patience = min(max(2 * state.withLock { $0.sourceTime }, 20_000_000), 2_000_000_000)
+        return MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + patience)
+    }
+
+    /// Whether any tile of the layer has been seen to expire.
+    var hasExpiry: Bool { state.withLock { $0.hasExpiry } }
+
+    func noteExpiry() { state.withLock { $0.hasExpiry = true } }
+
+    /// Ends what look-ups of a tile began: none of the stores gets it.
+    func giveUp(_ tile: TileCoordinate) {
+        for store in stores { store.giveUp(key(of: tile)) }
+    }
 
     /// First store that is known to have a tile, without I/O.
     func nearest(_ tile: TileCoordinate) -> Int? {
@@ -222,12 +238,13 @@ final class LayerTiers: Sendable {
             let answer = writing.withLock { number -> TileStorePut? in
                 number == epoch.number ? store.put(entry, cost: .nanoseconds(cost)) : nil
             }
+            if answer == nil { store.giveUp(entry.key) }
             state.withLock { state in
                 switch answer {
                 case .accepted?: state.counts[index].writes += 1
                 case .dropped?: state.counts[index].dropped += 1
                 case .refused?: state.counts[index].refused += 1
-                case nil: break
+                case nil: state.counts[index].dropped += 1
                 }
             }
         }

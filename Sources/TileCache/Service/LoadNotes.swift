@@ -23,7 +23,9 @@ final class LoadNotes: Sendable {
     /// Time at which the source was asked, once it was.
     var asked: Int64? { now.asked }
 
-    init(epoch: LayerTiers.Epoch) { self.epoch = epoch }
+    let tiers: LayerTiers
+
+    init(epoch: LayerTiers.Epoch, tiers: LayerTiers) { (self.epoch, self.tiers) = (epoch, tiers) }
 
     func change<Result: Sendable>(_ body: (inout Values) -> Result) -> Result { values.withLock { body(&$0) } }
 

@@ -111,6 +111,11 @@ struct TileSynthesizer {
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         // A store that has to be asked would wait for each of thousands of descendants.
         if let tiers = layer.tiers, let store = tiers.nearest(child) {
+            let now = core.clock()
+            core.perform { state in
+                state.workers.beginCall(worker, at: now)
+                state.pool.restart(ticket.load, at: now)
+            }
             switch core.readStored(child, layer, tiers, at: store, into: try scratchAddress()) {
             case .pixels?:
                 try halve(child, at: try scratchAddress(), halvings: halvings)
@@ -144,12 +149,15 @@ struct TileSynthesizer {
         for _ in 0..<3 {
             let now = core.clock()
             core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }
+            // Only whether the tile expires matters.
+            let notes = layer.tiers.map { LoadNotes(epoch: .init(), tiers: $0) }
+            defer { if notes?.now.freshness?.expires != nil { layer.tiers?.noteExpiry() } }
             switch source {
             case .blocking(let source):
-                var pixels = layer.pixels(at: address, level: child.level)
+                var pixels = layer.pixels(at: address, level: child.level, notes: notes)
                 result = CacheCore.result { try source.load(child, into: &pixels) }
             case .asynchronous(let source):
-                result = core.load(child, for: ticket, layer, from: source, at: address)
+                result = core.load(child, for: ticket, layer, from: source, at: address, notes: notes)
             }
             guard case .failed(isPermanent: false, let wait) = result, wait ?? 0 == 0 else { break }
         }

@@ -59,6 +59,7 @@ public struct TilePixels: ~Copyable {
     public let bytesPerRow: Int
     private let memory: UnsafeMutableRawBufferPointer
     private let keeper: EncodedKeeper?
+    private let notes: LoadNotes?
 
     init(
         memory: UnsafeMutableRawBufferPointer,
@@ -66,10 +67,12 @@ public struct TilePixels: ~Copyable {
         height: Int,
         format: TilePixelFormat,
         alpha: TileAlphaMode,
-        keeper: EncodedKeeper? = nil
+        keeper: EncodedKeeper? = nil,
+        notes: LoadNotes? = nil
     ) {
         self.memory = memory
         self.keeper = keeper
+        self.notes = notes
         self.width = width
         self.height = height
         self.format = format
@@ -113,13 +116,14 @@ public struct TilePixels: ~Copyable {
 
     /// Validators of a stored tile that has to be revalidated; `nil` if there is none.
     ///
-    /// A source that finds it still valid sets ``freshness`` and returns ``TileOutcome/unchanged``.
-    public var cached: TileStoreFreshness? { keeper?.notes?.now.cached }
+    /// A source that finds it still valid sets ``freshness`` and returns ``TileOutcome/unchanged``. The cache then reads
+    /// the tile from its store on the calling thread, which may take up to 2 s.
+    public var cached: TileStoreFreshness? { notes?.now.cached }
 
     /// Until when the tile is valid, for the layer's stores. Default: `nil`, for ever.
     public var freshness: TileStoreFreshness? {
-        get { keeper?.notes?.now.freshness }
-        set { keeper?.notes?.change { $0.freshness = newValue } }
+        get { notes?.now.freshness }
+        set { notes?.change { $0.freshness = newValue } }
     }
 
     /// Copies pixels with their own row stride.

@@ -46,8 +46,9 @@ public enum TileStorePut: Hashable, Sendable {
 
 /// A tier below memory that keeps tiles beyond the life of a cache.
 ///
-/// All calls but ``presence(of:)`` may block. They are made on workers, several at a time, and never under a lock of
-/// the cache. A store that fails has no entries: errors are counted in ``statistics`` and never thrown.
+/// Calls that do I/O are made on workers, on the cache's own queues, or on the thread of an asynchronous source, several
+/// at a time and never under the lock of the cache. ``put(_:cost:)`` is called while invalidations of the layer wait: it
+/// must not call the cache. A store that fails has no entries: errors are counted in ``statistics`` and never thrown.
 public protocol TileStore: AnyObject, Sendable {
     /// Hard limit of the store in bytes; `nil` if it has none of its own.
     var byteLimit: Int? { get }
@@ -88,6 +89,9 @@ public protocol TileStore: AnyObject, Sendable {
     ///   - cost: Time that obtaining the tile took. It decides what is evicted first.
     func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut
 
+    /// Ends what a look-up began that found no entry, because none will be put. Does no I/O. Default: does nothing.
+    func giveUp(_ key: TileStoreKey)
+
     /// Replaces the freshness of an entry without its payload. Does no I/O.
     ///
     /// For entries that their server has confirmed.
@@ -122,6 +126,8 @@ public protocol TileStore: AnyObject, Sendable {
 extension TileStore {
     /// "store".
     public var label: String { "store" }
+    /// Does nothing.
+    public func giveUp(_ key: TileStoreKey) {}
     /// `false`.
     public var keepsUndrawnTiles: Bool { false }
 }

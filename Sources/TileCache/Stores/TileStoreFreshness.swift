@@ -1,6 +1,7 @@
 /// Times and validators of an entry, as HTTP caches use them.
 ///
-/// They say when it was stored, until when it may be drawn, and how its server can renew it. Times are whole seconds since 1970, UTC. A store keeps these fields and does not interpret them.
+/// They say when it was stored, until when it may be drawn, and how its server can renew it. Times are whole seconds
+/// since 1970, UTC. A store keeps these fields and does not interpret them.
 public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether an entry may be drawn, and whether it must be revalidated.
     public enum State: Hashable, Sendable {
@@ -50,6 +51,9 @@ public struct TileStoreFreshness: Hashable, Sendable {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
+
+    /// Whether no look-up at or after a time can use an entry.
+    func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 
     /// Whether a server can be asked if the entry is still valid.
     public var hasValidator: Bool { entityTag != nil || lastModified != nil }
