@@ -54,12 +54,12 @@ extension CacheCore {
         case .find(let ticket, let layer, let tiers, let hasPixels):
             guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels) else { return true }
             // A look-up takes time: the source is not asked for a load that is over.
-            let step = perform { state -> Step? in
-                guard !state.isShutDown, state.pool.loads[ticket] != nil else { return nil }
-                return sourceStep(for: worker, ticket, layer, notes, &state)
+            let isOver = read { $0.isShutDown || $0.pool.loads[ticket] == nil }
+            guard !isOver else {
+                end(ticket, .cancelled, took: 0, notes: notes)
+                return true
             }
-            if let step { return take(step, as: worker) }
-            end(ticket, .cancelled, took: 0, notes: notes)
+            return take(perform { sourceStep(for: worker, ticket, layer, notes, &$0) }, as: worker)
         case .load(let ticket, let layer, let address, let notes):
             load(ticket, layer, at: address, notes)
         case .request(let ticket, let layer, let source, let notes):
