@@ -42,6 +42,7 @@ let package = Package(
             dependencies: [
                 "CSDL2", "CFontconfig", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileDiskStore", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -53,6 +54,7 @@ let package = Package(
             dependencies: [
                 "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
+                .product(name: "TileDiskStore", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
             ],

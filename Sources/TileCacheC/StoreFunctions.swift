@@ -44,23 +44,32 @@ extension tilecache_store_counts: VersionedStructure {
     }
 }
 
+/// The stores of a layer's options, at most 32.
+package func storeList(
+    _ stores: UnsafePointer<OpaquePointer?>?,
+    count: Int
+) throws(Failure) -> [any TileStore] {
+    guard count != 0 else { return [] }
+    guard let stores else { throw .isNull("options->stores") }
+    // Checked before any of them is read.
+    guard (1...32).contains(count) else {
+        throw Failure(.invalidLayer("a layer has at most 32 stores, not \(UInt(bitPattern: count))"))
+    }
+    var list: [any TileStore] = []
+    for index in 0..<count {
+        list.append(try object(stores[index], as: StoreHandle.self, "options->stores[\(index)]").store)
+    }
+    return list
+}
+
 extension tilecache_layer_options {
     /// Maximum number of texts that identify a layer's data.
     private static let mostNames = 1024
 
     /// The layer's stores; `nil` if it has none. The library checks the rest.
     func layerStores() throws(Failure) -> LayerStores? {
-        guard store_count != 0 else { return nil }
-        guard let stores else { throw .isNull("options->stores") }
-        // Checked before any of them is read.
-        guard (1...32).contains(store_count) else {
-            throw Failure(.invalidLayer("a layer has at most 32 stores, not \(UInt(bitPattern: store_count))"))
-        }
-        var list: [any TileStore] = []
-        for index in 0..<store_count {
-            list.append(try object(stores[index], as: StoreHandle.self, "options->stores[\(index)]").store)
-        }
-        return LayerStores(list, dataSet: try names())
+        let list = try storeList(stores, count: store_count)
+        return list.isEmpty ? nil : LayerStores(list, dataSet: try names())
     }
 
     private func names() throws(Failure) -> [String] {

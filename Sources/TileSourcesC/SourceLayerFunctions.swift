@@ -85,6 +85,7 @@ public func tileCacheAddSourceLayer(
         guard let place = TileSourceAddress(text) else {
             throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
         }
+        let stores = try storeList(fields.stores, count: fields.store_count)
         try handle.record.checkIsRunning()
         let source: any PyramidTileSource
         do throws(TileSourceError) {
@@ -93,7 +94,7 @@ public func tileCacheAddSourceLayer(
             throw .invalidSource(error.description)
         }
         layer.pointee = try handle.record.addLayer(source: source) { () throws(Failure) in
-            try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache) }
+            try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache, stores: stores) }
         }
     }
 }

@@ -12,13 +12,15 @@ struct TuneCommand: ParsableCommand {
             Replays the traces across budgets on all cores, all traces pooled: first a coarse sweep, then ever finer \
             around the target. Without a target it suggests the knee: the budget from which more memory pays less than \
             it does on average over the sweep. It ends with the flags to use. Beside them stands what plain LRU would \
-            hit at any size if loads took no time, from one pass.
+            hit at any size if loads took no time, from one pass. With --store and --store-limits it suggests the limit \
+            of the first store too: of equal memory limits the one with the smallest store.
 
             Exit code 1 where no budget meets the target.
 
             Examples:
               cachebench tune traces/ --target-hit-rate 0.95
               cachebench tune --format html --output tune.html traces/
+              cachebench tune --store disk=2ms --store-limits 16MiB,64MiB --warm first.csv second.csv
               cachebench tune --target-blank 0.001 --workers-list 2,4,8 first.csv second.csv
             """
     )
@@ -67,6 +69,16 @@ struct TuneCommand: ParsableCommand {
     var compressedShares: [Share] = []
 
     @Option(
+        help: "Limits of the first --store to try, separated by commas (64MiB,256MiB).",
+        transform: { text in
+            try list(text, "bytes with a unit, separated by commas (64MiB,256MiB)") {
+                QuantityText.bytes($0).flatMap { $0 > 0 ? $0 : nil }
+            }
+        }
+    )
+    var storeLimits: [Int] = []
+
+    @Option(
         help: ArgumentHelp(
             "Policies to draw beside the one of --prefetch, separated by commas. (default: none,oracle)",
             valueName: "policies"
@@ -83,6 +95,7 @@ struct TuneCommand: ParsableCommand {
 
     @OptionGroup var policy: PolicyArguments
     @OptionGroup var replay: ReplayArguments
+    @OptionGroup var tiers: TierArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 
@@ -94,6 +107,9 @@ struct TuneCommand: ParsableCommand {
         }
         guard compressedShares.isEmpty || options.compressedTier else {
             throw ValidationError("--compressed-shares needs the tier that --compressed-tier off leaves out")
+        }
+        guard storeLimits.isEmpty || !options.tiers.isEmpty else {
+            throw ValidationError("--store-limits are limits of a --store")
         }
         guard !traces.contains("-") else {
             throw ValidationError("tune reads its traces many times: it takes files, not standard input")
@@ -115,6 +131,7 @@ struct TuneCommand: ParsableCommand {
             options.workers = workersList
             options.tileSizes = tileSizes
             options.compressedShares = compressedShares.map(\.value)
+            options.storeLimits = storeLimits
             options.policies = policies
             options.lruSizes = lruSizes
             let report = try Tune(
@@ -147,6 +164,7 @@ struct TuneCommand: ParsableCommand {
         var options = replay.options()
         options.prefetch = policy.prefetch
         options.eviction = policy.eviction
+        tiers.apply(to: &options)
         return options
     }
 

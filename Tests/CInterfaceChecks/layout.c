@@ -255,10 +255,11 @@ FIELD(tilecache_store_counts, wait_nanoseconds, 72);
 #ifndef CHECKS_CORE_ONLY
 #include <tilecache_sources.h>
 
-SIZE(tilecache_source_layer_options, 48);
+SIZE(tilecache_source_layer_options, 64);
 FIELD(tilecache_source_layer_options, tile_size, 24);
 FIELD(tilecache_source_layer_options, minimum_zoom, 32);
 FIELD(tilecache_source_layer_options, headers, 40);
+FIELD(tilecache_source_layer_options, stores, 48);
 SIZE(tilecache_source_layer_info, 88);
 FIELD(tilecache_source_layer_info, contents, 24);
 FIELD(tilecache_source_layer_info, level_count, 56);

@@ -1,5 +1,6 @@
 /* Layers whose tiles come from an address; left out of checks of libtilecache, which has none. */
 #define _POSIX_C_SOURCE 200809L
+#include "stores.h"
 #include "support.h"
 
 #ifndef CHECKS_CORE_ONLY
@@ -37,7 +38,7 @@ static int write_folder(const char *folder) {
     return 1;
 }
 
-static void remove_folder(const char *folder) {
+static void remove_tile_folder(const char *folder) {
     char path[600];
     const char *parts[] = {"/1/0/1.png", "/1/1/0.png", "/1/0", "/1/1", "/1", ""};
     for (int index = 0; index < 6; index++) {
@@ -110,13 +111,61 @@ static const char *check_folder(const char *folder) {
     return NULL;
 }
 
+/* A run of a program that keeps the folder's tiles in a store; both tiles that are not there are kept as such. */
+static const char *check_stored_folder(const char *folder, const char *store_address, int is_first) {
+    scene scene;
+    char address[600];
+    tilecache_store *store = NULL;
+    tilecache_source_layer_options options;
+    tilecache_source_layer_info info = {.struct_size = sizeof info};
+    memset(&scene, 0, sizeof scene);
+    EXPECT_OK(tilecache_store_open(store_address, &store));
+    EXPECT_OK(tilecache_create(NULL, &scene.cache));
+    EXPECT_OK(tilecache_source_layer_options_init(&options, sizeof options));
+    EXPECT(options.stores == NULL && options.store_count == 0);
+    snprintf(address, sizeof address, "xyz:%s", folder);
+    options.store_count = 33;
+    EXPECT_ARGUMENT(tilecache_add_source_layer(scene.cache, address, &options, &scene.layer));
+    options.stores = &store;
+    EXPECT(tilecache_add_source_layer(scene.cache, address, &options, &scene.layer) == TILECACHE_ERROR_INVALID_LAYER);
+    options.store_count = 1;
+    EXPECT_OK(tilecache_add_source_layer(scene.cache, address, &options, &scene.layer));
+    EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, NULL, &scene.view));
+    tilecache_viewport viewport;
+    EXPECT_OK(tilecache_viewport_init(&viewport, sizeof viewport));
+    viewport.center_x = viewport.center_y = 16;
+    viewport.width = viewport.height = 32;
+    tilecache_store_counts counts = counts_of(scene.cache);
+    for (int round = 0; round < 4000 && (is_first ? counts.writes : counts.hits) < 3; round++) {
+        tilecache_frame *frame = NULL;
+        EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
+        EXPECT_OK(tilecache_view_frame(scene.view, &frame));
+        tilecache_frame_release(frame);
+        counts = counts_of(scene.cache);
+        pause_ms(5);
+    }
+    EXPECT_OK(tilecache_source_layer_get_info(scene.cache, scene.layer, &info));
+    EXPECT(is_first ? counts.writes == 3 && counts.hits == 0 : counts.writes == 0 && counts.hits == 3);
+    EXPECT(is_first ? info.absent == 2 : info.absent == 0 && info.loads <= 1);
+    end_scene(&scene);
+    tilecache_store_close(store);
+    return NULL;
+}
+
 const char *check_source_layers(void) {
     const char *parent = getenv("TMPDIR");
     char folder[512];
     snprintf(folder, sizeof folder, "%s/tilecache-XXXXXX", parent && *parent ? parent : "/tmp");
     EXPECT(mkdtemp(folder) != NULL);
     const char *failure = write_folder(folder) ? check_folder(folder) : "the folder cannot be written";
-    remove_folder(folder);
+    char store_folder[512], store_address[600];
+    if (!failure) failure = make_folder(store_folder, store_address);
+    if (!failure) {
+        failure = check_stored_folder(folder, store_address, 1);
+        if (!failure) failure = check_stored_folder(folder, store_address, 0);
+        remove_folder(store_folder);
+    }
+    remove_tile_folder(folder);
     return failure;
 }
 

@@ -32,6 +32,11 @@ typedef struct tilecache_source_layer_options {
     int32_t minimum_zoom, maximum_zoom;
     /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
     const char *headers;
+    /** Stores that keep tiles beyond the life of the cache, nearest first, at most 32; see tilecache_store_open(). What
+     *  identifies the data in them is the address, and of files also size and time. Default: NULL, none. */
+    tilecache_store *const *stores;
+    /** Number of stores. Default: 0. */
+    size_t store_count;
 } tilecache_source_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */

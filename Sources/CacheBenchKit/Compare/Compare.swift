@@ -142,6 +142,12 @@ package struct Compare: Sendable {
             sharp: own.coverage.sharp,
             blankPixelMilliseconds: own.coverage.blankPixelMilliseconds,
             fallbackPixelMilliseconds: own.coverage.fallbackPixelMilliseconds,
+            deficit: own.coverage.deficit,
+            deficitGapClosed: Self.deficitGapClosed(
+                own.coverage.deficit,
+                none: report(.none, options.effort)?.coverage.deficit,
+                oracle: report(.oracle, options.effort)?.coverage.deficit
+            ),
             loads: own.loads.started,
             loadedBytes: own.loads.bytes,
             waste: own.loads.waste,
@@ -155,6 +161,12 @@ package struct Compare: Sendable {
             screenBytes: own.memory.screenBytes,
             shortfallBytes: own.memory.shortfallBytes
         )
+    }
+
+    /// (without prefetch - deficit) / (without prefetch - oracle); `nil` if that gap is below 0.005 levels.
+    static func deficitGapClosed(_ deficit: Double?, none: Double?, oracle: Double?) -> Double? {
+        guard let deficit, let none, let oracle, none - oracle >= 0.005 else { return nil }
+        return (none - deficit) / (none - oracle)
     }
 
     /// (hit rate - without prefetch) / (oracle - without prefetch); `nil` if that gap is below 0.02.

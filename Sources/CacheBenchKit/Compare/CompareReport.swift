@@ -24,6 +24,10 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     @Nullable package var sharp: Double?
     package var blankPixelMilliseconds: Double
     package var fallbackPixelMilliseconds: Double
+    @Nullable package var deficit: Double?
+    /// Fraction of the deficit without prefetch that is avoided, relative to what the oracle avoids; `null` if the oracle
+    /// avoids less than 0.005 levels. The oracle minimises misses, not the deficit: values above 1 are possible.
+    @Nullable package var deficitGapClosed: Double?
     package var loads: Int
     package var loadedBytes: Int
     @Nullable package var waste: Double?

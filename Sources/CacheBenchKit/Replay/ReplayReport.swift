@@ -73,6 +73,9 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var blankPixelMilliseconds: Double
         /// The same for fallback.
         package var fallbackPixelMilliseconds: Double
+        /// Resolution deficit: mean number of levels by which a pixel was drawn too coarse. Finer tiles count as exact,
+        /// a blank pixel as the number of levels of the pyramid.
+        @Nullable package var deficit: Double? = nil
         package var frames: Int
         /// Area in screen pixels, summed over these frames.
         package var pixels: Double

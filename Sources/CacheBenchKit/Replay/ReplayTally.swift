@@ -12,6 +12,7 @@ struct ReplayTally: Sendable {
     var blankPixels = 0.0
     var fallbackPixelMilliseconds = 0.0
     var blankPixelMilliseconds = 0.0
+    var deficitPixels = 0.0
     var countedFrames = 0
     var gapFrames = 0
     /// Number of waits by their duration, in tenths of milliseconds.
@@ -60,6 +61,7 @@ struct ReplayTally: Sendable {
         blankPixels += coverage.blank
         fallbackPixelMilliseconds += coverage.fallback * frameMilliseconds
         blankPixelMilliseconds += coverage.blank * frameMilliseconds
+        deficitPixels += coverage.deficit
     }
 
     mutating func add(wait nanoseconds: Int64) { waits[(nanoseconds + 50_000) / 100_000, default: 0] += 1 }
@@ -79,7 +81,7 @@ struct ReplayTally: Sendable {
         ]
         let sums: [WritableKeyPath<ReplayTally, Double>] = [
             \.seconds, \.sharpPixels, \.fallbackPixels, \.blankPixels, \.fallbackPixelMilliseconds,
-            \.blankPixelMilliseconds,
+            \.blankPixelMilliseconds, \.deficitPixels,
         ]
         for field in counts { self[keyPath: field] += other[keyPath: field] }
         for field in peaks { self[keyPath: field] = max(self[keyPath: field], other[keyPath: field]) }
@@ -164,6 +166,7 @@ extension ReplayTally {
                 blank: share(blankPixels),
                 blankPixelMilliseconds: blankPixelMilliseconds,
                 fallbackPixelMilliseconds: fallbackPixelMilliseconds,
+                deficit: share(deficitPixels),
                 frames: countedFrames,
                 pixels: pixels
             ),

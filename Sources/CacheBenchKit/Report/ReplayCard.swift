@@ -88,6 +88,11 @@ struct ReplayCard {
                 "of a whole screen; fallback for \(wholeScreen(coverage.fallbackPixelMilliseconds))"
             ),
             row(
+                "  deficit",
+                coverage.deficit.map { Figures.decimal($0, places: 3) } ?? Figures.none,
+                "levels coarser than ideal, on average"
+            ),
+            row(
                 "  time to sharp",
                 Figures.milliseconds(wait.p50),
                 "in the middle; p95 \(Figures.milliseconds(wait.p95)), p99 \(Figures.milliseconds(wait.p99))"

@@ -18,7 +18,7 @@ enum ReplayFlags {
             }
         }
         add("targetHitRate", "targetBlank", "budgets", "policies", "efforts", "factors", "workersList", "tileSizes")
-        add("compressedShares", "lruSizes", "equalLoads")
+        add("compressedShares", "storeLimits", "lruSizes", "equalLoads")
         if configuration["fullResolutionOnly"] == .flag(true) { words.append("--full-resolution-only") }
         if configuration["downsampling"] == .text("sRGB") { words.append("--gamma-correct") }
         add("memoryLimit")

@@ -48,6 +48,9 @@ package enum TuneText {
             style.bold("suggested limit      \(limit)") + "   \(Figures.percent(suggested.hitRate)) hits, "
                 + "\(Figures.percent(suggested.blank)) blank"
         )
+        if let store = suggested.storeLimit {
+            lines.append(style.bold("limit of its store   \(MemoryLimit.bytes(store).shown)"))
+        }
         lines += wrapped(reason(report))
         lines += ["", "cachebench replay " + suggested.flags]
         return lines.joined(separator: "\n") + "\n"
@@ -58,10 +61,12 @@ package enum TuneText {
         let unit = max(.mebibytes, ByteUnit.fitting((rows.map(\.byteLimit).max() ?? 0) / 10))
         let hasVariants =
             Set(report.rows.map { "\($0.workers) \($0.tileSize ?? 0) \($0.compressedShare ?? -1)" }).count > 1
+        let hasStores = report.rows.contains { $0.sourceLoads != nil }
         var table = [
             ["policy", "limit \(unit.symbol)", "hits %", "blank %", "waste %", "sharp %", "peak \(unit.symbol)"]
         ]
         if hasVariants { table[0] += ["workers", "tile", "compr."] }
+        if hasStores { table[0] += ["store MiB", "source"] }
         for row in rows {
             var cells = [
                 row.policy, unit.number(row.byteLimit), Figures.percentNumber(row.hitRate),
@@ -74,9 +79,15 @@ package enum TuneText {
                     row.compressedShare.map { Figures.decimal($0, places: 2) } ?? "adapt",
                 ]
             }
+            if hasStores {
+                cells += [
+                    row.storeLimit.map { ByteUnit.mebibytes.number($0) } ?? Figures.none,
+                    row.sourceLoads.map { Figures.count($0) } ?? Figures.none,
+                ]
+            }
             table.append(cells)
         }
-        return columns(table, gap: hasVariants ? " " : "  ").enumerated().map { index, line in
+        return columns(table, gap: hasVariants || hasStores ? " " : "  ").enumerated().map { index, line in
             let isAnswer = index > 0 && index <= report.rows.count && report.isSuggested(rows[index - 1])
             return isAnswer ? style.bold(line + " <") : line
         } + [""]

@@ -167,7 +167,11 @@ package struct Tune: Sendable {
         done: inout Int,
         known: Int
     ) throws -> [Job: ReplayReport] {
-        let tasks = jobs.indices.flatMap { job in open.indices.map { (job: job, trace: $0) } }
+        // Traces whose stores stay as the one before left them follow each other.
+        let tasks = jobs.indices.flatMap { job in
+            jobs[job].options.keepsTiers
+                ? [(job: job, traces: open.indices)] : open.indices.map { (job: job, traces: $0..<$0 + 1) }
+        }
         let tallies = Mutex<[Int: [Int: ReplayTally]]>([:])
         let before = done
         let total = known
@@ -176,16 +180,17 @@ package struct Tune: Sendable {
             let task = tasks[index]
             var options = jobs[task.job].options
             options.memoryLimit = .bytes(jobs[task.job].budget)
-            let outcome = try VirtualReplay(
-                options: options,
-                loads: loads,
-                hooks: hooks
-            ).run(Self.open(open[task.trace], for: options))
-            let count = tallies.withLock { tallies in
-                tallies[task.job, default: [:]][task.trace] = outcome.wasStopped ? nil : outcome.tally
-                return tallies.values.count { $0.count == open.count }
+            let tiers = options.tiers.isEmpty ? nil : VirtualTiers(options.tiers)
+            for trace in task.traces {
+                tiers?.resetCounts()
+                let outcome = try VirtualReplay(options: options, loads: loads, tiers: tiers, hooks: hooks)
+                    .run(Self.open(open[trace], for: options))
+                let count = tallies.withLock { tallies in
+                    tallies[task.job, default: [:]][trace] = outcome.wasStopped ? nil : outcome.tally
+                    return tallies.values.count { $0.count == open.count }
+                }
+                report(before + count, total)
             }
-            report(before + count, total)
         }
         let finished = tallies.withLock { $0 }
         var reports: [Job: ReplayReport] = [:]
@@ -220,6 +225,8 @@ package struct Tune: Sendable {
                 workers: job.options.workers,
                 tileSize: job.options.overrides.tileSize,
                 compressedShare: job.options.compressedShare,
+                storeLimit: job.options.tiers.first?.byteLimit,
+                sourceLoads: report.tiers.last?.misses,
                 meetsTarget: options.target.map { $0.isMet(by: report) },
                 screenBytes: report.memory.screenBytes,
                 shortfallBytes: report.memory.shortfallBytes
@@ -265,6 +272,7 @@ package struct Tune: Sendable {
                         workers: best.variant.workers,
                         tileSize: best.variant.overrides.tileSize,
                         compressedShare: best.variant.compressedShare,
+                        storeLimit: best.variant.tiers.first?.byteLimit,
                         flags: ReplayFlags.pasted(best.variant, byteLimit: best.budget),
                         reason: best.reason.rawValue
                     )

@@ -1,4 +1,5 @@
 import PanTraces
+import TileCache
 
 package enum TuneTarget: Sendable, Hashable {
     /// Minimum fraction of demands, 0 to 1.
@@ -36,6 +37,8 @@ package struct TuneOptions: Sendable {
     package var tileSizes: [Int] = []
     /// Compressed shares to try, `nil` for the adaptive one; empty for that of `replay`.
     package var compressedShares: [Double?] = []
+    /// Limits of the first store to try, in bytes; empty for its own. Needs a store in `replay`.
+    package var storeLimits: [Int] = []
     /// Further policies for comparison, at every second budget of the sweep, each with its usual eviction.
     package var policies: [PrefetchKind] = [.none, .oracle]
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
@@ -62,13 +65,24 @@ package struct TuneOptions: Sendable {
         add("workersList", workers.map(\.description))
         add("tileSizes", tileSizes.map(\.description))
         add("compressedShares", compressedShares.map { $0.map { Figures.plain($0) } ?? "adaptive" })
+        add("storeLimits", storeLimits.map { MemoryLimit.bytes($0).description })
         add("policies", policies.map(\.rawValue))
         add("lruSizes", lruSizes.map(\.description))
         return values
     }
 
-    /// Every combination of the lists, each once.
+    /// Every combination of the lists, each once. Smaller stores come first: of equal limits the first is suggested.
     var variants: [ReplayOptions] {
+        guard !replay.tiers.isEmpty, !storeLimits.isEmpty else { return variants(of: replay) }
+        return storeLimits.sorted().flatMap { limit in
+            var own = replay
+            own.tiers[0].byteLimit = limit
+            return variants(of: own)
+        }
+        .uniqued()
+    }
+
+    private func variants(of replay: ReplayOptions) -> [ReplayOptions] {
         let shares: [Double?] = compressedShares.isEmpty ? [replay.compressedShare] : compressedShares
         let all = (workers.isEmpty ? [replay.workers] : workers).flatMap { workers in
             (tileSizes.isEmpty ? [replay.overrides.tileSize] : tileSizes.map { $0 }).flatMap { size in
@@ -82,7 +96,13 @@ package struct TuneOptions: Sendable {
                 }
             }
         }
+        return all.uniqued()
+    }
+}
+
+extension Array<ReplayOptions> {
+    fileprivate func uniqued() -> Self {
         var seen: Set<ReplayOptions> = []
-        return all.filter { seen.insert($0).inserted }
+        return filter { seen.insert($0).inserted }
     }
 }

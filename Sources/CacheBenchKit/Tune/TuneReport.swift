@@ -17,6 +17,10 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         @Nullable package var tileSize: Int?
         /// Fraction of the limit for compressed tiles; `null` if it adapts.
         @Nullable package var compressedShare: Double?
+        /// Limit of the first store in bytes; `null` without a store or a limit.
+        @Nullable package var storeLimit: Int?
+        /// Loads that no store could serve; `null` without stores.
+        @Nullable package var sourceLoads: Int?
         /// Whether the target is met; `null` without a target.
         @Nullable package var meetsTarget: Bool?
         /// Decoded bytes and tables that the fullest frame of any trace needed.
@@ -25,7 +29,9 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         package var shortfallBytes = 0
 
         /// Options that distinguish variants.
-        var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
+        var variant: Variant {
+            Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare, storeLimit: storeLimit)
+        }
     }
 
     /// Options that a search tries beside its budgets.
@@ -33,6 +39,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         var workers: Int
         var tileSize: Int?
         var compressedShare: Double?
+        var storeLimit: Int?
     }
 
     /// Plain LRU at one size.
@@ -61,13 +68,17 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         @Nullable package var tileSize: Int?
         /// Its fraction for compressed tiles; `null` if it adapts.
         @Nullable package var compressedShare: Double?
+        /// Its limit of the first store in bytes; `null` without a store or a limit.
+        @Nullable package var storeLimit: Int?
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
         /// `target` if it is the smallest budget that meets the target, `knee` without a target, `best` if no budget
         /// meets the target and this one comes nearest.
         package var reason: String
 
-        var variant: Variant { Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare) }
+        var variant: Variant {
+            Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare, storeLimit: storeLimit)
+        }
     }
 
     package struct Target: Encodable, Sendable, Hashable {

@@ -43,8 +43,10 @@ extension CacheCore {
         }
         let tile = ticket.key.coordinate
         var renewed = values.freshness ?? cached
-        renewed.entityTag = renewed.entityTag ?? cached.entityTag
-        renewed.lastModified = renewed.lastModified ?? cached.lastModified
+        if renewed != .notStored {
+            renewed.entityTag = renewed.entityTag ?? cached.entityTag
+            renewed.lastModified = renewed.lastModified ?? cached.lastModified
+        }
         var result: LoadResult?
         read(tile, of: tiers, at: values.cachedIn, until: tiers.limit, counts: false) { entry, _ in
             // Another process may have put other bytes since.
@@ -56,7 +58,11 @@ extension CacheCore {
         }
         // The entry has gone since: the next attempt asks for all of it.
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
-        tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
+        if renewed == .notStored {
+            _ = tiers.stores[values.cachedIn].remove([tiers.key(of: tile)])
+        } else {
+            tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
+        }
         // The store may not have written it yet, and the nearer ones get it too.
         notes.change { $0.freshness = renewed }
         return result
@@ -244,7 +250,7 @@ extension CacheCore {
             kind: isUseless ? .absent : kind,
             payload: isUseless ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
         )
-        tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch)
+        tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch, replacesOnly: isUseless)
     }
 
     /// Ends what a load noted for the stores: gives them its encoded bytes or its absence at once.

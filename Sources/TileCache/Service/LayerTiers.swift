@@ -232,8 +232,14 @@ final class LayerTiers: Sendable {
     }
 
     /// Gives an entry to some stores, unless the layer was invalidated since `epoch`.
-    func put(_ entry: TileStoreEntry, to takers: UInt32, cost: Int64, epoch: Epoch) {
+    ///
+    /// - Parameter replacesOnly: Whether stores that are known not to have the tile do not get it.
+    func put(_ entry: TileStoreEntry, to takers: UInt32, cost: Int64, epoch: Epoch, replacesOnly: Bool = false) {
         for (index, store) in stores.enumerated() where takers & 1 << UInt32(index) != 0 {
+            if replacesOnly, store.presence(of: entry.key) == .absent {
+                store.giveUp(entry.key)
+                continue
+            }
             // An invalidation waits for this copy, so that it removes the entry.
             let answer = writing.withLock { number -> TileStorePut? in
                 number == epoch.number ? store.put(entry, cost: .nanoseconds(cost)) : nil

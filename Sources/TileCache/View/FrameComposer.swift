@@ -22,6 +22,9 @@ package struct Coverage: Hashable, Sendable {
     package var blank = 0.0
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     package var missingTiles = 0
+    /// Resolution deficit: area times the number of levels by which it is drawn too coarse. Finer tiles count as exact;
+    /// blank area counts as the number of levels.
+    package var deficit = 0.0
 
     package var total: Double { sharp + fallback + blank }
 }
@@ -120,7 +123,7 @@ struct FrameComposer {
             }
             let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
-            let covered = emitFallback(
+            let fallback = emitFallback(
                 for: key,
                 layer: layer,
                 covering: rectangle,
@@ -134,8 +137,11 @@ struct FrameComposer {
             if isAbsent {
                 coverage.sharp += area
             } else {
-                coverage.fallback += covered
-                coverage.blank += max(area - covered, 0)
+                let blank = max(area - fallback.area, 0)
+                coverage.fallback += fallback.area
+                coverage.blank += blank
+                coverage.deficit +=
+                    fallback.area * Double(fallback.levels) + blank * Double(layer.pyramid.levels.count)
             }
         }
     }
@@ -173,7 +179,9 @@ struct FrameComposer {
         drawsCompressed ? residency.isResident : residency.isDecoded
     }
 
-    /// Emits the nearest resident ancestor, else resident descendants; returns the covered area in screen pixels.
+    /// Emits the nearest resident ancestor, else resident descendants.
+    ///
+    /// - Returns: The covered area in screen pixels, and by how many levels it is too coarse.
     private func emitFallback(
         for key: TileKey,
         layer: ViewLayer,
@@ -183,7 +191,7 @@ struct FrameComposer {
         clip: ViewportClip,
         area: Double,
         emit: (ComposedTile) -> Void
-    ) -> Double {
+    ) -> (area: Double, levels: Int) {
         let tile = key.coordinate
         let own = rectangle.offsetBy(x: -offset, y: 0)
         var level = tile.level - 1
@@ -199,9 +207,9 @@ struct FrameComposer {
                 let look = LevelLook(layer.pyramid, level: level)
                 emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
             }
-            return part == own ? area : clip.screenArea(of: placed)
+            return (part == own ? area : clip.screenArea(of: placed), tile.level - level)
         }
-        return descendants(
+        let finer = descendants(
             of: tile,
             within: own,
             depth: Self.descendantDepth,
@@ -211,6 +219,7 @@ struct FrameComposer {
             clip: clip,
             emit: emit
         )
+        return (finer, 0)
     }
 
     private func descendants(

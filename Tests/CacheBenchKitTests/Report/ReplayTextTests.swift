@@ -24,6 +24,7 @@ import Testing
             drawn frames                     0   that moved or lacked a tile
               with a gap                     -
               blank for                      -   of a whole screen; fallback for -
+              deficit                        -   levels coarser than ideal, on average
               time to sharp                  -   in the middle; p95 -, p99 -
 
             loads                            0   0 B decoded
@@ -62,6 +63,7 @@ import Testing
             drawn frames                 2,000   that moved or lacked a tile
               with a gap                14.1 %
               blank for               100.0 ms   of a whole screen; fallback for 2.00 s
+              deficit                    0.042   levels coarser than ideal, on average
               time to sharp            83.3 ms   in the middle; p95 216.7 ms, p99 1.23 s
 
             loads                          600   142.5 MiB decoded
@@ -205,6 +207,7 @@ extension ReplayReport {
                 blank: nil,
                 blankPixelMilliseconds: 0,
                 fallbackPixelMilliseconds: 0,
+                deficit: nil,
                 frames: 0,
                 pixels: 0
             ),
@@ -256,6 +259,7 @@ extension ReplayReport {
             blank: 0.0001,
             blankPixelMilliseconds: 92_160_000,
             fallbackPixelMilliseconds: 1_843_200_000,
+            deficit: 0.0422,
             frames: 2000,
             pixels: 2000 * 921_600
         )

@@ -195,4 +195,36 @@ import TileCache
         #expect(TuneText.text(report).contains("plain LRU of 64 tiles"))
         #expect(try TunePage.text(report).contains("plain LRU"))
     }
+
+    @Test func aStoresLimitIsSuggestedWithTheMemorys() throws {
+        var options = ReplayOptions()
+        options.duration = 4_000_000_000
+        options.tiers = [.init(name: "disk", latency: 2_000_000), .init(name: "shared", latency: 5_000_000)]
+        options.keepsTiers = true
+        let shared = options
+        var tuning = TuneOptions(replay: options, target: .hitRate(0.5))
+        tuning.budgets = [.bytes(16 << 20), .bytes(96 << 20)]
+        tuning.policies = []
+        tuning.storeLimits = [1 << 30, 1 << 20, 64 << 20, 1 << 20]
+        #expect(tuning.variants.map { $0.tiers[0].byteLimit } == [1 << 20, 64 << 20, 1 << 30])
+        #expect(tuning.variants.allSatisfy { $0.tiers[1].byteLimit == nil })
+        // The second of two equal sessions finds what the first one left.
+        let input = { @Sendable in try ReplayInput(lively: shared) }
+        let inputs = [input, input]
+        let report = try Tune(tuning, inputs: inputs).run()
+        for row in report.rows {
+            var alone = options
+            alone.memoryLimit = .bytes(row.byteLimit)
+            alone.tiers[0].byteLimit = row.storeLimit
+            let total = try Replay(alone).run(inputs).total
+            #expect(total.tiers.last?.misses == row.sourceLoads && total.demands.hitRate == row.hitRate)
+        }
+        let suggested = try #require(report.suggested)
+        let same = report.rows.filter { $0.byteLimit == suggested.byteLimit && $0.meetsTarget == true }
+        #expect(suggested.storeLimit == same.compactMap(\.storeLimit).min())
+        #expect(suggested.flags.contains("--store disk=2ms:\(MemoryLimit.bytes(suggested.storeLimit ?? 0)),shared=5ms"))
+        #expect(suggested.flags.contains("--warm"))
+        let lines = TuneText.text(report).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("cachebench replay ") })
+    }
 }

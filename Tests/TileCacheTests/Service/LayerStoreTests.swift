@@ -193,6 +193,31 @@ import Testing
         #expect(run.drawn.map(\.isStale) == [true] && run.scene.cache.statistics.loads.failed == 1)
     }
 
+    /// A store keeps nothing that must not be kept, whether the answer has bytes or confirms older ones.
+    @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
+        let store = MemoryStore()
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = .notStored
+        try Run([store], origin, clock: clock).need(0..<1)
+        #expect(store.count == 0 && store.puts == 0)
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, entityTag: "a")
+        try Run([store], origin, clock: clock).need(0..<1)
+        #expect(store.count == 1)
+        clock.seconds = 1_000_002
+        origin.confirms = .notStored
+        let run = try Run([store], origin, clock: clock)
+        run.need(0..<1)
+        #expect(run.drawn.map(\.colour) == [7] && store.count == 0 && store.renewals == 0)
+        // A store that does not know what it lacks gets an entry without bytes, which no look-up uses.
+        store.knowsAbsences = false
+        origin.confirms = nil
+        origin.freshness = .notStored
+        try Run([store], origin, clock: clock).need(0..<1)
+        #expect(store.puts(of: .absent) == 1 && origin.loads.count == 4)
+        try Run([store], origin, clock: clock).need(0..<1)
+        #expect(origin.loads.count == 5)
+    }
+
     @Test func damageIsAMissAndIsRemoved() throws {
         let store = MemoryStore()
         let origin = Origin()

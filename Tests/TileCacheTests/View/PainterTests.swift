@@ -55,6 +55,7 @@ import Testing
                 let drawn = try Drawing(scene)
                 let absent = Set(scene.absent)
                 var counts = (sharp: 0, fallback: 0, blank: 0)
+                var levels = 0
                 let points = scene.view.points(40)
                 for point in points {
                     let level = scene.level
@@ -62,10 +63,12 @@ import Testing
                     let painted = scene.painted(point)
                     if absent.contains(needed) || painted?.isExact == true {
                         counts.sharp += 1
-                    } else if painted != nil {
+                    } else if let painted {
                         counts.fallback += 1
+                        levels += max(level - painted.tile.level, 0)
                     } else {
                         counts.blank += 1
+                        levels += scene.world.levels.count
                     }
                 }
                 let part = scene.view.width * scene.view.height / Double(points.count)
@@ -76,6 +79,10 @@ import Testing
                     ("blank", counts.blank, drawn.coverage.blank),
                 ] where abs(Double(count) * part - area) > tolerance {
                     return "\(name): \(area) pixels, of points \(Double(count) * part)"
+                }
+                let deficit = drawn.coverage.deficit
+                if abs(Double(levels) * part - deficit) > tolerance * Double(scene.world.levels.count) {
+                    return "deficit: \(deficit), of points \(Double(levels) * part)"
                 }
                 return nil
             }

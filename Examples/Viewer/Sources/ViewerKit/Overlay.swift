@@ -14,18 +14,22 @@ public struct Overlay: Sendable {
         public var statistics: TileCacheStatistics
         /// What frames cost on this thread, and how many there are a second.
         public var costs: FrameText
+        /// Names of the stores that `statistics` counts, in their order.
+        public var stores: [String]
 
         /// Puts them together.
         public init(
             viewport: TileViewport,
             diagnostics: TileViewDiagnostics,
             statistics: TileCacheStatistics,
-            costs: FrameText
+            costs: FrameText,
+            stores: [String] = []
         ) {
             self.viewport = viewport
             self.diagnostics = diagnostics
             self.statistics = statistics
             self.costs = costs
+            self.stores = stores
         }
     }
 
@@ -188,8 +192,16 @@ public struct Overlay: Sendable {
             "loads \(statistics.loads.started), in flight \(statistics.loadsInFlight), "
                 + "waste \(percent(statistics.waste))",
             "planned \(facts.diagnostics.plan.count)",
-            "memory \(statistics.memory.used) of \(statistics.memory.limit)",
         ]
+            + zip(facts.stores, statistics.stores).map(text)
+            + ["memory \(statistics.memory.used) of \(statistics.memory.limit)"]
+    }
+
+    /// The row of a tier below memory.
+    private static func text(_ name: String, _ counts: TileCacheStatistics.StoreCounts) -> String {
+        let misses = counts.misses + counts.absences
+        let wait = counts.meanWait.map { ", \(Int(($0 / .microseconds(1)).rounded())) us" } ?? ""
+        return "\(name): \(counts.hits) hits, \(misses) misses, \(counts.writes) written\(wait)"
     }
 
     /// What memory is used for, with the names and colours of the tiles' states.

@@ -43,7 +43,14 @@ public enum WorldSource: Hashable, Sendable {
                 tileSize: world.tileSize,
                 wrapsX: true
             )
-            return OpenWorld(name: "built-in", pyramid: pyramid, options: options) { cache throws(TileCacheError) in
+            return OpenWorld(name: "built-in", pyramid: pyramid, options: options) {
+                cache,
+                stores throws(TileCacheError) in
+                var options = options
+                if !stores.isEmpty {
+                    let size = "\(world.worldWidth)x\(world.worldHeight)"
+                    options.stores = LayerStores(stores, dataSet: ["tileviewer's built-in world", size])
+                }
                 guard latency > 0 else { return try cache.addLayer(source, pyramid: pyramid, options: options) }
                 let slow = SlowSource(source: source, latency: latency)
                 return try cache.addLayer(slow, pyramid: pyramid, options: options)
@@ -55,7 +62,7 @@ public enum WorldSource: Hashable, Sendable {
                 pyramid: source.pyramid,
                 contents: source.contents,
                 options: source.layerOptions
-            ) { cache throws(TileCacheError) in try source.addLayer(to: cache) }
+            ) { cache, stores throws(TileCacheError) in try source.addLayer(to: cache, stores: stores) }
         }
     }
 }
@@ -70,14 +77,14 @@ public struct OpenWorld: Sendable {
     public let contents: PixelRect?
     /// What its tiles are like; four bytes a pixel, colours not multiplied by alpha.
     public let options: LayerOptions
-    let addLayer: @Sendable (TileCache) throws(TileCacheError) -> LayerID
+    let addLayer: @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> LayerID
 
     init(
         name: String,
         pyramid: TilePyramid,
         contents: PixelRect? = nil,
         options: LayerOptions,
-        addLayer: @escaping @Sendable (TileCache) throws(TileCacheError) -> LayerID
+        addLayer: @escaping @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> LayerID
     ) {
         (self.name, self.pyramid, self.contents) = (name, pyramid, contents)
         (self.options, self.addLayer) = (options, addLayer)
@@ -90,7 +97,11 @@ public struct OpenWorld: Sendable {
     public var isTransparent: Bool { options.alpha != .ignored }
 
     /// Adds it to a cache.
-    public func add(to cache: TileCache) throws(TileCacheError) -> LayerID { try addLayer(cache) }
+    ///
+    /// - Parameter stores: Tiers below memory, nearest first. Default: none.
+    public func add(to cache: TileCache, stores: [any TileStore] = []) throws(TileCacheError) -> LayerID {
+        try addLayer(cache, stores)
+    }
 }
 
 /// A source that takes its time.

@@ -14,6 +14,8 @@ final class Session {
         var frames: Int?
         var screenshot: (path: String, after: Int64)?
         var record: String?
+        /// Tiers below memory, nearest first.
+        var stores: [any TileStore] = []
 
         init(size: PanTraceHeader.Size, byteLimit: Int, workers: Int) {
             (self.size, self.byteLimit, self.workers) = (size, byteLimit, workers)
@@ -54,7 +56,7 @@ final class Session {
         // Keys may raise the limit; addresses cost nothing.
         configuration.maximumByteLimit = .bytes(max(settings.byteLimit, 4 << 30))
         cache = try TileCache(configuration)
-        layer = try world.add(to: cache)
+        layer = try world.add(to: cache, stores: settings.stores)
         view = cache.makeView(layers: [layer])
         Self.pin(world, layer, in: cache)
         let size = ScrollSize(width: settings.size.width, height: settings.size.height)
@@ -80,6 +82,7 @@ final class Session {
         }
         try recording?.finish()
         cache.shutdown(timeout: .milliseconds(500))
+        for store in settings.stores { store.close() }
         report()
     }
 
@@ -182,7 +185,8 @@ final class Session {
                 viewport: viewport,
                 diagnostics: view.diagnostics(margin: Overlay.margin),
                 statistics: cache.statistics,
-                costs: status
+                costs: status,
+                stores: settings.stores.map(\.label)
             )
         )
     }

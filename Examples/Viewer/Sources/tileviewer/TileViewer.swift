@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PanTraces
 import TileCache
+import TileDiskStore
 import ViewerKit
 
 @main
@@ -49,6 +50,9 @@ struct TileViewer: ParsableCommand {
         transform: { try duration($0) }
     )
     var loadLatency: Int64 = 0
+
+    @Option(help: "Keeps tiles in this folder, up to 1 GiB; it is created if missing.")
+    var disk: String?
 
     @Option(help: "Writes where the view looks, as a pan trace for cachebench.")
     var record: String?
@@ -108,6 +112,7 @@ struct TileViewer: ParsableCommand {
             settings.screenshot = screenshot.map { (path: $0, after: after) }
             settings.record = record
             settings.usesSoftware = software
+            if let disk { settings.stores = [try TileDiskStore(path: disk, byteLimit: 1 << 30)] }
             try Session(world, settings, script: events, playback: playback).run()
         } catch let error as ExitCode {
             throw error

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TileCache
+import TileDiskStore
 
 @testable import ViewerKit
 
@@ -14,9 +15,12 @@ import TileCache
         }
     }
 
-    private func facts() throws -> Overlay.Facts {
+    private func facts(_ stores: LayerStores? = nil) throws -> Overlay.Facts {
         let cache = try TileCache(byteLimit: .mebibytes(16))
-        let layer = try cache.addLayer(Plain(), pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096))
+        var options = LayerOptions()
+        options.stores = stores
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096)
+        let layer = try cache.addLayer(Plain(), pyramid: pyramid, options: options)
         let view = cache.makeView(layers: [layer])
         let viewport = TileViewport(center: WorldPoint(x: 900, y: 1000), width: 640, height: 400)
         _ = view.diagnostics()
@@ -30,7 +34,8 @@ import TileCache
             viewport: viewport,
             diagnostics: view.diagnostics(margin: Overlay.margin),
             statistics: cache.statistics,
-            costs: FrameText(framesPerSecond: 60, late: 0, cost: FrameCosts())
+            costs: FrameText(framesPerSecond: 60, late: 0, cost: FrameCosts()),
+            stores: stores?.stores.map(\.label) ?? []
         )
     }
 
@@ -87,6 +92,22 @@ import TileCache
         let shapes = Overlay.panel(try facts()) + Overlay.insetLegend(try facts())
         for name in names + ["view", "expected", "planned, in order"] {
             #expect(shapes.filter { if case .text(name, _, _, _) = $0 { true } else { false } }.count == 1, "\(name)")
+        }
+    }
+
+    /// Each tier below memory has a row; what the store wrote is seen there, and read by a second cache.
+    @Test func tiersHaveRows() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try TileDiskStore(path: folder.path, byteLimit: 16 << 20)
+        defer { store.close() }
+        let first = try facts(LayerStores([store], dataSet: ["plain"]))
+        store.flush()
+        let second = try facts(LayerStores([store], dataSet: ["plain"]))
+        let patterns = [#/disk: 0 hits, [1-9]\d* misses, \d+ written.*/#, #/disk: [1-9]\d* hits.*/#]
+        for (facts, pattern) in zip([first, second], patterns) {
+            let rows = Overlay.text(facts).filter { $0.hasPrefix("disk") }
+            #expect(rows.count == 1 && rows.first?.wholeMatch(of: pattern) != nil, "\(rows)")
         }
     }
 

@@ -50,6 +50,8 @@ package enum TunePage {
         let all: [(name: String, value: (TuneReport.Row) -> String)] = [
             ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),
             ("compr.", { $0.compressedShare.map { Figures.percent($0) } ?? "adapt" }),
+            ("store", { $0.storeLimit.map { Figures.bytes($0) } ?? Figures.none }),
+            ("source", { $0.sourceLoads.map { Figures.count($0) } ?? Figures.none }),
         ]
         let options = all.filter { option in Set(report.rows.map(option.value)).count > 1 }
         page.table(
@@ -168,6 +170,7 @@ package enum TunePage {
             [
                 "\(row.workers) workers", row.tileSize.map { "\($0) px" },
                 row.compressedShare.map { "\(Figures.percent($0)) compressed" },
+                row.storeLimit.map { "a store of \(Figures.bytes($0))" },
             ].compactMap { $0 }.joined(separator: ", ")
         }
         .map { (name: $0.key, rows: $0.elements) }
