@@ -264,7 +264,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
         let residencies = context.residencies(of: candidates.list.map(\.key))
         var missing: [(value: Float, number: Int)] = []
-        var near: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
         for (number, candidate) in candidates.list.enumerated() {
             // Unknown tiles cannot be kept.
@@ -275,7 +274,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 share < 1
             {
                 let gain = probabilities.gain(Int(candidate.bin), nearness: share)
-                if gain > 0 { near.append((Float(gain), number)) }
+                if gain > 0 { missing.append((Float(gain), number)) }
                 continue
             }
             guard candidate.worth.gain > 0 else { continue }
@@ -285,10 +284,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 promoted.append(number)
             }
         }
-        // Stable: equal gains keep the order of the candidates. Tiles of a near tier need less lead: they come later.
+        // Stable: equal gains keep the order of the candidates. Tiles of a near tier are not put first, although their
+        // loads are short: the pool ends with the first prefetch that is worth less than what it would evict.
         missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
-        near.sort { ($1.value, $0.number) < ($0.value, $1.number) }
-        for wish in (missing + near).prefix(Self.maximumWishes) {
+        for wish in missing.prefix(Self.maximumWishes) {
             wishes.entries.append(entry(of: candidates.list[wish.number], value: Double(wish.value)))
         }
         for number in promoted.prefix(Self.maximumWishes) {

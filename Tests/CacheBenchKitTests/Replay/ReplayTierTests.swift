@@ -40,6 +40,23 @@ import Testing
         #expect(try ReplayPage.text(result).contains("Tiers below memory"))
     }
 
+    /// A near tier must not keep prefetches of the source or of itself from their turn.
+    @Test(arguments: [24, 36, 64]) func storesDoNotCostHits(mebibytes: Int) throws {
+        let plain = options { ($0.memoryLimit, $0.duration) = (.bytes(mebibytes << 20), 20_000_000_000) }
+        var stored = plain
+        stored.tiers = [.init(name: "disk", latency: 2_000_000)]
+        stored.keepsTiers = true
+        func rates(_ options: ReplayOptions, runs: Int) throws -> [Double] {
+            let input = { @Sendable in try ReplayInput(lively: options) }
+            let traces = try Replay(options).run([@Sendable () throws -> ReplayInput](repeating: input, count: runs))
+                .traces
+            return try traces.map { try #require($0.demands.hitRate) }
+        }
+        let alone = try rates(plain, runs: 1)
+        let runs = try rates(stored, runs: 2)
+        #expect(runs[0] >= alone[0] - 0.01 && runs[1] >= alone[0] - 0.01, "\(alone) \(runs)")
+    }
+
     @Test func withoutWarmEachTraceBeginsEmpty() throws {
         let options = options { $0.tiers = [.init(name: "disk", latency: 2_000_000, byteLimit: 8 << 20)] }
         let result = try Replay(options).run([
