@@ -97,10 +97,8 @@ struct HTTPFreshness: Equatable {
     }
 
     /// The form that stores keep.
-    ///
-    /// What must not be stored gets times in 1970 and no validator: no look-up uses it, whatever the clock shows.
     func stored(entityTag: String? = nil, lastModified: String? = nil) -> TileStoreFreshness {
-        guard isStorable else { return TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0) }
+        guard isStorable else { return .notStored }
         return TileStoreFreshness(
             stored: received,
             expires: expires,
@@ -109,6 +107,11 @@ struct HTTPFreshness: Equatable {
             lastModified: lastModified
         )
     }
+}
+
+extension TileStoreFreshness {
+    /// What must not be stored: times in 1970 and no validator, so that no look-up uses it, whatever the clock shows.
+    static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
 }
 
 extension Int64 {

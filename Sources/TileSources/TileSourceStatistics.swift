@@ -21,6 +21,10 @@ public enum TileLoadFailureCause: String, CaseIterable, Hashable, Sendable {
     case status
     /// The cache had no room for the encoded bytes.
     case noRoom
+    /// The server does not answer with the bytes of the file that were asked for.
+    case range
+    /// The file has changed since it was opened.
+    case changed
 }
 
 /// Counts of a source.
