@@ -25,8 +25,8 @@ struct ContentRange: Equatable {
     }
 
     private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text) else { return nil }
-        return number < 1 << 62 ? number : nil
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text).flatMap { $0 < 1 << 62 ? $0 : nil }
     }
 }
 

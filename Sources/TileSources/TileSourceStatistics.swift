@@ -45,6 +45,8 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
+    /// Bytes of an archive's directories in memory now. They do not count against the cache's limit.
+    public var directoryBytes = 0
 
     /// Creates statistics with all counts 0.
     public init() {}

@@ -110,7 +110,7 @@ import Testing
     /// Each read comes once, in order of urgency; groups waste at most an eighth, and no more could join.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func readsAreGrouped(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             var queue = RangeQueue()
             var left: [RangeQueue.Read] = []
             let spread = [2000, 100_000, 5_000_000][Int(random.next() % 3)]
