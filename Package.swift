@@ -75,6 +75,11 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"]), .yum(["libcurl-devel"])]
         ),
+        .systemLibrary(
+            name: "CTileZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"]), .yum(["zlib-devel"])]
+        ),
         // A tier that several processes share. Only TileSharedStore needs this library.
         .systemLibrary(
             name: "CTileMemcached",
@@ -85,7 +90,7 @@ let package = Package(
         .target(name: "CTileImages", dependencies: ["CTilePNG", "CTileJPEG", "CTileWebP"]),
         .target(
             name: "TileSources",
-            dependencies: ["TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl"],
+            dependencies: ["TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl", "CTileZlib"],
             swiftSettings: settings
         ),
         // A tier below memory that outlives the process.
@@ -141,7 +146,7 @@ let package = Package(
             name: "TileSourcesTests",
             dependencies: [
                 "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite",
-                "CTilePNG", "CTileJPEG", "CTileWebP",
+                "CTilePNG", "CTileJPEG", "CTileWebP", "CTileZlib",
             ],
             exclude: ["Support/tile_server.py"],
             swiftSettings: settings

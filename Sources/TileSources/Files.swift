@@ -56,6 +56,19 @@ enum Files {
         return failed ? missingOrFailed() : .bytes(bytes)
     }
 
+    /// Fills memory from an offset of an open file; `false` if there are too few bytes.
+    static func read(_ file: Int32, at offset: Int, into memory: UnsafeMutableRawBufferPointer) -> Bool {
+        var got = 0
+        while got < memory.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: memory[got...])
+            let count = pread(file, rest.baseAddress, rest.count, off_t(offset + got))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            got += count
+        }
+        return true
+    }
+
     /// Lists at most `limit` names in a folder; `nil` if it cannot be read.
     static func names(in folder: String, limit: Int = 100_000) -> [String]? {
         guard let stream = opendir(folder) else { return nil }

@@ -1,4 +1,4 @@
-/// Headers of an answer that decide until when it is valid.
+/// Headers of an answer that decide until when it is valid, and which bytes it has.
 struct HTTPCacheHeaders: Equatable {
     /// Values of all `Cache-Control` lines, joined by commas.
     var cacheControl: String?
@@ -9,6 +9,8 @@ struct HTTPCacheHeaders: Equatable {
     /// The last line of each.
     var entityTag: String?
     var lastModified: String?
+    var contentRange: String?
+    var contentEncoding: String?
     /// Whether no later request is sure to get the same answer: `Vary: *`.
     var variesAlways = false
 
@@ -28,6 +30,8 @@ struct HTTPCacheHeaders: Equatable {
         case "age" where isShort: age = age ?? Self.value(line[(colon + 1)...])
         case "etag" where isShort: entityTag = Self.value(line[(colon + 1)...])
         case "last-modified" where isShort: lastModified = Self.value(line[(colon + 1)...])
+        case "content-range": contentRange = isShort ? Self.value(line[(colon + 1)...]) : ""
+        case "content-encoding": contentEncoding = isShort ? Self.value(line[(colon + 1)...]) : "?"
         case "vary": variesAlways = variesAlways || Self.value(line[(colon + 1)...]).contains("*")
         default: break
         }

@@ -3,13 +3,13 @@ import Dispatch
 import Synchronization
 import TileCache
 
-/// Event loop that fetches tiles: one thread, libcurl's multi interface, and a transfer for each connection.
+/// Event loop that fetches: one thread, libcurl's multi interface, and a transfer for each connection.
 ///
 /// Unchecked: `mail` has a lock; the rest below it belongs to the loop.
 final class HTTPEngine: @unchecked Sendable {
     /// Messages of other threads to the loop.
     private struct Mail {
-        var requests: [TileRequest] = []
+        var jobs: [any HTTPJob] = []
         var unwanted: [ObjectIdentifier] = []
         var isStopped = false
     }
@@ -17,8 +17,6 @@ final class HTTPEngine: @unchecked Sendable {
     private let mail = Lock(Mail())
     private let multi: UnsafeMutableRawPointer
     private let options: HTTPTileOptions
-    private let address: @Sendable (TileCoordinate) -> String
-    private let delivery: HTTPDelivery
     private let counter: SourceCounter
     private let rule: RetryRule
     private let wallClock: @Sendable () -> Int64
@@ -33,17 +31,13 @@ final class HTTPEngine: @unchecked Sendable {
     /// Creates an engine; `nil` if libcurl cannot start.
     init?(
         _ options: HTTPTileOptions,
-        delivery: HTTPDelivery,
         counter: SourceCounter,
-        wallClock: @escaping @Sendable () -> Int64,
-        address: @escaping @Sendable (TileCoordinate) -> String
+        wallClock: @escaping @Sendable () -> Int64
     ) {
         guard Self.isReady, let multi = curl_multi_init() else { return nil }
         self.multi = multi
         self.options = options
-        self.delivery = delivery
         self.counter = counter
-        self.address = address
         self.wallClock = wallClock
         rule = RetryRule(retries: options.retries, backOff: Int(options.backOff / .milliseconds(1)))
         tile_curl_limit_connections(multi, options.connections)
@@ -51,15 +45,15 @@ final class HTTPEngine: @unchecked Sendable {
         DispatchQueue(label: "TileSources.http").async { self.run() }
     }
 
-    /// Accepts a request, from any thread.
-    func add(_ request: TileRequest) {
+    /// Accepts a job, from any thread.
+    func add(_ job: any HTTPJob) {
         let isStopped = mail.withLock { mail -> Bool in
-            if !mail.isStopped { mail.requests.append(request) }
+            if !mail.isStopped { mail.jobs.append(job) }
             return mail.isStopped
         }
-        guard !isStopped else { return request.cancel() }
-        let id = ObjectIdentifier(request)
-        request.onCancel { [weak self] in
+        guard !isStopped else { return job.cancel() }
+        let id = ObjectIdentifier(job)
+        job.onCancel { [weak self] in
             guard let self else { return }
             mail.withLock { $0.unwanted.append(id) }
             curl_multi_wakeup(multi)
@@ -92,26 +86,16 @@ final class HTTPEngine: @unchecked Sendable {
     /// Reads the mail; returns whether the loop continues.
     private func takeMail() -> Bool {
         let news = mail.withLock { mail -> Mail in
-            defer { (mail.requests, mail.unwanted) = ([], []) }
+            defer { (mail.jobs, mail.unwanted) = ([], []) }
             return mail
         }
-        for request in news.requests {
-            let tile = request.tile
-            let fetch = HTTPFetch(
-                request,
-                address: address(tile),
-                kept: delivery.kept[tile],
-                limit: options.largestTile.bytes,
-                wallClock: wallClock
-            )
-            waiting.append(fetch)
-        }
+        for job in news.jobs { waiting.append(HTTPFetch(job, wallClock: wallClock)) }
         if !news.unwanted.isEmpty {
             let unwanted = Set(news.unwanted)
-            for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.request)) {
+            for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.job)) {
                 giveUp(fetch)
             }
-            waiting.removeAll { unwanted.contains(ObjectIdentifier($0.request)) }
+            waiting.removeAll { unwanted.contains(ObjectIdentifier($0.job)) }
         }
         return !news.isStopped
     }
@@ -121,7 +105,7 @@ final class HTTPEngine: @unchecked Sendable {
         let now = Self.now
         while active.count < options.connections {
             let ready = waiting.indices.filter { waiting[$0].earliest <= now }
-            guard let index = ready.first(where: { waiting[$0].request.isDemand }) ?? ready.first else { return }
+            guard let index = ready.first(where: { waiting[$0].job.isDemand }) ?? ready.first else { return }
             let fetch = waiting.remove(at: index)
             counter.count {
                 $0.attempts += 1
@@ -155,33 +139,15 @@ final class HTTPEngine: @unchecked Sendable {
     }
 
     private func end(_ fetch: HTTPFetch, _ outcome: FetchEnd) {
-        let request = fetch.request
-        switch outcome {
-        case .delivered:
-            delivery.deliver(fetch.keptAnswer(options), to: request, from: fetch.address)
-        case .notModified:
-            counter.count { $0.notModified += 1 }
-            if let kept = fetch.confirmedAnswer(options) {
-                delivery.deliver(kept, to: request, from: fetch.address)
-            } else {
-                delivery.confirm(request, fetch.freshness(options, isConfirmed: true).stored())
-            }
-        case .redirected: break
-        case .absent:
-            counter.count { $0.absent += 1 }
-            delivery.kept.forget(request.tile)
-            request.completeAbsent(freshness: fetch.freshness(options).stored())
-        case .failed(let cause, let message, let mayPass, _):
-            counter.count(TileLoadFailure(cause, message), of: fetch.address)
+        if case .failed(let cause, let message, _, _) = outcome {
+            counter.count(TileLoadFailure(cause, message), of: fetch.job.name)
             fetch.dropBody()
             if let wait = rule.wait(after: outcome, attempts: fetch.attempts, dice: .random(in: 0...1)) {
                 fetch.earliest = Self.now + Int64(wait)
-                waiting.append(fetch)
-            } else {
-                let isForGood = !mayPass && cause != .noRoom
-                request.fail(isForGood ? .permanent : .transient(retryAfter: .seconds(1)))
+                return waiting.append(fetch)
             }
         }
+        fetch.job.finish(fetch, outcome, options)
     }
 
     private func giveUp(_ fetch: HTTPFetch) {
@@ -190,8 +156,7 @@ final class HTTPEngine: @unchecked Sendable {
             active.removeValue(forKey: easy)
         }
         fetch.endTransfer()
-        counter.count { $0.cancelled += 1 }
-        fetch.request.cancel()
+        fetch.job.cancel()
     }
 
     /// Milliseconds until the next fetch may start, if nothing else happens.

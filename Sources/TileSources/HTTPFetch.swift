@@ -1,24 +1,24 @@
 import CTileCurl
 import TileCache
 
-/// One tile being fetched: its request, its attempts, and the current attempt's transfer.
+/// One job being fetched: its attempts, and the current attempt's transfer.
 ///
 /// Used only by the loop of ``HTTPEngine``.
 final class HTTPFetch {
-    let request: TileRequest
-    let address: String
-    let kept: KeptAnswer?
+    let job: any HTTPJob
+    private let address: String
+    private let kept: KeptAnswer?
     /// Validators of a stored tile, which the source does not have; they are the own address's.
-    let stored: TileStoreFreshness?
+    private let stored: TileStoreFreshness?
     private(set) var body: [UInt8] = []
     private(set) var attempts = 0
-    /// Address of the transfer: the tile's, or the target of a redirection.
+    /// Address of the transfer: the job's, or the target of a redirection.
     private(set) var current = ""
     private var redirections = 0
     /// Milliseconds at which the attempt times out.
     private var deadline: Int64 = 0
     private var isConditional = false
-    /// Bytes of headers, and of bodies other than a tile's.
+    /// Bytes of headers, and of bodies that are not wanted.
     private var otherBytes = 0
     /// Milliseconds at which the next attempt may start.
     var earliest: Int64 = 0
@@ -34,26 +34,21 @@ final class HTTPFetch {
     private let wallClock: @Sendable () -> Int64
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int
-    /// Bytes that the cache counts for this request.
+    /// Whether the job wants the answer's body; `nil` until it begins.
+    private var isWanted: Bool?
+    /// Bytes that the cache counts for this job.
     private var held = 0
     /// Reason why the transfer was aborted on this side.
     private var refusal: FetchEnd?
 
     typealias OpaqueCurl = UnsafeMutableRawPointer
 
-    init(
-        _ request: TileRequest,
-        address: String,
-        kept: KeptAnswer?,
-        limit: Int,
-        wallClock: @escaping @Sendable () -> Int64
-    ) {
-        self.request = request
-        self.address = address
-        self.kept = kept
+    init(_ job: any HTTPJob, wallClock: @escaping @Sendable () -> Int64) {
+        self.job = job
         self.wallClock = wallClock
-        stored = kept == nil ? request.cached : nil
-        self.limit = limit
+        (address, limit) = (job.address, job.limit)
+        kept = job.kept
+        stored = kept == nil ? job.stored : nil
     }
 
     deinit { endTransfer() }
@@ -79,7 +74,7 @@ final class HTTPFetch {
         current = target
         body = []
         otherBytes = 0
-        (answer, hasHeaders, refusal) = (HTTPCacheHeaders(), false, nil)
+        (answer, hasHeaders, refusal, isWanted) = (HTTPCacheHeaders(), false, nil, nil)
         requested = wallClock()
         received = requested
         let mayHaveSecrets = authorize(easy)
@@ -102,7 +97,7 @@ final class HTTPFetch {
         let validators = [tag.map { "If-None-Match: \($0)" }, date.map { "If-Modified-Since: \($0)" }]
         // A store may have them of another program: no control characters get into a request.
         lines += validators.compactMap(\.self).filter { $0.utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
-        for line in lines { headers = curl_slist_append(headers, line) ?? headers }
+        for line in lines + job.lines { headers = curl_slist_append(headers, line) ?? headers }
         tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
         tile_curl_set_function(easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
@@ -120,7 +115,7 @@ final class HTTPFetch {
         return easy
     }
 
-    /// Returns whether the target has the tile's scheme, host and port; if so, adds user and password.
+    /// Returns whether the target has the job's scheme, host and port; if so, adds user and password.
     private func authorize(_ easy: OpaqueCurl) -> Bool {
         guard current != address else { return true }
         guard let own = HTTPAddress(address), let target = HTTPAddress(current), own.origin == target.origin else {
@@ -147,17 +142,16 @@ final class HTTPFetch {
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
         let reason = String(cString: curl_easy_strerror(result))
         switch result {
-        // Unread parts of an answer that is not a tile do not matter.
+        // Unread parts of an answer that is not wanted do not matter.
         case CURLE_OK, CURLE_WRITE_ERROR:
             let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
             if let target, [301, 302, 303, 307, 308].contains(status), !options.absentStatuses.contains(status) {
                 hops.append((ownFreshness(options), status == 301 || status == 308))
                 return RetryRule.end(redirectedTo: target, number: redirections + 1)
             }
-            let end = RetryRule.end(
-                status: status,
-                absentStatuses: options.absentStatuses,
-                retryAfterSeconds: retryAfter
+            let end = job.end(
+                HTTPAnswerHead(status: status, headers: answer, retryAfterSeconds: retryAfter, bodyCount: body.count),
+                options
             )
             guard end == .notModified, !isConditional else { return end }
             return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
@@ -228,13 +222,16 @@ final class HTTPFetch {
     }
 
     private func hold(_ bytes: Int) {
-        guard held != bytes, request.holdsEncoded(.bytes(bytes)) else { return }
+        guard held != bytes, job.holds(bytes) else { return }
         held = bytes
     }
 
     private func take(_ data: UnsafeRawBufferPointer) -> Bool {
         // The body of an error is not used; a short one is read so that the connection can be reused.
-        guard let transfer, tile_curl_status(transfer) == 200 else { return takeOther(data.count) }
+        let status = transfer.map { tile_curl_status($0) } ?? 0
+        let isWanted = isWanted ?? job.wants(HTTPAnswerHead(status: status, headers: answer))
+        self.isWanted = isWanted
+        guard isWanted else { return takeOther(data.count) }
         let needed = body.count + data.count
         guard needed <= limit else {
             refusal = .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
@@ -252,7 +249,7 @@ final class HTTPFetch {
         return true
     }
 
-    /// Limit for headers and for bodies other than a tile's.
+    /// Limit for headers and for bodies that are not wanted.
     private static let otherLimit = 65_536
 
     private func takeOther(_ count: Int) -> Bool {

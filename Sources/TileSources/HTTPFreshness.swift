@@ -97,7 +97,6 @@ struct HTTPFreshness: Equatable {
     }
 
     /// The form that stores keep.
-    ///
     func stored(entityTag: String? = nil, lastModified: String? = nil) -> TileStoreFreshness {
         guard isStorable else { return .notStored }
         return TileStoreFreshness(
@@ -108,6 +107,11 @@ struct HTTPFreshness: Equatable {
             lastModified: lastModified
         )
     }
+}
+
+extension TileStoreFreshness {
+    /// What must not be stored: times in 1970 and no validator, so that no look-up uses it, whatever the clock shows.
+    static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
 }
 
 extension Int64 {

@@ -33,6 +33,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     private let zooms: ClosedRange<Int>
     private let template: URLTemplate
     private let tileSize: Int
+    private let largestTile: Int
     private let delivery: HTTPDelivery
     private let engine: HTTPEngine
 
@@ -64,16 +65,15 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         tileSize = options.tileSize ?? 256
         pyramid = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
         let delivery = HTTPDelivery(options, tileSize: tileSize, keeping: http.keptAnswers)
-        let first = http.zooms.lowerBound
-        let engine = HTTPEngine(http, delivery: delivery, counter: delivery.counter, wallClock: wallClock) { tile in
-            parsed.address(zoom: first + tile.level, column: tile.column, row: tile.row)
+        guard let engine = HTTPEngine(http, counter: delivery.counter, wallClock: wallClock) else {
+            throw TileSourceError(template, "libcurl cannot begin")
         }
-        guard let engine else { throw TileSourceError(template, "libcurl cannot begin") }
         name = template
         zooms = http.zooms
         layerOptions = options.layerOptions
         dataSet = DataSetName.pixels("http", layerOptions, tileSize: tileSize) + [template, "\(zooms)"]
         self.template = parsed
+        largestTile = http.largestTile.bytes
         self.delivery = delivery
         self.engine = engine
     }
@@ -86,7 +86,8 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// Starts to fetch a tile.
     public func requestTile(_ request: TileRequest) {
         delivery.counter.count { $0.loads += 1 }
-        engine.add(request)
+        let address = address(of: request.tile)
+        engine.add(HTTPTileJob(request, address: address, limit: largestTile, delivery: delivery))
     }
 
     /// Decodes a tile from the server's bytes.
@@ -95,8 +96,25 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        let address = template.address(zoom: zooms.lowerBound + tile.level, column: tile.column, row: tile.row)
-        try delivery.images.decode(encoded, ImagePlacement(tileSize: tileSize), of: address, into: &pixels)
+        try delivery.images.decode(encoded, ImagePlacement(tileSize: tileSize), of: address(of: tile), into: &pixels)
+    }
+
+    private func address(of tile: TileCoordinate) -> String {
+        template.address(zoom: zooms.lowerBound + tile.level, column: tile.column, row: tile.row)
+    }
+}
+
+/// Two queues for decoding, in turn.
+final class DecodeQueues: Sendable {
+    // Serial: a concurrent queue shares its threads with the rest of the process.
+    private let queues = (0..<2).map { DispatchQueue(label: "TileSources.decode.\($0)") }
+    private let turn = Lock(0)
+
+    var next: DispatchQueue {
+        turn.withLock { turn -> DispatchQueue in
+            turn = (turn + 1) % queues.count
+            return queues[turn]
+        }
     }
 }
 
@@ -105,37 +123,27 @@ final class HTTPDelivery: Sendable {
     let images: TileDelivery
     let kept: KeptAnswers
     private let tileSize: Int
-    private let queues: [DispatchQueue]
-    private let turn = Lock(0)
+    private let queues = DecodeQueues()
 
     init(_ options: TileSourceOptions, tileSize: Int, keeping memory: ByteCount) {
         images = TileDelivery(options)
         kept = KeptAnswers(limit: memory.bytes)
         self.tileSize = tileSize
-        // Serial: a concurrent queue shares its threads with the rest of the process.
-        queues = (0..<2).map { DispatchQueue(label: "TileSources.decode.\($0)") }
     }
 
     var counter: SourceCounter { images.counter }
 
     func deliver(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
-        nextQueue.async { [self] in write(answer, to: request, from: address) }
+        queues.next.async { [self] in write(answer, to: request, from: address) }
     }
 
     /// Completes a request whose stored tile the server has confirmed; the cache reads it from its store again.
     func confirm(_ request: TileRequest, _ freshness: TileStoreFreshness) {
-        nextQueue.async {
+        queues.next.async {
             request.complete { pixels in
                 pixels.freshness = freshness
                 return .unchanged
             }
-        }
-    }
-
-    private var nextQueue: DispatchQueue {
-        turn.withLock { turn -> DispatchQueue in
-            turn = (turn + 1) % queues.count
-            return queues[turn]
         }
     }
 

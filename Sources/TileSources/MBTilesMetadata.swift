@@ -33,22 +33,7 @@ struct MBTilesMetadata {
         }
         guard let numbers, numbers.count == 4 else { return nil }
         let known = numbers.compactMap { $0 }.filter(\.isFinite)
-        guard known.count == 4, known[0] < known[2], known[1] < known[3], abs(known[0]) <= 180, abs(known[2]) <= 180,
-            abs(known[1]) <= 90, abs(known[3]) <= 90
-        else { return nil }
-        return PixelRect(
-            minX: (known[0] + 180) / 360,
-            minY: Self.mercator(known[3]),
-            maxX: (known[2] + 180) / 360,
-            maxY: Self.mercator(known[1])
-        )
-    }
-
-    /// Projects a latitude to the square of the Web Mercator projection, from the top.
-    private static func mercator(_ latitude: Double) -> Double {
-        let sine = PortableMath.sin(latitude * .pi / 180)
-        guard abs(sine) < 1 else { return sine > 0 ? 0 : 1 }
-        let y = 0.5 - PortableMath.log2((1 + sine) / (1 - sine)) * 0.6931471805599453 / (4 * .pi)
-        return min(max(y, 0), 1)
+        guard known.count == 4 else { return nil }
+        return MapPyramid.part(left: known[0], bottom: known[1], right: known[2], top: known[3])
     }
 }

@@ -51,4 +51,25 @@ enum MapPyramid {
             throw TileSourceError(subject, "\(error)")
         }
     }
+
+    /// A part of the world's square, x and y from 0 to 1 and y downwards, from degrees; `nil` if it is empty or invalid.
+    static func part(left: Double, bottom: Double, right: Double, top: Double) -> PixelRect? {
+        guard left < right, bottom < top, abs(left) <= 180, abs(right) <= 180, abs(bottom) <= 90, abs(top) <= 90 else {
+            return nil
+        }
+        return PixelRect(
+            minX: (left + 180) / 360,
+            minY: mercator(top),
+            maxX: (right + 180) / 360,
+            maxY: mercator(bottom)
+        )
+    }
+
+    /// Projects a latitude to the square of the Web Mercator projection, from the top.
+    static func mercator(_ latitude: Double) -> Double {
+        let sine = PortableMath.sin(latitude * .pi / 180)
+        guard abs(sine) < 1 else { return sine > 0 ? 0 : 1 }
+        let y = 0.5 - PortableMath.log2((1 + sine) / (1 - sine)) * 0.6931471805599453 / (4 * .pi)
+        return min(max(y, 0), 1)
+    }
 }

@@ -48,14 +48,6 @@ final class ScratchFile: @unchecked Sendable {
 
     /// Fills memory from an offset; `false` if there are too few bytes.
     func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) -> Bool {
-        var got = 0
-        while got < memory.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: memory[got...])
-            let count = pread(file, rest.baseAddress, rest.count, off_t(offset + got))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            got += count
-        }
-        return true
+        Files.read(file, at: offset, into: memory)
     }
 }

@@ -1,7 +1,9 @@
-/// Address of tiles on a command line: `mbtiles:FILE`, `xyz:DIR`, ...
+/// Address of tiles on a command line: `mbtiles:FILE`, `pmtiles:URL`, `xyz:DIR`, ...
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// An MBTiles file.
     case mbtiles(String)
+    /// A PMTiles archive, on a disk or a server.
+    case pmtiles(String)
     /// A folder of files with their layout.
     case folder(String, TileFolderLayout)
     /// A Deep Zoom descriptor.
@@ -13,7 +15,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Forms of an address, for messages.
     public static let forms =
-        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE or http:TEMPLATE"
+        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE, pmtiles:FILE or URL, or "
+        + "http:TEMPLATE"
 
     /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
@@ -27,6 +30,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         guard !rest.isEmpty else { return nil }
         switch text[..<colon] {
         case "mbtiles": self = .mbtiles(rest)
+        case "pmtiles": self = .pmtiles(rest)
         case "dzi": self = .deepZoom(rest)
         case "image": self = .image(rest)
         case "http": self = .http(rest)
@@ -40,6 +44,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .mbtiles(let path): "mbtiles:\(path)"
+        case .pmtiles(let place): "pmtiles:\(place)"
         case .folder(let path, let layout): "\(layout):\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
@@ -52,7 +57,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - options: Options of the pixels.
-    ///   - http: Options of requests to a server; ignored for other sources.
+    ///   - http: Options of requests to a server; ignored for sources on a disk.
     ///   - image: Options for cutting one large image; ignored for other sources.
     ///   - progress: Called while an image is cut, with the fraction done, 0 to 1; `false` cancels.
     /// - Throws: ``TileSourceError``, which names the file or address and describes what was expected.
@@ -64,6 +69,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     ) throws(TileSourceError) -> any PyramidTileSource {
         switch self {
         case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
+        case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomTileSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)

@@ -21,6 +21,10 @@ public enum TileLoadFailureCause: String, CaseIterable, Hashable, Sendable {
     case status
     /// The cache had no room for the encoded bytes.
     case noRoom
+    /// The server does not answer with the bytes of the file that were asked for.
+    case range
+    /// The file has changed since it was opened.
+    case changed
 }
 
 /// Counts of a source.
@@ -41,6 +45,8 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
+    /// Bytes of an archive's directories in memory now. They do not count against the cache's limit.
+    public var directoryBytes = 0
 
     /// Creates statistics with all counts 0.
     public init() {}

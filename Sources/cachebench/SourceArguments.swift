@@ -120,7 +120,8 @@ extension SourceArguments {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "xyz" }
         let kinds = [
-            "mbtiles": "mbtiles", "dzi": "dzi", "png": "image", "jpg": "image", "jpeg": "image", "webp": "image",
+            "mbtiles": "mbtiles", "pmtiles": "pmtiles", "dzi": "dzi", "png": "image", "jpg": "image", "jpeg": "image",
+            "webp": "image",
         ]
         return kinds[URL(fileURLWithPath: path).pathExtension.lowercased()]
     }

@@ -27,6 +27,7 @@ import Testing
         for options in pixels {
             sources.append(try FolderTileSource(path: "\(path)/tiles", options: options))
             sources.append(try MBTilesTileSource(path: "\(path)/map.mbtiles", options: options))
+            sources.append(try PMTilesTileSource("\(path)/map.pmtiles", options: options))
             sources.append(try ImageTileSource(path: "\(path)/picture.png", options: options))
             sources.append(try HTTPTileSource(template: "http://h/{z}/{x}/{y}", options: options))
         }
@@ -60,6 +61,9 @@ import Testing
         let map = MadeMBTiles("\(folder.path)/map.mbtiles")
         map.add(0, 0, rowFromBottom: 0, image.png)
         map.close()
+        var archive = MadePMTiles()
+        archive.add(0, image.png)
+        folder.write(archive.bytes(), to: "map.pmtiles")
         let descriptor =
             "<Image TileSize=\"64\" Overlap=\"0\" Format=\"png\"><Size Width=\"64\" Height=\"64\"/></Image>"
         folder.write(Array(descriptor.utf8), to: "set.dzi")
@@ -86,7 +90,7 @@ import Testing
         #expect(names.contains(keyed.dataSet) && !keyed.dataSet.joined().contains("secret"))
 
         // A nanosecond more, at the same size.
-        for file in ["tiles", "picture.png", "map.mbtiles", "set.dzi"] {
+        for file in ["tiles", "picture.png", "map.mbtiles", "map.pmtiles", "set.dzi"] {
             var status = stat()
             #expect(stat("\(folder.path)/\(file)", &status) == 0)
             #if canImport(Darwin)

@@ -185,4 +185,47 @@ import Testing
         }
         #expect(compared >= 10)
     }
+
+    /// What PyPI's pmtiles makes of an MBTiles file; the first one has leaf directories.
+    @Test(.enabled(if: OtherPrograms.pmtiles, "PyPI's pmtiles is not installed"), arguments: [7, 4])
+    func archivesOfPMTiles(zoom: Int) throws {
+        let path = "\(folder.path)/map"
+        let made = MadeMBTiles("\(path).mbtiles")
+        made.run("CREATE UNIQUE INDEX place ON tiles (zoom_level, tile_column, tile_row); BEGIN")
+        for (name, value) in ["minzoom": "\(zoom - 1)", "maxzoom": "\(zoom)", "format": "png", "bounds": "-90,0,90,80"]
+        {
+            made.set(name, value)
+        }
+        // A third of the tiles is missing, and many are the same.
+        let images = (0..<300).map { TestImage(width: 16, height: 16, seed: $0).png }
+        var random = SplitMix64(seed: 1)
+        for zoom in zoom - 1...zoom {
+            for column in 0..<1 << zoom {
+                for row in 0..<1 << zoom where (column * 7 + row * 3) % 10 < 7 {
+                    made.add(zoom, column, rowFromBottom: row, images[Int(random.next() % 300)])
+                }
+            }
+        }
+        made.run("COMMIT")
+        made.close()
+        let call = "mbtiles_to_pmtiles('\(path).mbtiles', '\(path).pmtiles', None)"
+        #expect(OtherPrograms.run("python3 -c \"from pmtiles.convert import *; \(call)\""))
+        let (old, new) = (try MBTilesTileSource(path: "\(path).mbtiles"), try PMTilesTileSource("\(path).pmtiles"))
+        let bytes = try #require(OtherPrograms.bytes("\(path).pmtiles"))
+        let header = try PMTilesHeader(bytes, size: bytes.count, path: path)
+        #expect((header.leaves.length > 0) == (zoom == 7) && header.isClustered)
+        #expect(new.zooms == old.zooms && new.pyramid == old.pyramid)
+        #expect(abs(new.contents.minY - old.contents.minY) < 0.01 && new.contents.minX == old.contents.minX)
+        for (level, extent) in new.pyramid.levels.enumerated() {
+            for column in 0..<extent.columns {
+                for row in 0..<extent.rows {
+                    let (expected, found) = (try old.loaded(level, column, row), try new.loaded(level, column, row))
+                    let isSame = found.outcome == expected.outcome && found.image == expected.image
+                    if !isSame { Issue.record("tile \(level)/\(column)/\(row) is another one") }
+                }
+            }
+        }
+        #expect(new.statistics.failureCount == 0 && new.statistics.absent > 10)
+        #expect(try new.readMetadata().contains("\"format\": \"png\""))
+    }
 }

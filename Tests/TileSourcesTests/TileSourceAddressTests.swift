@@ -7,6 +7,7 @@ import Testing
     @Test(
         arguments: [
             ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
+            ("pmtiles:a", .pmtiles("a")), ("pmtiles:https://h/a", .pmtiles("https://h/a")),
             ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
             ("zyx@2x:t@2x", .folder("t@2x", TileFolderLayout(.zyx, isDoubled: true))),
             ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
@@ -19,9 +20,22 @@ import Testing
     }
 
     @Test(
-        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a"]
+        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:"]
     ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)
+    }
+
+    /// Addresses open what they name.
+    @Test func archivesAreOpened() throws {
+        let folder = ScratchFolder()
+        var made = MadePMTiles()
+        made.add(0, TestImage(width: 32, height: 32).png)
+        let path = folder.write(made.bytes(), to: "a.pmtiles")
+        let source = try #require(TileSourceAddress("pmtiles:\(path)")).open()
+        #expect(source is PMTilesTileSource && source.name == path)
+        #expect(
+            message { _ = try TileSourceAddress.pmtiles("http://127.0.0.1:1/a").open() }.hasPrefix("http://127.0.0.1")
+        )
     }
 
     @Test(

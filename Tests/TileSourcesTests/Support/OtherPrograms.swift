@@ -6,10 +6,13 @@
     import Darwin
 #endif
 
-/// Programs that others wrote, where they are installed: `apt-get install gdal-bin python3-gdal libvips-tools`.
+/// Programs that others wrote, where they are installed: `apt-get install gdal-bin python3-gdal libvips-tools`,
+/// `pip install pmtiles`.
 enum OtherPrograms {
     static let vips = isThere("vips")
     static let gdal = isThere("gdal_translate") && isThere("gdaladdo")
+    /// PyPI's pmtiles, for the python3 of the path.
+    static let pmtiles = run("python3 -c 'import pmtiles.convert'")
     static let gdalTiles = gdal && isThere("gdal2tiles.py")
 
     private static func isThere(_ program: String) -> Bool { system("command -v \(program) >/dev/null 2>&1") == 0 }

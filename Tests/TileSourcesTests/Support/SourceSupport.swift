@@ -1,6 +1,5 @@
-import TileSources
-
 @testable import TileCache
+@testable import TileSources
 
 #if canImport(Glibc)
     import Glibc
@@ -98,4 +97,11 @@ func settled(_ condition: () -> Bool) -> Bool {
         usleep(1000)
     }
     return false
+}
+
+extension PMTilesTileSource {
+    func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
+        let tile = TileCoordinate(level: level, column: column, row: row)
+        return try withPixels(self, tile) { try load(tile, into: &$0) }
+    }
 }

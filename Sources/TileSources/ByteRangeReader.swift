@@ -1,0 +1,182 @@
+import Dispatch
+import Synchronization
+import TileCache
+
+/// How a read ended.
+enum RangeEnd: Sendable {
+    case bytes([UInt8])
+    /// The reader has counted the failure.
+    case failed(TileFailure, TileLoadFailure)
+    case cancelled
+}
+
+/// On whose behalf a range is read.
+struct RangeClient: Sendable {
+    /// Whether a view needs it now.
+    var isDemand: Bool
+    /// Counts the bytes against the cache's limit; returns whether there is room.
+    var hold: @Sendable (Int) -> Bool
+
+    init(_ request: TileRequest) {
+        isDemand = request.isDemand
+        hold = { request.holdsEncoded(.bytes($0)) }
+    }
+
+    init(isDemand: Bool) {
+        self.isDemand = isDemand
+        hold = { _ in true }
+    }
+}
+
+/// Reads byte ranges of one file, on a disk or on a web server, as long as it does not change.
+///
+/// On a disk it reads in the call. On a server, near ranges that wait for a connection become one request, and the
+/// file is pinned by its size and its `ETag` or `Last-Modified`.
+final class ByteRangeReader: Sendable {
+    private enum Origin {
+        case file(LocalRanges)
+        case server(HTTPRanges)
+    }
+
+    /// Path or address.
+    let name: String
+    /// Bytes of the file.
+    let size: Int
+    /// What identifies the file's present content.
+    let dataSet: [String]
+    /// Whether stores may keep what was read.
+    let isStorable: Bool
+    let counter: SourceCounter
+    private let origin: Origin
+
+    /// Opens a file and reads its beginning, with one request.
+    ///
+    /// - Parameters:
+    ///   - place: A path, or an address of http or https.
+    ///   - expected: What the file should be, for messages.
+    ///   - count: Bytes to read; fewer if the file is shorter.
+    ///   - http: Options of requests; those for tiles with addresses of their own are ignored.
+    static func open(
+        _ place: String,
+        expecting expected: String,
+        first count: Int,
+        http: HTTPTileOptions,
+        counter: SourceCounter
+    ) throws(TileSourceError) -> (reader: ByteRangeReader, beginning: [UInt8]) {
+        try http.check(place)
+        guard isAddress(place) else {
+            // Before it is read: a change in between gives the next source another name.
+            let dataSet = DataSetName.file(place)
+            let file = try LocalRanges(place, expecting: expected, counter: counter)
+            let reader = ByteRangeReader(place, .file(file), size: file.size, dataSet, isStorable: true, counter)
+            return (reader, try reader.readNow(0..<min(count, file.size)))
+        }
+        guard let ranges = HTTPRanges(place, http, counter: counter) else {
+            throw TileSourceError(place, "libcurl cannot begin")
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try wait(place) { _ = ranges.read(0..<count, for: RangeClient(isDemand: true), then: $0) }
+        } catch {
+            ranges.stop()
+            throw error
+        }
+        guard let pin = ranges.pin else { throw TileSourceError(place, "there is no answer") }
+        let names = [place, "\(pin.size) bytes", pin.entityTag ?? "no ETag", pin.lastModified ?? "no Last-Modified"]
+        let isStorable = ranges.isStorable
+        return (ByteRangeReader(place, .server(ranges), size: pin.size, names, isStorable: isStorable, counter), bytes)
+    }
+
+    private init(
+        _ name: String,
+        _ origin: Origin,
+        size: Int,
+        _ dataSet: [String],
+        isStorable: Bool,
+        _ counter: SourceCounter
+    ) {
+        (self.name, self.origin, self.size, self.dataSet) = (name, origin, size, dataSet)
+        (self.isStorable, self.counter) = (isStorable, counter)
+    }
+
+    /// Whether the text is the address of a file on a server rather than a path.
+    static func isAddress(_ place: String) -> Bool {
+        let lower = place.lowercased()
+        return lower.hasPrefix("http://") || lower.hasPrefix("https://")
+    }
+
+    /// Whether the file has been found to be another one than was opened.
+    var isChanged: Bool {
+        switch origin {
+        case .file(let file): file.isChanged
+        case .server(let server): server.isChanged
+        }
+    }
+
+    /// Whether reads return later, on other threads.
+    var isRemote: Bool { if case .server = origin { true } else { false } }
+
+    /// Reads a range within ``size``.
+    ///
+    /// - Parameter then: Called once: within this call for a file on a disk, else later on a thread that may decode.
+    /// - Returns: A function that gives up the read; `then` is still called.
+    @discardableResult
+    func read(
+        _ range: Range<Int>,
+        for client: RangeClient,
+        then: @escaping @Sendable (RangeEnd) -> Void
+    ) -> @Sendable () -> Void {
+        guard range.lowerBound >= 0, range.upperBound <= size else {
+            let message = "bytes \(range.lowerBound) to \(range.upperBound) lie beyond the file's end at \(size)"
+            let failure = TileLoadFailure(.undecodable, message)
+            counter.count(failure, of: name)
+            then(.failed(.permanent, failure))
+            return {}
+        }
+        switch origin {
+        case .file(let file):
+            then(file.read(range, for: client))
+            return {}
+        case .server(let server): return server.read(range, for: client, then: then)
+        }
+    }
+
+    /// Reads a range and waits.
+    func readNow(_ range: Range<Int>) throws(TileSourceError) -> [UInt8] {
+        try Self.wait(name) { read(range, for: RangeClient(isDemand: true), then: $0) }
+    }
+
+    /// Ends all reads; later ones are cancelled at once.
+    func stop() { if case .server(let server) = origin { server.stop() } }
+
+    private static func wait(
+        _ name: String,
+        _ read: (@escaping @Sendable (RangeEnd) -> Void) -> Void
+    ) throws(TileSourceError) -> [UInt8] {
+        let answer = Awaited<RangeEnd>()
+        read { answer.set($0) }
+        switch answer.wait() {
+        case .bytes(let bytes): return bytes
+        case .failed(_, let failure): throw TileSourceError(name, failure.message)
+        case .cancelled: throw TileSourceError(name, "it was given up")
+        }
+    }
+}
+
+/// A value that a thread waits for; it is set once.
+final class Awaited<Value: Sendable>: Sendable {
+    private let value = Lock<Value?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func set(_ value: Value) {
+        self.value.withLock { $0 = value }
+        isThere.signal()
+    }
+
+    func wait() -> Value {
+        while true {
+            isThere.wait()
+            if let value = value.withLock({ $0 }) { return value }
+        }
+    }
+}

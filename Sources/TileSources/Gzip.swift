@@ -1,0 +1,46 @@
+import CTileZlib
+
+/// Decompresses gzip (RFC 1952) from untrusted bytes.
+enum Gzip {
+    /// Decompresses the first member.
+    ///
+    /// - Parameters:
+    ///   - limit: Maximum bytes of the result; not more than twice that is allocated.
+    static func inflate(_ bytes: [UInt8], limit: Int) -> Result<[UInt8], TileLoadFailure> {
+        var stream = z_stream()
+        // 15 bits of window, and 16 for gzip alone.
+        guard inflateInit2_(&stream, 31, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+            return .failure(TileLoadFailure(.unreadable, "there is no memory for gzip"))
+        }
+        defer { inflateEnd(&stream) }
+        var output = [UInt8](repeating: 0, count: min(limit, max(4 * bytes.count, 1024)))
+        var written = 0
+        var input = bytes
+        return input.withUnsafeMutableBufferPointer { input in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(clamping: input.count)
+            while true {
+                let room = output.count - written
+                let status = output.withUnsafeMutableBufferPointer { output in
+                    stream.next_out = output.baseAddress.map { $0 + written }
+                    stream.avail_out = UInt32(clamping: room)
+                    return CTileZlib.inflate(&stream, Z_NO_FLUSH)
+                }
+                written += room - Int(stream.avail_out)
+                switch status {
+                case Z_STREAM_END:
+                    output.removeLast(output.count - written)
+                    return .success(output)
+                case Z_OK where written == output.count, Z_BUF_ERROR where written == output.count:
+                    guard output.count < limit else {
+                        return .failure(TileLoadFailure(.tooLarge, "more than \(limit) bytes come of gzip"))
+                    }
+                    output += [UInt8](repeating: 0, count: min(output.count, limit - output.count))
+                case Z_OK where stream.avail_in > 0: continue
+                case Z_OK, Z_BUF_ERROR: return .failure(TileLoadFailure(.truncated, "the gzip data end too early"))
+                default: return .failure(TileLoadFailure(.undecodable, "gzip data were expected"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import TileCache
+
+/// What is known of an answer that is no redirection.
+struct HTTPAnswerHead {
+    var status: Int
+    var headers: HTTPCacheHeaders
+    var retryAfterSeconds = 0
+    /// Bytes of the body so far.
+    var bodyCount = 0
+}
+
+/// What an ``HTTPEngine`` fetches, and who is told how it ended.
+///
+/// Its last call is ``finish(_:_:_:)`` or ``cancel()``, on the engine's thread, or in the call that adds it to a stopped
+/// engine.
+protocol HTTPJob: AnyObject, Sendable {
+    var address: String { get }
+    /// Name of what is fetched, for messages.
+    var name: String { get }
+    /// Whether a view needs it now.
+    var isDemand: Bool { get }
+    /// Maximum bytes of the answer.
+    var limit: Int { get }
+    /// Header lines besides those of the options.
+    var lines: [String] { get }
+    /// Answer of an earlier fetch, for a conditional request.
+    var kept: KeptAnswer? { get }
+    /// Validators of a stored tile, for a conditional request.
+    var stored: TileStoreFreshness? { get }
+
+    /// Sets a handler called once when the job is no longer wanted.
+    func onCancel(_ handler: @escaping @Sendable () -> Void)
+
+    /// Counts bytes in memory; returns whether there is room.
+    func holds(_ bytes: Int) -> Bool
+
+    /// Whether the body of an answer is wanted, before it comes.
+    func wants(_ answer: HTTPAnswerHead) -> Bool
+
+    /// Determines how a whole answer ends.
+    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
+
+    /// The fetch has ended, and is not retried.
+    func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions)
+
+    /// The fetch was given up.
+    func cancel()
+}
+
+/// A tile with an address of its own.
+final class HTTPTileJob: HTTPJob {
+    let address: String
+    let limit: Int
+    let kept: KeptAnswer?
+    private let request: TileRequest
+    private let delivery: HTTPDelivery
+
+    init(_ request: TileRequest, address: String, limit: Int, delivery: HTTPDelivery) {
+        (self.request, self.address, self.limit, self.delivery) = (request, address, limit, delivery)
+        kept = delivery.kept[request.tile]
+    }
+
+    var name: String { address }
+    var isDemand: Bool { request.isDemand }
+    var lines: [String] { [] }
+    var stored: TileStoreFreshness? { request.cached }
+
+    func onCancel(_ handler: @escaping @Sendable () -> Void) { request.onCancel(handler) }
+
+    func holds(_ bytes: Int) -> Bool { request.holdsEncoded(.bytes(bytes)) }
+
+    func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
+
+    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        RetryRule.end(
+            status: answer.status,
+            absentStatuses: options.absentStatuses,
+            retryAfterSeconds: answer.retryAfterSeconds
+        )
+    }
+
+    func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
+        switch end {
+        case .delivered:
+            delivery.deliver(fetch.keptAnswer(options), to: request, from: address)
+        case .notModified:
+            delivery.counter.count { $0.notModified += 1 }
+            if let kept = fetch.confirmedAnswer(options) {
+                delivery.deliver(kept, to: request, from: address)
+            } else {
+                delivery.confirm(request, fetch.freshness(options, isConfirmed: true).stored())
+            }
+        case .redirected: break
+        case .absent:
+            delivery.counter.count { $0.absent += 1 }
+            delivery.kept.forget(request.tile)
+            request.completeAbsent(freshness: fetch.freshness(options).stored())
+        case .failed(let cause, _, let mayPass, _):
+            let isForGood = !mayPass && cause != .noRoom
+            request.fail(isForGood ? .permanent : .transient(retryAfter: .seconds(1)))
+        }
+    }
+
+    func cancel() {
+        delivery.counter.count { $0.cancelled += 1 }
+        request.cancel()
+    }
+}

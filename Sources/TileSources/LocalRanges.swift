@@ -1,0 +1,77 @@
+import Synchronization
+import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Byte ranges of a file on a disk, pinned by its size and modification time.
+final class LocalRanges: Sendable {
+    let size: Int
+    private let path: String
+    private let file: Int32
+    private let time: [Int]
+    private let changed = Atomic(false)
+    private let counter: SourceCounter
+
+    init(_ path: String, expecting expected: String, counter: SourceCounter) throws(TileSourceError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            let reason = errno == ENOENT || errno == ENOTDIR ? "there is no such file" : Files.lastError
+            throw TileSourceError(path, "\(reason); \(expected) was expected")
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw TileSourceError(path, "\(expected) was expected, and this is no file")
+        }
+        (self.path, self.file, self.counter) = (path, file, counter)
+        (size, time) = (Int(status.st_size), Self.time(status))
+    }
+
+    deinit { close(file) }
+
+    /// Whether it has been found to be changed.
+    var isChanged: Bool { changed.load(ordering: .relaxed) }
+
+    /// Reads a range within ``size``.
+    func read(_ range: Range<Int>, for client: RangeClient) -> RangeEnd {
+        func failed(_ failure: TileFailure, _ cause: TileLoadFailureCause, _ message: String) -> RangeEnd {
+            let cause = TileLoadFailure(cause, message)
+            counter.count(cause, of: "\(path): bytes \(range.lowerBound)-\(range.upperBound - 1)")
+            return .failed(failure, cause)
+        }
+        guard client.hold(range.count) else {
+            let message = "the cache has no room for \(range.count) encoded bytes"
+            return failed(.transient(retryAfter: .seconds(1)), .noRoom, message)
+        }
+        // The empty array's storage is shared by all: filling it would write its count.
+        guard !range.isEmpty else { return .bytes([]) }
+        var isRead = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+            isRead = Files.read(file, at: range.lowerBound, into: memory)
+            count = isRead ? range.count : 0
+        }
+        let error = Files.lastError
+        var status = stat()
+        if isChanged || fstat(file, &status) != 0 || Int(status.st_size) != size || Self.time(status) != time {
+            changed.store(true, ordering: .relaxed)
+            return failed(.permanent, .changed, RangeRule.changed)
+        }
+        return isRead ? .bytes(bytes) : failed(.transient(retryAfter: .zero), .unreadable, error)
+    }
+
+    private static func time(_ status: stat) -> [Int] {
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        return [Int(time.tv_sec), Int(time.tv_nsec)]
+    }
+}

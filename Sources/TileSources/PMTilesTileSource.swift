@@ -1,0 +1,239 @@
+public import TileCache
+
+/// Raster tiles in a PMTiles archive, version 3: one file, on a disk or on a web server that answers byte ranges.
+///
+/// PNG, JPEG or WebP. Opening takes one request for the header and the root directory, and one for the tile size unless
+/// it is set; a tile takes one, and one more for the first of a leaf directory. A server needs `Range` and is read as
+/// ``HTTPTileOptions`` say. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
+/// so; open it again. The file is untrusted.
+public final class PMTilesTileSource: TileSource, TileDecoder, PyramidTileSource {
+    /// The file or address.
+    public let name: String
+    /// One level for each of ``zooms``, of the whole square of the Web Mercator projection.
+    public let pyramid: TilePyramid
+    /// Pixel format and other options of the layer.
+    public let layerOptions: LayerOptions
+    /// The header's zooms; `zooms.lowerBound` is level 0.
+    public let zooms: ClosedRange<Int>
+    /// The header's bounds, in world pixels; the whole world if they are empty or invalid.
+    public let contents: PixelRect
+    /// The header's centre, in world pixels; the middle of ``contents`` if it is invalid.
+    public let center: WorldPoint
+    /// The header's zoom for ``center``, clamped to ``zooms``.
+    public let centerZoom: Int
+
+    /// Path, size and modification time of a file; address, size, `ETag` and `Last-Modified` of one on a server.
+    ///
+    /// A server that sends neither header has to have files of other sizes: else changes are not noticed.
+    public let dataSet: [String]
+
+    private let tileSize: Int
+    private let archive: PMTilesArchive
+    private let delivery: TileDelivery
+
+    /// Opens an archive.
+    ///
+    /// - Parameters:
+    ///   - place: Path of the file, or its address, `https://server/map.pmtiles`.
+    ///   - directoryMemory: Maximum memory of leaf directories, 0 to 1 GiB; the latest one always stays (6 MiB at
+    ///     most). Default: 16 MiB. It does not count against the cache's limit; see
+    ///     ``TileSourceStatistics/directoryBytes``.
+    ///   - http: Options of requests to a server. `largestTile` also limits tiles of files. Those that are about tiles
+    ///     with addresses of their own are ignored: `zooms`, `keptAnswers`, `absentStatuses` and `usesStale`.
+    ///   - options: Options of the pixels.
+    /// - Throws: ``TileSourceError`` if the file is not such an archive, has vector tiles or AVIF images, or the server
+    ///   does not answer byte ranges.
+    public init(
+        _ place: String,
+        directoryMemory: ByteCount = .mebibytes(16),
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        try options.check(place)
+        guard (0...1 << 30).contains(directoryMemory.bytes) else {
+            throw TileSourceError(place, "directoryMemory of 0 to 1 GiB was expected, not \(directoryMemory)")
+        }
+        delivery = TileDelivery(options)
+        let archive = try PMTilesArchive(
+            place,
+            http: http,
+            limit: directoryMemory.bytes,
+            counter: delivery.counter
+        )
+        do throws(TileSourceError) {
+            if let size = options.tileSize { tileSize = size } else { tileSize = try archive.tileSize() }
+            zooms = archive.header.zooms
+            pyramid = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
+        } catch {
+            archive.reader.stop()
+            throw error
+        }
+        let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
+        let degrees = archive.header.bounds
+        let part = MapPyramid.part(left: degrees[0], bottom: degrees[1], right: degrees[2], top: degrees[3])
+        let bounds = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
+        contents = PixelRect(
+            minX: bounds.minX * width,
+            minY: bounds.minY * height,
+            maxX: bounds.maxX * width,
+            maxY: bounds.maxY * height
+        )
+        let (zoom, longitude, latitude) = archive.header.center
+        centerZoom = min(max(zoom, zooms.lowerBound), zooms.upperBound)
+        center =
+            abs(longitude) <= 180 && abs(latitude) <= 90
+            ? WorldPoint(x: (longitude + 180) / 360 * width, y: MapPyramid.mercator(latitude) * height)
+            : WorldPoint(x: (contents.minX + contents.maxX) / 2, y: (contents.minY + contents.maxY) / 2)
+        name = place
+        layerOptions = options.layerOptions
+        dataSet = DataSetName.pixels("pmtiles", layerOptions, tileSize: tileSize) + archive.reader.dataSet
+        self.archive = archive
+    }
+
+    deinit { archive.reader.stop() }
+
+    /// Counts of loads and failures so far, and the memory of directories.
+    public var statistics: TileSourceStatistics {
+        var statistics = delivery.statistics
+        statistics.directoryBytes = archive.directoryBytes
+        return statistics
+    }
+
+    /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
+    public var warning: String? { archive.reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
+
+    /// Reads the archive's metadata, a JSON object with its name, attribution and more; at most 4 MiB.
+    ///
+    /// Waits for the file or the server.
+    public func readMetadata() throws(TileSourceError) -> String { try archive.metadata() }
+
+    /// Starts to read a tile.
+    public func requestTile(_ request: TileRequest) {
+        let (delivery, archive, subject) = (delivery, archive, subject(of: request.tile))
+        let place = ImagePlacement(tileSize: tileSize)
+        let client = RangeClient(request)
+        delivery.counter.count { $0.loads += 1 }
+        let load = PMTilesLoad(archive, id(of: request.tile), of: subject, for: client) { end in
+            switch end {
+            case .absent:
+                delivery.counter.count { $0.absent += 1 }
+                request.completeAbsent()
+            case .read(.failed(let failure, _)): request.fail(failure)
+            case .read(.cancelled):
+                delivery.counter.count { $0.cancelled += 1 }
+                request.cancel()
+            case .read(.bytes(let bytes)):
+                request.complete { pixels in
+                    if !archive.reader.isStorable { pixels.freshness = .notStored }
+                    let failure = archive.write(bytes, place, of: subject, with: delivery, into: &pixels)
+                    if let failure { throw failure }
+                    return .pixels
+                }
+            }
+        }
+        request.onCancel { load.cancel() }
+        load.begin()
+    }
+
+    /// Reads a tile and waits, for tests.
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        delivery.counter.count { $0.loads += 1 }
+        switch archive.tile(id(of: tile), of: subject(of: tile)) {
+        case .absent:
+            delivery.counter.count { $0.absent += 1 }
+            return .absent
+        case .read(.failed(let failure, _)): throw failure
+        case .read(.cancelled): throw TileFailure.transient(retryAfter: .zero)
+        case .read(.bytes(let bytes)):
+            let place = ImagePlacement(tileSize: tileSize)
+            let failure = archive.write(bytes, place, of: subject(of: tile), with: delivery, into: &pixels)
+            if let failure { throw failure }
+            return .pixels
+        }
+    }
+
+    /// Decodes a tile from the archive's bytes.
+    public func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try delivery.decode(encoded, ImagePlacement(tileSize: tileSize), of: subject(of: tile), into: &pixels)
+    }
+
+    private func id(of tile: TileCoordinate) -> UInt64 {
+        PMTilesID.number(zoom: zooms.lowerBound + tile.level, column: tile.column, row: tile.row)
+    }
+
+    private func subject(of tile: TileCoordinate) -> String {
+        "\(name): tile \(zooms.lowerBound + tile.level)/\(tile.column)/\(tile.row)"
+    }
+}
+
+extension PMTilesArchive {
+    /// Bytes read for the size of the tiles; the headers of most images are far shorter.
+    private static let sample = 1 << 16
+
+    /// Maximum bytes of the metadata, before and after decompression.
+    private static let largestMetadata = 4 << 20
+
+    /// Decompresses and decodes a tile.
+    fileprivate func write(
+        _ bytes: [UInt8],
+        _ place: ImagePlacement,
+        of subject: String,
+        with delivery: TileDelivery,
+        into pixels: inout TilePixels
+    ) -> TileFailure? {
+        switch decompressed(bytes) {
+        case .failure(let failure):
+            delivery.counter.count(failure, of: subject)
+            return .permanent
+        case .success(let image):
+            return image.withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+        }
+    }
+
+    /// Gets a tile's bytes and waits.
+    fileprivate func tile(_ id: UInt64, of subject: String) -> RangeTileEnd {
+        let answer = Awaited<RangeTileEnd>()
+        PMTilesLoad(self, id, of: subject, for: RangeClient(isDemand: true)) { answer.set($0) }.begin()
+        return answer.wait()
+    }
+
+    /// Pixels a side of the tiles, from an image that begins with the section of tiles.
+    fileprivate func tileSize() throws(TileSourceError) -> Int {
+        let first = header.tiles.offset..<header.tiles.offset + min(header.tiles.length, Self.sample)
+        guard !first.isEmpty else { throw TileSourceError(reader.name, "it has no tiles") }
+        if case .success(let image) = decompressed(try reader.readNow(first)),
+            let size = try? TileSize.of(image, reader.name)
+        {
+            return size
+        }
+        // Nothing begins there, or its header is longer: the first tile that the directories name.
+        guard let id = root.entries.first?.id else { throw TileSourceError(reader.name, "it has no tiles") }
+        let subject = "\(reader.name): its first tile"
+        switch tile(id, of: subject) {
+        case .absent, .read(.cancelled): throw TileSourceError(subject, "it is not there")
+        case .read(.failed(_, let failure)): throw TileSourceError(subject, failure.message)
+        case .read(.bytes(let bytes)):
+            switch decompressed(bytes) {
+            case .failure(let failure): throw TileSourceError(subject, failure.message)
+            case .success(let image): return try TileSize.of(image, subject)
+            }
+        }
+    }
+
+    fileprivate func metadata() throws(TileSourceError) -> String {
+        let section = header.metadata
+        guard section.length <= Self.largestMetadata else {
+            throw TileSourceError(reader.name, "its metadata of \(section.length) bytes are too large")
+        }
+        let bytes = try reader.readNow(section.offset..<section.offset + section.length)
+        guard header.internalCompression == .gzip else { return String(decoding: bytes, as: UTF8.self) }
+        switch Gzip.inflate(bytes, limit: Self.largestMetadata) {
+        case .failure(let failure): throw TileSourceError(reader.name, "its metadata: \(failure.message)")
+        case .success(let text): return String(decoding: text, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// What the reader of byte ranges decides, without any server.
+@Suite struct RangeRuleTests {
+    @Test func contentRangesAreParsed() {
+        let good: [(String, ContentRange)] = [
+            ("bytes 0-99/1234", ContentRange(0..<100, of: 1234)), ("Bytes 5-5/6", ContentRange(5..<6, of: 6)),
+            ("bytes  0-99/*", ContentRange(0..<100, of: nil)),
+            ("bytes 0-4611686018427387902/4611686018427387903", ContentRange(0..<1 << 62 - 1, of: 1 << 62 - 1)),
+        ]
+        for (text, range) in good { #expect(ContentRange(text) == range, "\(text)") }
+        let bad = [
+            "", "bytes", "bytes */1234", "bytes 1-0/9", "bytes 0-9/9", "bytes 0-9", "bytes -9/10", "bytes 0-/10",
+            "items 0-9/10", "bytes 0-9/10/11", "bytes 0-9-10/11", "bytes +0-9/10", "bytes 0-9/+10", "bytes 0-9 /10",
+            "bytes 0-4611686018427387904/*", "bytes 0-99999999999999999999/*", "bytes 0x0-9/10", "bytes0-9/10",
+        ]
+        for text in bad { #expect(ContentRange(text) == nil, "\(text)") }
+    }
+
+    /// What is written is read, and a byte changed at random never gives a range beyond the size.
+    @Test func randomContentRanges() {
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<5000 {
+            let size = Int(random.next() % 1_000_000) + 1
+            let first = Int(random.next() % UInt64(size))
+            let last = first + Int(random.next() % UInt64(size - first))
+            let text = "bytes \(first)-\(last)/\(size)"
+            #expect(ContentRange(text) == ContentRange(first..<last + 1, of: size))
+            var bytes = Array(text.utf8)
+            bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(random.next() % 128)
+            let other = ContentRange(String(decoding: bytes, as: UTF8.self))
+            if let other, let size = other.size { #expect(!other.range.isEmpty && other.range.upperBound <= size) }
+        }
+    }
+
+    private func end(
+        _ status: Int = 206,
+        _ contentRange: String? = "bytes 10-19/100",
+        tag: String? = "\"a\"",
+        date: String? = nil,
+        encoding: String? = nil,
+        count: Int = 10,
+        asked: Range<Int> = 10..<20,
+        pin: RangePin? = RangePin(entityTag: "\"a\"", lastModified: nil, size: 100)
+    ) -> FetchEnd {
+        var headers = HTTPCacheHeaders()
+        (headers.contentRange, headers.contentEncoding) = (contentRange, encoding)
+        (headers.entityTag, headers.lastModified) = (tag, date)
+        let answer = HTTPAnswerHead(status: status, headers: headers, retryAfterSeconds: 3, bodyCount: count)
+        return RangeRule.end(answer, asked: asked, pin: pin, isWhole: true)
+    }
+
+    private func cause(_ end: FetchEnd) -> TileLoadFailureCause? {
+        if case .failed(let cause, _, _, _) = end { cause } else { nil }
+    }
+
+    @Test func answersThatAreNotAsAskedAreRefused() {
+        #expect(end() == .delivered && end(encoding: "identity") == .delivered)
+        #expect(end(206, "bytes 10-14/15", count: 5, pin: nil) == .delivered)
+        for text in [
+            "bytes 10-18/100", "bytes 11-19/100", "bytes 10-20/100", "bytes 0-9/100", "bytes 10-19/*", nil, "x",
+        ] {
+            #expect(cause(end(206, text)) == .range, "\(text ?? "none")")
+        }
+        #expect(cause(end(encoding: "gzip")) == .range)
+        #expect(cause(end(count: 9)) == .truncated && cause(end(count: 11)) == .truncated)
+        #expect(cause(end(416, "bytes */0", pin: nil)) == .range && cause(end(416, "bytes */5")) == .changed)
+        #expect(cause(end(304)) == .status && cause(end(404)) == .status && cause(end(204)) == .status)
+        guard case .failed(.range, let message, false, _) = end(200) else {
+            Issue.record("a server that ignores Range is refused")
+            return
+        }
+        #expect(message.contains("ignores Range"))
+        #expect(
+            end(503)
+                == .failed(
+                    .status,
+                    message: "the server answered with the status 503",
+                    mayPass: true,
+                    retryAfterSeconds: 3
+                )
+        )
+    }
+
+    @Test func anotherFileIsToldByItsNames() {
+        func pin(_ tag: String?, _ date: String?, _ size: Int = 1) -> RangePin {
+            RangePin(entityTag: tag, lastModified: date, size: size)
+        }
+        let (a, b) = ("\"a\"", "\"b\"")
+        // Opened, answered, whether it is another file.
+        let cases: [(RangePin, RangePin, Bool)] = [
+            (pin(a, nil), pin(a, nil), false), (pin(a, nil), pin(b, nil), true), (pin(a, nil), pin(a, nil, 2), true),
+            (pin(a, "1"), pin(a, "2"), false), (pin(a, "1"), pin(nil, "1"), false), (pin(a, "1"), pin(nil, "2"), true),
+            (pin(nil, "1"), pin(a, "1"), false), (pin(nil, "1"), pin(a, "2"), true), (pin(a, nil), pin(nil, nil), true),
+            (pin(nil, "1"), pin(nil, nil), true), (pin(nil, nil), pin(nil, nil), false),
+            (pin(nil, nil), pin(a, "1"), false), (pin(nil, nil), pin(nil, nil, 2), true),
+            (pin(a, nil), pin(nil, "1"), true),
+        ]
+        for (index, (opened, answer, isOther)) in cases.enumerated() {
+            #expect(opened.isOther(answer) == isOther, "case \(index)")
+        }
+        #expect(cause(end(tag: b)) == .changed && cause(end(tag: nil)) == .changed)
+        #expect(cause(end(206, "bytes 10-19/101")) == .changed)
+        #expect(end(tag: b, pin: nil) == .delivered)
+    }
+
+    /// Each read comes once, in order of urgency; groups waste at most an eighth, and no more could join.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func readsAreGrouped(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<100 {
+            var queue = RangeQueue()
+            var left: [RangeQueue.Read] = []
+            let spread = [2000, 100_000, 5_000_000][Int(random.next() % 3)]
+            for id in 0..<Int(random.next() % 30) {
+                let start = Int(random.next() % UInt64(spread))
+                let length = Int(random.next() % 3) == 0 ? Int(random.next() % 600_000) : Int(random.next() % 20_000)
+                let read = RangeQueue.Read(id: id, range: start..<start + length + 1, isDemand: random.next() % 2 == 0)
+                queue.add(read)
+                left.append(read)
+            }
+            if let removed = left.last, random.next() % 2 == 0 {
+                #expect(queue.remove(removed.id) && !queue.remove(removed.id))
+                left.removeLast()
+            }
+            while let group = queue.next() {
+                let first = left.first(where: \.isDemand) ?? left.first
+                #expect(group.reads.first == first, "seed \(seed)")
+                let ids = Set(group.reads.map(\.id))
+                #expect(ids.count == group.reads.count && ids.isSubset(of: Set(left.map(\.id))), "seed \(seed)")
+                #expect(group.reads.allSatisfy { $0.isDemand == first?.isDemand }, "seed \(seed)")
+                #expect(group.range.lowerBound == group.reads.map(\.range.lowerBound).min(), "seed \(seed)")
+                #expect(group.range.upperBound == group.reads.map(\.range.upperBound).max(), "seed \(seed)")
+                // Bytes that any read needs, counted one by one where that is quick.
+                if group.range.count < 2000 {
+                    let needed = Set(group.reads.flatMap { Array($0.range) }).count
+                    #expect(8 * (group.range.count - needed) <= needed, "seed \(seed): \(group)")
+                }
+                #expect(
+                    group.reads.count == 1 || group.range.count <= RangeQueue.longest
+                        || group.reads.contains { $0.range == group.range },
+                    "seed \(seed)"
+                )
+                left.removeAll { ids.contains($0.id) }
+            }
+            #expect(left.isEmpty, "seed \(seed)")
+        }
+    }
+
+    @Test func nearReadsShareARequest() {
+        func groups(_ ranges: [Range<Int>]) -> [Range<Int>] {
+            var queue = RangeQueue()
+            for (id, range) in ranges.enumerated() { queue.add(.init(id: id, range: range, isDemand: true)) }
+            var groups: [Range<Int>] = []
+            while let group = queue.next() { groups.append(group.range) }
+            return groups
+        }
+        // Neighbours; the same bytes twice; a gap of an eighth of what is needed, and one byte more.
+        #expect(groups([100..<200, 0..<100, 200..<300]) == [0..<300])
+        #expect(groups([0..<100, 0..<100, 50..<60]) == [0..<100])
+        #expect(groups([0..<100, 125..<225]) == [0..<225] && groups([0..<100, 126..<226]) == [0..<100, 126..<226])
+        let longest = RangeQueue.longest
+        #expect(groups([0..<longest - 1, longest - 1..<longest]) == [0..<longest])
+        #expect(groups([0..<longest, longest..<longest + 1]) == [0..<longest, longest..<longest + 1])
+        #expect(groups([0..<3 * longest, 5..<6]) == [0..<3 * longest])
+    }
+}

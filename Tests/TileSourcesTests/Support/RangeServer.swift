@@ -1,0 +1,75 @@
+import Synchronization
+
+@testable import TileCache
+@testable import TileSources
+
+/// A file on a server in this process that answers byte ranges, right or wrong.
+final class RangeServer: Sendable {
+    struct Content: Sendable {
+        var bytes: [UInt8]
+        var entityTag: String? = "\"first\""
+        var lastModified: String?
+        /// Changes an answer of this number, from 0, before it is sent.
+        var change: @Sendable (Int, Range<Int>, inout ModelServer.Answer) -> Void = { _, _, _ in }
+        /// Ranges that were asked for, in order.
+        var asked: [Range<Int>] = []
+    }
+
+    private let server: ModelServer
+    private let shared: Shared
+
+    init?(_ bytes: [UInt8], _ change: (inout Content) -> Void = { _ in }) {
+        var first = Content(bytes: bytes)
+        change(&first)
+        let content = Shared(first)
+        let server = ModelServer { request in content.answer(request) }
+        guard let server else { return nil }
+        (self.server, shared) = (server, content)
+    }
+
+    var address: String { "http://127.0.0.1:\(server.port)/file" }
+
+    /// Ranges that were asked for so far.
+    var asked: [Range<Int>] { shared.content.withLock { $0.asked } }
+
+    func change(_ body: (inout Content) -> Void) { shared.content.withLock { body(&$0) } }
+
+    /// What the server's thread and the test share.
+    private final class Shared: Sendable {
+        let content: Lock<Content>
+
+        init(_ first: Content) { content = Lock(first) }
+
+        func answer(_ request: ModelServer.Request) -> ModelServer.Answer {
+            let (content, number) = content.withLock { content -> (Content, Int) in
+                content.asked.append(Self.range(request.headers["range"]) ?? 0..<0)
+                return (content, content.asked.count - 1)
+            }
+            var answer = ModelServer.Answer()
+            if let tag = content.entityTag { answer.headers.append("ETag: \(tag)") }
+            if let date = content.lastModified { answer.headers.append("Last-Modified: \(date)") }
+            let asked = content.asked[number]
+            let size = content.bytes.count
+            if asked.isEmpty {
+                answer.body = content.bytes
+            } else if asked.lowerBound >= size {
+                answer.status = 416
+                answer.headers.append("Content-Range: bytes */\(size)")
+            } else {
+                let range = asked.clamped(to: 0..<size)
+                answer.status = 206
+                answer.headers.append("Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
+                answer.body = Array(content.bytes[range])
+            }
+            content.change(number, asked, &answer)
+            return answer
+        }
+
+        /// The range of a header `bytes=1-2`.
+        private static func range(_ header: String?) -> Range<Int>? {
+            guard let header, header.hasPrefix("bytes=") else { return nil }
+            let ends = header.dropFirst(6).split(separator: "-").compactMap { Int($0) }
+            return ends.count == 2 ? ends[0]..<ends[1] + 1 : nil
+        }
+    }
+}
