@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test func noFileNamesATypeOfAHigherLayer() throws {
-        let library = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TileCache")
         var ranks: [Substring: Int] = [:]
         var files: [File] = []
-        for path in try FileManager.default.subpathsOfDirectory(atPath: library.path) where path.hasSuffix(".swift") {
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
+        where path.hasSuffix(".swift") {
             let layer = path.contains("/") ? String(path.prefix { $0 != "/" }) : ""
             let rank = try #require(Self.layers.firstIndex(of: layer), "\(path) is in no layer")
             var file = File(layer: layer, rank: rank)
-            for line in try String(contentsOf: library.appending(path: path), encoding: .utf8).split(separator: "\n") {
+            for line in try Self.lines(of: path) {
                 let words = Self.code(line).split { !($0.isLetter || $0.isNumber || $0 == "_") }
                 file.words.formUnion(words)
                 for (keyword, name) in zip(words, words.dropFirst()) where Self.keywords.contains(keyword) {
@@ -62,16 +62,68 @@ import Testing
 
     /// What lies outside of the pool calls its methods, and sets none of its properties.
     @Test func onlyThePoolWritesItsProperties() throws {
-        let library = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TileCache")
         var found: [String] = []
-        for path in try FileManager.default.subpathsOfDirectory(atPath: library.path)
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
         where path.hasSuffix(".swift") && path.contains("/") && !path.hasPrefix("Pool/") {
-            for line in try String(contentsOf: library.appending(path: path), encoding: .utf8).split(separator: "\n")
+            for line in try Self.lines(of: path)
             where Self.code(line).contains(#/\bpool(\.\w+(\[[^\]]*\])?\??)+ [-+*&|]*= /#) {
                 found.append("\(path): \(line)")
             }
         }
         #expect(found.isEmpty)
+    }
+
+    /// What the pool consists of changes itself: only the pool calls the methods for that.
+    @Test func onlyThePoolChangesItsValues() throws {
+        var mutators: Set<Substring> = []
+        for file in ["TileTable", "PoolLayers", "SlotAllocator", "PageAllocator", "Ledger", "Loads", "PlanQueue"] {
+            for line in try Self.lines(of: "Pool/\(file).swift") {
+                if let found = line.firstMatch(of: #/mutating func (\w+)/#) { mutators.insert(found.1) }
+            }
+        }
+        #expect(mutators.count > 40)
+        let values = #/\bpool\.(?:table|layers|slots|pages|ledger|loads|queue)(?:\[[^\]]*\])?\.(\w+)/#
+        var found: [String] = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
+        where path.hasSuffix(".swift") && !path.hasPrefix("Pool/") {
+            for line in try Self.lines(of: path)
+            where Self.code(line).matches(of: values).contains(where: { mutators.contains($0.1) }) {
+                found.append("\(path): \(line)")
+            }
+        }
+        #expect(found.isEmpty)
+    }
+
+    /// State that all extensions of a type can write; each further property needs an owner instead.
+    @Test(
+        arguments: [
+            (
+                "Pool/PoolState.swift", "struct PoolState",
+                [
+                    "codecJobs", "configuration", "counters", "demandClock", "effects", "evictionSteps", "layers",
+                    "ledger",
+                    "loads", "orphans", "pages", "queue", "slots", "split", "table",
+                ]
+            ),
+            ("Pool/TileTable.swift", "struct TileTable", []),
+            ("Pool/PoolLayers.swift", "struct PoolLayers", []),
+            ("Pool/SlotAllocator.swift", "struct SlotClasses", []),
+            ("Pool/Ledger.swift", "struct Ledger", []),
+            ("Pool/Loads.swift", "struct Loads", []),
+            ("Pool/PlanQueue.swift", "struct PlanQueue", []),
+        ] as [(String, String, [String])]
+    )
+    func stateHasAnOwner(path: String, type: String, writable: [String]) throws {
+        let body = try Self.lines(of: path).drop { !$0.hasPrefix(type) }.dropFirst().prefix { $0 != "}" }
+        let stored = body.compactMap { $0.wholeMatch(of: #/    var (\w+)[^{]*/#).map { String($0.1) } }
+        #expect(body.count > 10 && stored.sorted() == writable)
+    }
+
+    private static let library = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/TileCache")
+
+    private static func lines(of path: String) throws -> [Substring] {
+        try String(contentsOf: library.appending(path: path), encoding: .utf8).split(separator: "\n")
     }
 
     private static let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]

@@ -24,8 +24,7 @@ struct Orphans {
 extension PoolState {
     /// Leases a decoded tile: its bytes stay in place and counted until `release`.
     mutating func lease(_ number: EntryID) {
-        table[number].leaseCount += 1
-        relist(number)
+        relist(number) { $0.leaseCount += 1 }
     }
 
     /// Token of a lease of the tile's present pixels.
@@ -48,8 +47,7 @@ extension PoolState {
             if slots[slotClass].layers == 0 { effects.plans = true }
             return true
         }
-        table[token.entry].leaseCount -= 1
-        relist(token.entry)
+        relist(token.entry) { $0.leaseCount -= 1 }
         return !table[token.entry].isInUse
     }
 }

@@ -110,18 +110,14 @@ struct Ledger {
 }
 
 extension PoolState {
-    /// Bytes of committed slots.
-    var slotCommittedBytes: Int { slots.reduce(0) { $0 + $1.committedBytes } }
-    /// Bytes in slots that hold pixels or are being written.
-    var slotUsedBytes: Int { slots.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
-        table.byteCount + pages.bookkeepingBytes + slots.reduce(0) { $0 + $1.bookkeepingBytes }
+        table.byteCount + pages.bookkeepingBytes + slots.bookkeepingBytes
             + (configuration.workers + loads.writtenOffCount) * MemoryLayout<Load?>.stride + ledger.accountBytes
     }
     /// All committed bytes, those being decommitted included: must never exceed the limit.
     var committedBytes: Int {
-        slotCommittedBytes + pages.committedBytes + ledger.leavingBytes + ledger.heldBytes + countedBookkeepingBytes
+        slots.committedBytes + pages.committedBytes + ledger.leavingBytes + ledger.heldBytes + countedBookkeepingBytes
     }
     /// Bytes of tables and scratch memory, if they count against the limit.
     var countedBookkeepingBytes: Int { configuration.grantsBookkeeping ? 0 : bookkeepingBytes }
@@ -142,7 +138,7 @@ extension PoolState {
             counters.limitBreaches += 1
         }
         counters.peakBytes = max(counters.peakBytes, committed)
-        counters.peakDecodedBytes = max(counters.peakDecodedBytes, slotUsedBytes - ledger.inFlightBytes)
+        counters.peakDecodedBytes = max(counters.peakDecodedBytes, slots.usedBytes - ledger.inFlightBytes)
         counters.peakCompressedBytes = max(counters.peakCompressedBytes, pages.usedBytes)
         counters.peakInFlightBytes = max(counters.peakInFlightBytes, ledger.inFlightBytes)
     }

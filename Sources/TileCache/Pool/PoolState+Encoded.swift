@@ -10,7 +10,7 @@ extension PoolState {
         guard let load = loads[ticket], load.slot != .none, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
-        if hasShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
+        if layers.haveShares, usedBytes(ofLayer: own) + bytes > maximumBytes(ofLayer: own) { return nil }
         guard configuration.compressedTier, layer.isCompressible, bytes > 0, bytes <= Int32.max,
             TileCodec.keeps(blockByteCount: bytes, of: tileBytes(of: table[load.entry].key))
         else { return nil }
@@ -53,8 +53,10 @@ extension PoolState {
     mutating func dropEncoded(of number: EntryID) {
         guard table[number].form.isEncoded else { return }
         free(table[number].form, ofLayer: table[number].key.layer)
-        table[number].form = .none
-        table[number].flags.remove(.encodedIsSmaller)
+        table.stage(number) {
+            $0.form = .none
+            $0.flags.remove(.encodedIsSmaller)
+        }
     }
 
     /// Maximum tiles searched for a payload per list; the next call continues behind them.
@@ -67,10 +69,10 @@ extension PoolState {
         let wanted = configuration.paged(bytes) / pages.pageBytes
         let before = pages.unusedCount
         for list in [EntryList.needed, .pinned, .held] {
-            for _ in 0..<min(lists.count(of: list), Self.payloadSteps) where pages.unusedCount - before < wanted {
-                let number = lists.tail(of: list)
+            for _ in 0..<min(table.lists.count(of: list), Self.payloadSteps) where pages.unusedCount - before < wanted {
+                let number = table.lists.tail(of: list)
                 if table[number].residency.isDecoded { dropEncoded(of: number) }
-                lists.rotate(number, in: table)
+                table.rotate(number, layers)
             }
         }
         return pages.unusedCount > before
@@ -110,12 +112,12 @@ extension PoolState {
     }
 
     /// Returns the codec once the payload is copied.
-    mutating func beginDecode() { codecJobs -= 1 }
+    mutating func beginDecode() { codecJobs.end() }
 
     /// Counts the copy out again; the promotion is still to be finished.
     mutating func finishDecode(_ ticket: CodecTicket) {
         ledger.noteHeld(-ticket.form.byteCount)
-        codecJobs += 1
+        codecJobs.resume()
     }
 
     /// Whether the limit has room for more held bytes if all tiles were evicted.
@@ -128,11 +130,5 @@ extension PoolState {
         counters.tiers.demotions += 1
         counters.tiers.demotedRawBytes += tileBytes(of: table[number].key)
         counters.tiers.demotedBlockBytes += blockBytes
-    }
-
-    /// Updates a layer's mean block size, an exponential mean over about eight.
-    mutating func noteBlock(bytes: Int, layer: Int) {
-        let mean = layers[layer].meanBlockBytes
-        layers[layer].meanBlockBytes = mean == 0 ? bytes : mean + (bytes - mean) / 8
     }
 }

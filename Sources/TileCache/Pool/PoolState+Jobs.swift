@@ -65,8 +65,11 @@ extension PoolState {
     /// Restores what a policy remembers of a tile from before its last eviction.
     private mutating func setHistory(_ planned: PlanEntry, of number: EntryID) {
         guard planned.visits > table[number].visits else { return }
-        if table[number].visits == 0 { table[number].lastDemand = demandClock &- UInt32(max(planned.age, 0)) }
-        table[number].visits = planned.visits
+        let demand = demandClock &- UInt32(max(planned.age, 0))
+        table.note(number) {
+            if $0.visits == 0 { $0.lastDemand = demand }
+            $0.visits = planned.visits
+        }
     }
 
     /// Charges a plan, and the list of the tiles it values, to the ledger.
@@ -95,13 +98,12 @@ extension PoolState {
 
     /// Sets a tile's value in the current plan, the maximum of its entries.
     private mutating func setValue(_ value: Float, of number: EntryID) {
-        guard table[number].planEpoch != queue.epoch else {
-            table[number].value = max(table[number].value, value)
-            return
+        let (epoch, isNew) = (queue.epoch, table[number].planEpoch != queue.epoch)
+        table.note(number) {
+            $0.value = isNew ? value : max($0.value, value)
+            $0.planEpoch = epoch
         }
-        table[number].planEpoch = queue.epoch
-        table[number].value = value
-        if table[number].residency.isResident { queue.noteValued(number) }
+        if isNew, table[number].residency.isResident { queue.noteValued(number) }
     }
 
     func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {
@@ -134,9 +136,9 @@ extension PoolState {
         // A source is not asked for a prefetch without room, and for a needed tile without room at most once.
         if !layers[planned.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // Leased, so that making room does not evict the tile itself.
-            table[number].leaseCount += 1
+            table.stage(number) { $0.leaseCount += 1 }
             room = acquireSlot(for: number, worth: worth, now: now)
-            table[number].leaseCount -= 1
+            table.stage(number) { $0.leaseCount -= 1 }
         }
         if !room.isGranted { forgetIfIdle(number) }
         return room.map { begin(planned, of: number, in: $0, now: now) }
@@ -158,8 +160,7 @@ extension PoolState {
             ),
             of: planned.key
         )
-        table[number].load = ticket.load
-        relist(number)
+        relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
@@ -177,7 +178,7 @@ extension PoolState {
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
-        table[number].load = .none
+        table.stage(number) { $0.load = .none }
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
         ledger.noteHeld(-load.heldBytes)
 
@@ -212,16 +213,15 @@ extension PoolState {
         if table[number].residency.isResident {
             // Pixels of a store were out of date: the new ones have another identity.
             if table[number].generation == generation {
-                raiseGeneration(ofLayer: table[number].key.layer)
+                layers.change(table[number].key.layer) { $0.raiseGeneration() }
                 generation = layers[table[number].key.layer].generation
             }
             detachPixels(of: number, cause: .replaced)
         }
-        table[number].form = load.encoded
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
-        lastStamp += 1
-        let stamp = lastStamp
+        let stamp = table.nextStamp()
         change(number) {
+            $0.form = load.encoded
             $0.slot = load.slot
             $0.residency = .decoded
             $0.generation = generation
@@ -243,16 +243,18 @@ extension PoolState {
         if entry.slot != .none, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
             orphans.add(MemoryRange(slotClass: slotClass, number: entry.slot.number), holds: entry.leaseCount)
-            layers[entry.key.layer].slotBytes -= slotBytes(ofLayer: entry.key.layer)
-            table[number].slot = .none
-            table[number].leaseCount = 0
+            let slotBytes = slotBytes(ofLayer: entry.key.layer)
+            layers.change(entry.key.layer) { $0.slotBytes -= slotBytes }
+            table.stage(number) { ($0.slot, $0.leaseCount) = (.none, 0) }
         }
         // A block being read or written belongs to the worker's ticket from now on.
-        if entry.residency == .storing || entry.residency == .promoting {
-            if table[number].form.block != nil { table[number].form = .none }
-            if entry.residency == .promoting { table[number].leaseCount -= 1 }
+        table.stage(number) {
+            if entry.residency == .storing || entry.residency == .promoting {
+                if $0.form.block != nil { $0.form = .none }
+                if entry.residency == .promoting { $0.leaseCount -= 1 }
+            }
+            $0.work = 0
         }
-        table[number].work = 0
         releasePixels(of: number)
     }
 
@@ -262,13 +264,17 @@ extension PoolState {
         case .absent:
             counters.loads.absent += 1
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
-            table[number].flags.subtract(.remembered)
-            table[number].flags.insert(.absent)
+            table.stage(number) {
+                $0.flags.subtract(.remembered)
+                $0.flags.insert(.absent)
+            }
         case .failed(let isPermanent, let retryAfter):
             counters.loads.failed += 1
-            table[number].flags.insert(.failed)
             let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
-            table[number].retryAt = isPermanent ? .max : retryAt
+            table.stage(number) {
+                $0.flags.insert(.failed)
+                $0.retryAt = isPermanent ? .max : retryAt
+            }
         case .cancelled:
             counters.loads.cancelled += 1
         case .refused: noteRefusal(of: load, in: number, now: now)

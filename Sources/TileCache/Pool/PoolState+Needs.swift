@@ -48,7 +48,7 @@ extension PoolState {
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
         for (index, number) in needs.entries.enumerated() where number != .none {
-            table[number].needIndex = Int32(index)
+            table.note(number) { $0.needIndex = Int32(index) }
         }
         var entries: [EntryID] = []
         var missingSince: [Int64] = []
@@ -61,25 +61,27 @@ extension PoolState {
             entries.append(number)
             if number != .none, table[number].needIndex >= 0 {
                 missingSince.append(needs.missingSince[Int(table[number].needIndex)])
-                table[number].needIndex = -1
+                table.note(number) { $0.needIndex = -1 }
             } else {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? -1 : now)
                 newDemands &+= 1
                 if number != .none {
                     noteVisit(number)
-                    table[number].needCount += 1
-                    relist(number)
+                    relist(number) { $0.needCount += 1 }
                 }
             }
         }
         // Entries still marked are needed no longer.
         for number in needs.entries where number != .none && table[number].needIndex >= 0 {
-            table[number].needCount -= 1
-            table[number].needIndex = -1
-            // Touches are skipped while nothing changes, so the last use is recorded here.
-            table[number].lastUse = now
-            table[number].lastDemand = demandClock
+            let demand = demandClock
+            table.stage(number) {
+                $0.needCount -= 1
+                $0.needIndex = -1
+                // Touches are skipped while nothing changes, so the last use is recorded here.
+                $0.lastUse = now
+                $0.lastDemand = demand
+            }
             forgetIfIdle(number)
         }
         split.noteDemands(counts.total)
@@ -101,14 +103,14 @@ extension PoolState {
         let entry = table[number]
         guard entry.needCount == 0, entry.visits < .max else { return }
         let age = Int(demandClock &- entry.lastDemand)
-        if entry.visits == 0 || age > VisitClass.demandsOfAVisit { table[number].visits += 1 }
+        if entry.visits == 0 || age > VisitClass.demandsOfAVisit { table.note(number) { $0.visits += 1 } }
     }
 
     /// Removes all needs of a view.
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
         for number in needs.entries where number != .none {
-            table[number].needCount -= 1
+            table.stage(number) { $0.needCount -= 1 }
             forgetIfIdle(number)
         }
         needs = ViewNeeds()
@@ -116,7 +118,7 @@ extension PoolState {
 
     /// Age of the least recently used evictable tile of a tier. The entry's own if there is none.
     private func age(of tier: EntryList, like entry: Entry, now: Int64) -> Int64 {
-        let oldest = lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
+        let oldest = table.lists.tail(of: tier, inGroup: layers[entry.key.layer].group)
         return now - (oldest != .none ? table[oldest].lastUse : entry.lastUse)
     }
 
@@ -127,8 +129,7 @@ extension PoolState {
             let entered = entry(for: needs.tiles[index])
             guard entered != .none else { return }
             noteVisit(entered)
-            table[entered].needCount += 1
-            relist(entered)
+            relist(entered) { $0.needCount += 1 }
             needs.entries[index] = entered
         }
         needs.isIncomplete = false

@@ -1,7 +1,9 @@
 /// Selects the next job.
 extension PoolState {
     /// Whether the plan is done, and did not contain all pinned tiles.
-    var hasMorePins: Bool { queue.leavesPins && lists.count(of: .missingPin) + lists.count(of: .stalePin) > 0 }
+    var hasMorePins: Bool {
+        queue.leavesPins && table.lists.count(of: .missingPin) + table.lists.count(of: .stalePin) > 0
+    }
 
     /// Begins the best job that may start now; `nil` if there is none. The caller does it and calls the matching
     /// `finish`.
@@ -63,16 +65,16 @@ extension PoolState {
             // As with stuck loads: a hanging decoder takes at most as many spare workers as there are workers.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return nil }
             // The worker that has the codec continues here.
-            guard codecJobs < configuration.maximumCodecJobs else { return .refused }
+            guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
             begun = beginPromotion(number, worth: worth(of: planned), now: now).map(Job.promote)
         } else {
             begun = beginLoad(planned, now: now).map(Job.load)
         }
         guard begun == .refused else { return begun }
         // A running codec may make room, and its worker continues with this plan.
-        guard codecJobs == 0 else { return .refused }
+        guard codecJobs.count == 0 else { return .refused }
         // A needed tile may evict more than a fallback.
         if planned.reason == .fallback, queue.plan.isAtRest { return nil }
-        return queue.passForRoom(planned, hasShares: hasShares) ? nil : .refused
+        return queue.passForRoom(planned, hasShares: layers.haveShares) ? nil : .refused
     }
 }

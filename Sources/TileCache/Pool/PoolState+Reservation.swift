@@ -42,7 +42,7 @@ extension PoolState {
 
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
-        guard codecJobs >= configuration.maximumCodecJobs else { return false }
+        guard codecJobs.count >= configuration.maximumCodecJobs else { return false }
         let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
         guard victim != .none else { return false }
         drop(victim, cause: .capacity)
@@ -62,10 +62,13 @@ extension PoolState {
     mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
         counters.loads.refused += 1
-        table[number].flags.insert(.refused)
-        table[number].refusedPages = load.refusedPages ?? 0
         // Memory is available again as soon as other loads end, sooner than a server recovers.
-        table[number].retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
+        let retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
+        table.stage(number) {
+            $0.flags.insert(.refused)
+            $0.refusedPages = load.refusedPages ?? 0
+            $0.retryAt = retryAt
+        }
     }
 
     /// Computes when a tile may be retried; the wait doubles with each attempt.
@@ -75,7 +78,7 @@ extension PoolState {
     ///   - wait: Minimum wait required by the source, in nanoseconds.
     mutating func backOff(_ number: EntryID, first: Int64, atLeast wait: Int64 = 0, now: Int64) -> Int64 {
         let attempts = table[number].attempts
-        table[number].attempts = attempts == .max ? .max : attempts + 1
+        table.note(number) { $0.attempts = attempts == .max ? .max : attempts + 1 }
         let (product, tooLong) = first.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
         let doubled = tooLong ? Int64.max : product
         let longest = max(min(doubled, configuration.maximumRetryDelay), wait)

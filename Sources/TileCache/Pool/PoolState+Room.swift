@@ -73,14 +73,14 @@ extension PoolState {
 
     /// Evicts one tile worth less than `worth`.
     private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
-        let cold = tiles.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
+        let cold = table.counts.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
         // A margin of a few slots: turning pages into slots costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
         let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
         let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
         if victim != .none, canDemote(victim) {
             if demoteToEncoded(victim) { return .granted(()) }
-            return codecJobs < configuration.maximumCodecJobs ? .demote(victim) : .refused
+            return codecJobs.count < configuration.maximumCodecJobs ? .demote(victim) : .refused
         }
         if victim != .none || cold != .none {
             drop(victim != .none ? victim : cold, cause: .capacity)
@@ -173,7 +173,7 @@ extension PoolState {
     /// Releases slot and pages, and clears the flags of the pixels.
     mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
-        if entry.needCount > 0 { drawVersion &+= 1 }
+        if entry.needCount > 0 { noteDrawing() }
         if entry.slot != .none { release(slot: entry.slot, ofLayer: entry.key.layer) }
         free(entry.form, ofLayer: entry.key.layer)
         change(number) {
@@ -245,9 +245,11 @@ private struct ColdWalk {
 
     init(_ tier: EntryList, for layer: Int, in pool: borrowing PoolState) {
         self.layer = layer
-        first = admitted(pool.lists.tail(of: tier), in: pool)
-        guard pool.hasShares else { return }
-        others = (1..<pool.lists.groups.count).map { admitted(pool.lists.tail(of: tier, inGroup: $0), in: pool) }
+        first = admitted(pool.table.lists.tail(of: tier), in: pool)
+        guard pool.layers.haveShares else { return }
+        others = (1..<pool.table.lists.groups.count).map {
+            admitted(pool.table.lists.tail(of: tier, inGroup: $0), in: pool)
+        }
     }
 
     /// Checks the first tile of a group only: a group is one layer, and its tiles hardly differ.

@@ -3,20 +3,22 @@ extension PoolState {
     /// Takes a slot for a tile, charged to its layer. Evicts only tiles worth less than `worth`.
     mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
         let room = findSlot(layer: layer, worth: worth, now: now)
-        if room.isGranted { layers[layer].slotBytes += slotBytes(ofLayer: layer) }
+        let slotBytes = slotBytes(ofLayer: layer)
+        if room.isGranted { layers.change(layer) { $0.slotBytes += slotBytes } }
         return room
     }
 
     /// Releases a slot charged to a layer.
     mutating func release(slot: SlotID, ofLayer layer: Int) {
-        layers[layer].slotBytes -= slotBytes(ofLayer: layer)
+        let slotBytes = slotBytes(ofLayer: layer)
+        layers.change(layer) { $0.slotBytes -= slotBytes }
         slots[layers[layer].slotClass].release(slot.number)
     }
 
     /// Takes pages for a block, charged to a layer. The caller has made room for them.
     mutating func allocate(bytes: Int, ofLayer layer: Int) -> PageAllocator.Block {
         let block = pages.allocate(bytes: bytes)
-        layers[layer].blockBytes += bytes
+        layers.change(layer) { $0.blockBytes += bytes }
         noteTaken()
         return block
     }
@@ -24,7 +26,7 @@ extension PoolState {
     /// Frees pages charged to a layer, if there are any.
     mutating func free(_ form: ColdForm, ofLayer layer: Int) {
         guard let block = form.block else { return }
-        layers[layer].blockBytes -= form.byteCount
+        layers.change(layer) { $0.blockBytes -= form.byteCount }
         pages.free(block)
     }
 
@@ -42,7 +44,7 @@ extension PoolState {
     /// Maximum bytes of a layer's needed tiles after evicting all that may go.
     func attainableBytes(ofLayer layer: Int) -> Int {
         let free = max(ledger.limit - bookkeepingBytes, 0)
-        guard hasShares else { return free }
+        guard layers.haveShares else { return free }
         let others = layers.indices.reduce(0) { $0 + ($1 == layer ? 0 : guaranteedBytes(ofLayer: $1)) }
         return max(min(free - others, maximumBytes(ofLayer: layer)), 0)
     }
@@ -64,7 +66,7 @@ extension PoolState {
     func mayEvict(_ number: EntryID, for layer: Int) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
-        guard hasShares, layer >= 0, own != layer else { return true }
+        guard layers.haveShares, layer >= 0, own != layer else { return true }
         if isFull(layer: layer) { return false }
         let bytes =
             (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + entry.pointee.form.byteCount

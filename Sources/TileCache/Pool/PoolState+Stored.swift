@@ -4,10 +4,7 @@ extension PoolState {
     func hasPixels(_ load: LoadID) -> Bool { loads[load].map { table[$0.entry].residency.isResident } ?? false }
 
     /// Whether a view needs a tile.
-    func isNeeded(_ key: TileKey) -> Bool {
-        let number = table.find(key)
-        return number != .none && table[number].needCount > 0
-    }
+    func isNeeded(_ key: TileKey) -> Bool { table[key].map { $0.needCount > 0 } ?? false }
 
     /// Whether a tile has current pixels, or is known to be absent.
     func hasLanded(_ key: TileKey, _ result: LoadResult) -> Bool {
@@ -21,20 +18,18 @@ extension PoolState {
         let number = table.find(key)
         guard number != .none, table[number].residency.isResident else { return }
         change(number) { $0.flags.insert(.stale) }
-        drawVersion &+= 1
+        noteDrawing()
         effects.plans = true
     }
 
     /// Marks a tile that is given to stores once it is drawn.
     mutating func markUnsaved(_ key: TileKey) {
         let number = table.find(key)
-        if number != .none, table[number].residency.isResident { table[number].flags.insert(.unsaved) }
+        guard number != .none, table[number].residency.isResident else { return }
+        table.note(number) { $0.flags.insert(.unsaved) }
     }
 
-    func isUnsaved(_ key: TileKey) -> Bool {
-        let number = table.find(key)
-        return number != .none && table[number].flags.contains(.unsaved)
-    }
+    func isUnsaved(_ key: TileKey) -> Bool { table[key]?.flags.contains(.unsaved) ?? false }
 
     /// Leases a decoded, current tile that is given to stores; `nil` if it is not.
     mutating func leaseToSave(_ key: TileKey) -> LeaseToken? {

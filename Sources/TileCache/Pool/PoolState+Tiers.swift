@@ -10,6 +10,26 @@ struct CodecTicket: Hashable, Sendable {
     var form: ColdForm
 }
 
+/// Compressions and decompressions under way.
+struct CodecJobs {
+    /// Number of those that take a codec.
+    private(set) var count = 0
+    /// Last identifier. Shared by all entries: an entry's number and key may be reused while work for the former entry
+    /// is under way.
+    private var last: UInt32 = 0
+
+    /// Begins a job; returns its identifier, not 0.
+    mutating func begin() -> UInt32 {
+        count += 1
+        last = last == .max ? 1 : last + 1
+        return last
+    }
+
+    mutating func end() { count -= 1 }
+    /// Takes a codec again.
+    mutating func resume() { count += 1 }
+}
+
 /// Result of a promotion.
 enum PromotionResult: Hashable, Sendable {
     /// The pixels are in their slot.
@@ -34,11 +54,13 @@ enum DemotionResult: Hashable, Sendable {
 extension PoolState {
     /// Begins to compress or decompress a tile; it is leased meanwhile.
     mutating func beginWork(on number: EntryID, as residency: Residency, slot: SlotID = .none) -> CodecTicket {
-        codecJobs += 1
-        layers[table[number].key.layer].jobs += 1
-        table[number].work = nextWork()
-        table[number].leaseCount += 1
-        change(number) { $0.residency = residency }
+        layers.change(table[number].key.layer) { $0.jobs += 1 }
+        let work = codecJobs.begin()
+        change(number) {
+            $0.work = work
+            $0.leaseCount += 1
+            $0.residency = residency
+        }
         let entry = table[number]
         return CodecTicket(
             entry: number,
@@ -50,8 +72,8 @@ extension PoolState {
     }
 
     mutating func endJob(ofLayer layer: Int) {
-        codecJobs -= 1
-        layers[layer].jobs -= 1
+        codecJobs.end()
+        layers.change(layer) { $0.jobs -= 1 }
         if layers[layer].isRemoved { effects.plans = true }
     }
 
@@ -72,22 +94,26 @@ extension PoolState {
             release(LeaseToken(entry: number, slot: ticket.slot, slotClass: slotClass))
             return nil
         }
-        table[number].leaseCount -= 1
         // Not relisted until its new state is known.
-        table[number].residency = .decoded
+        table.stage(number) {
+            $0.leaseCount -= 1
+            $0.residency = .decoded
+        }
         if table[number].isInUse || table[number].flags.contains(.stale) {
             relist(number)
             return nil
         }
         let layer = ticket.key.layer
         switch result {
-        case .incompressible: noteBlock(bytes: tileBytes(of: ticket.key), layer: layer)
-        case .block(let bytes): noteBlock(bytes: bytes, layer: layer)
+        case .incompressible:
+            let bytes = tileBytes(of: ticket.key)
+            layers.change(layer) { $0.noteBlock(bytes: bytes) }
+        case .block(let bytes): layers.change(layer) { $0.noteBlock(bytes: bytes) }
         case .solid: break
         }
         if table[number].form.isEncoded {
             if keepsEncoded(over: result, of: number) {
-                table[number].flags.insert(.encodedIsSmaller)
+                table.stage(number) { $0.flags.insert(.encodedIsSmaller) }
                 moveToEncoded(number)
                 return nil
             }
@@ -144,9 +170,9 @@ extension PoolState {
     mutating func beginPromotion(_ number: EntryID, worth: Float, now: Int64) -> Admission<CodecTicket> {
         guard table[number].residency == .compressed else { return .refused }
         // Leased, so that making room does not evict the tile itself.
-        table[number].leaseCount += 1
+        table.stage(number) { $0.leaseCount += 1 }
         let room = acquireSlot(layer: table[number].key.layer, worth: worth, now: now)
-        table[number].leaseCount -= 1
+        table.stage(number) { $0.leaseCount -= 1 }
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
@@ -166,7 +192,7 @@ extension PoolState {
         let isPeek = ticket.slot == .none
         if !isPeek, !isCurrent || result != .pixels { release(slot: ticket.slot, ofLayer: ticket.key.layer) }
         guard isCurrent else { return free(ticket.form, ofLayer: ticket.key.layer) }
-        table[number].leaseCount -= 1
+        table.stage(number) { $0.leaseCount -= 1 }
         guard result == .pixels else {
             if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
             return drop(number, cause: .damaged)
@@ -180,8 +206,7 @@ extension PoolState {
         counters.tiers.promotions += 1
         // The source's payload is kept: the next demotion is free then.
         if !ticket.form.isEncoded { free(ticket.form, ofLayer: ticket.key.layer) }
-        lastStamp += 1
-        let stamp = lastStamp
+        let stamp = table.nextStamp()
         change(number) {
             if !$0.form.isEncoded { $0.form = .none }
             $0.slot = ticket.slot
@@ -198,8 +223,7 @@ extension PoolState {
     /// Releases a decoded tile's slot and lists the entry as compressed.
     mutating func moveToCompressed(_ number: EntryID, _ form: ColdForm) {
         release(slot: table[number].slot, ofLayer: table[number].key.layer)
-        lastStamp += 1
-        let stamp = lastStamp
+        let stamp = table.nextStamp()
         change(number) {
             $0.slot = .none
             $0.residency = .compressed

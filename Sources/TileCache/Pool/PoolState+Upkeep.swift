@@ -3,28 +3,24 @@ extension PoolState {
     /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
     /// `invalidate(onPages:)` then mark the tiles, in any number of steps, and `endInvalidation` ends it.
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
-        raiseGeneration(ofLayer: layer)
-        layers[layer].invalidations += 1
-        drawVersion &+= 1
+        layers.change(layer) {
+            $0.raiseGeneration()
+            $0.invalidations += 1
+        }
+        noteDrawing()
         for (id, load) in loads.all {
             let key = table[load.entry].key
             if key.layer == layer, affects(key.coordinate) { loads.change(id) { $0.generation = 0 } }
         }
     }
 
-    mutating func endInvalidation(layer: Int) { layers[layer].invalidations -= 1 }
+    mutating func endInvalidation(layer: Int) { layers.change(layer) { $0.invalidations -= 1 } }
 
     /// Whether a tile is outdated, or may be: an invalidation is marking tiles.
     func mayBeOutdated(_ number: EntryID) -> Bool {
         let layer = layers[table[number].key.layer]
         return table[number].flags.contains(.stale)
             || (layer.invalidations > 0 && table[number].generation != layer.generation)
-    }
-
-    mutating func raiseGeneration(ofLayer layer: Int) {
-        layers[layer].generation &+= 1
-        // 0 marks an outdated load.
-        if layers[layer].generation == 0 { layers[layer].generation = 1 }
     }
 
     /// Marks tiles as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that landed since
@@ -53,18 +49,20 @@ extension PoolState {
 
     private mutating func invalidate(_ affected: [EntryID], layer: Int, dropsAtOnce: Bool) {
         for number in affected where number != .none {
-            table[number].flags.subtract(.remembered)
-            table[number].attempts = 0
+            table.stage(number) {
+                $0.flags.subtract(.remembered)
+                $0.attempts = 0
+            }
             if table[number].residency.isResident, table[number].generation != layers[layer].generation {
                 if dropsAtOnce {
                     detachPixels(of: number, cause: .invalidated)
                 } else {
-                    table[number].flags.insert(.stale)
+                    table.stage(number) { $0.flags.insert(.stale) }
                 }
             }
             forgetIfIdle(number)
         }
-        drawVersion &+= 1
+        noteDrawing()
     }
 
     /// Evicts tiles, the coldest first, until at most `bytes` are in use, and decommits unused memory. Spares leased
@@ -136,9 +134,8 @@ extension PoolState {
 
     /// Shrinks the tables of slots and pages; returns the number of entries removed.
     private mutating func shrinkTables(steps: Int) -> Int {
-        var count = pages.shrink(steps: steps)
-        for slotClass in slots.indices { count += slots[slotClass].shrink(steps: steps - count) }
-        return count
+        let count = pages.shrink(steps: steps)
+        return count + slots.shrink(steps: steps - count)
     }
 
     /// Sets the limit. Evicts what does not fit, pinned tiles included, leased ones as soon as they are released.
@@ -158,7 +155,7 @@ extension PoolState {
     }
 
     /// Allows the tiles of a layer to be compressed.
-    mutating func setCompressible(layer: Int) { layers[layer].isCompressible = true }
+    mutating func setCompressible(layer: Int) { layers.change(layer) { $0.isCompressible = true } }
 
     /// Maximum evictions and decommits per hold of the lock.
     static let stepsAtOnce = 128
@@ -185,9 +182,8 @@ extension PoolState {
 
     /// Whether a tile is neither resident, absent nor failed.
     func wantsLoad(_ key: TileKey) -> Bool {
-        let number = table.find(key)
-        guard number != .none else { return true }
-        return !table[number].residency.isResident && table[number].flags.isDisjoint(with: [.absent, .failed])
+        guard let entry = table[key] else { return true }
+        return !entry.residency.isResident && entry.flags.isDisjoint(with: [.absent, .failed])
     }
 
     mutating func unpin(_ key: TileKey) {
@@ -204,7 +200,7 @@ extension PoolState {
     var pinsToLoad: [TileKey] {
         var keys: [TileKey] = []
         for list in [EntryList.missingPin, .stalePin] {
-            var number = lists.tail(of: list)
+            var number = table.lists.tail(of: list)
             while number != .none, keys.count < Self.pinsOfAPlan {
                 keys.append(table[number].key)
                 number = table[number].previous
@@ -217,7 +213,7 @@ extension PoolState {
     @discardableResult
     mutating func forgetAbsences(steps: Int = stepsAtOnce) -> Int {
         var count = 0
-        var number = lists.tail(of: .remembered)
+        var number = table.lists.tail(of: .remembered)
         while count < steps, number != .none {
             let next = table[number].previous
             // The tile that needs the room is leased briefly without leaving its list.
@@ -232,8 +228,8 @@ extension PoolState {
 
     /// Least recently used evictable tile of a tier, or none.
     private func oldest(of tier: EntryList) -> EntryID {
-        for group in lists.groups.indices {
-            var number = lists.tail(of: tier, inGroup: group)
+        for group in table.lists.groups.indices {
+            var number = table.lists.tail(of: tier, inGroup: group)
             while number != .none, table[number].leaseCount > 0 { number = table[number].previous }
             if number != .none { return number }
         }
@@ -246,10 +242,10 @@ extension PoolState {
     /// A resident, unleased tile that is needed or pinned; or none.
     private mutating func firstUnheld(pinned: Bool) -> EntryID {
         for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
-            for _ in 0..<min(lists.count(of: list), Self.heldPassed) {
-                let number = lists.tail(of: list)
+            for _ in 0..<min(table.lists.count(of: list), Self.heldPassed) {
+                let number = table.lists.tail(of: list)
                 if table[number].leaseCount == 0 { return number }
-                lists.rotate(number, in: table)
+                table.rotate(number, layers)
             }
         }
         return .none

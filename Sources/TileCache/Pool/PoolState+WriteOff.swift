@@ -20,10 +20,10 @@ extension PoolState {
     mutating func restart(_ id: LoadID, at time: Int64) { loads.change(id) { $0.started = time } }
 
     /// Counts a hanging decoder of a layer.
-    mutating func noteStuckDecode(ofLayer layer: Int) { layers[layer].stuckDecodes += 1 }
+    mutating func noteStuckDecode(ofLayer layer: Int) { layers.change(layer) { $0.stuckDecodes += 1 } }
 
     mutating func endStuckDecode(ofLayer layer: Int) {
-        layers[layer].stuckDecodes -= 1
+        layers.change(layer) { $0.stuckDecodes -= 1 }
         effects.plans = true
     }
 

@@ -5,39 +5,21 @@ struct PoolState: ~Copyable {
     var configuration: PoolConfiguration
     /// Maximum of later limits; address ranges are reserved for it.
     let maximumByteLimit: Int
-    var layers: [PoolLayer] = []
-    /// Free indices in `layers`; those beyond its end do not count.
-    var freeLayers: [Int] = []
-    /// Number of layers that are not gone.
-    var layerCount = 0
-    /// Whether unused memory is decommitted, since a layer was removed.
-    var releasesUnused = false
-    /// Whether any layer has a maximum or guaranteed share.
-    var hasShares = false
-    var table: EntryTable
-    /// Lists of the entries; see `EntryList`.
-    var lists = TileLists()
-    /// Stamp of the last use.
-    var lastStamp: UInt64 = 0
-    var tiles = TileCounts()
-    var slots: [SlotAllocator] = []
-    /// Indices in `slots`, by slot size in bytes.
-    var slotClasses: [Int: Int] = [:]
+    var layers = PoolLayers()
+    var table: TileTable
+    var slots = SlotClasses()
     var pages: PageAllocator
 
     var ledger: Ledger
     var loads: Loads
     var queue = PlanQueue()
-    var codecJobs = 0
-    /// Last identifier of a compression or decompression. Shared by all entries: an entry's number and key may be
-    /// reused while work for the former entry is under way.
-    private var lastWork: UInt32 = 0
+    var codecJobs = CodecJobs()
     var orphans = Orphans()
 
     /// Number of demands: the clock of ages.
     var demandClock: UInt32 = 0
     /// Incremented when the contents of complete frames may have changed.
-    var drawVersion: UInt64 = 0
+    private(set) var drawVersion: UInt64 = 0
     /// Split of the limit between the tiers.
     var split: TierSplit
     var counters = PoolCounters()
@@ -50,7 +32,7 @@ struct PoolState: ~Copyable {
         split = TierSplit(fixedShare: configuration.compressedShare)
         let limit = max(configuration.byteLimit, configuration.maximumByteLimit)
         maximumByteLimit = limit
-        table = EntryTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26), pageBytes: configuration.pageBytes)
+        table = TileTable(maximumCount: min(max(limit / 1024, 4096), 1 << 26), pageBytes: configuration.pageBytes)
         pages = PageAllocator(capacity: Self.pageCapacity(for: configuration), pageBytes: configuration.pageBytes)
         loads = Loads(capacity: configuration.workers)
         ledger = Ledger(limit: configuration.byteLimit)
@@ -82,33 +64,17 @@ struct PoolState: ~Copyable {
     ) -> Int {
         let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
-        let slotClass = slotClasses[slotBytes] ?? addSlotClass(slotBytes: slotBytes, capacity: capacity)
-        slots[slotClass].layers += 1
-        layerCount += 1
-        while let free = freeLayers.last, free >= layers.count { freeLayers.removeLast() }
-        let index = freeLayers.popLast() ?? layers.count
         let layer = PoolLayer(
             tileBytes: tileBytes,
             levelBytes: levelBytes,
-            slotClass: slotClass,
+            slotClass: slots.addLayer(slotBytes: slotBytes, capacity: capacity),
             isCompressible: isCompressible,
             reservesLate: reservesLate,
             share: share,
-            group: lists.group(for: share)
+            group: table.takeGroup(for: share)
         )
-        layers.put(layer, at: index)
-        hasShares = hasShares || share != .all
-        noteTaken()
-        return index
-    }
-
-    private mutating func addSlotClass(slotBytes: Int, capacity: Int) -> Int {
-        // Reuses the index of a size without layers and memory.
-        let slotClass = slots.firstIndex { $0.isFree } ?? slots.count
-        if slotClass < slots.count { slotClasses[slots[slotClass].slotBytes] = nil }
-        slots.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
-        slotClasses[slotBytes] = slotClass
-        return slotClass
+        defer { noteTaken() }
+        return layers.add(layer)
     }
 
     /// Bytes of a decoded tile's pixels.
@@ -119,40 +85,38 @@ struct PoolState: ~Copyable {
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
 
-    mutating func nextWork() -> UInt32 {
-        lastWork &+= 1
-        // 0 means no work.
-        if lastWork == 0 { lastWork = 1 }
-        return lastWork
-    }
+    /// Notes that the contents of complete frames may have changed.
+    mutating func noteDrawing() { drawVersion &+= 1 }
 
-    // MARK: - Lookup
+    // MARK: - Tiles
 
     func knownResidency(of key: TileKey) -> TileResidency {
-        let number = table.find(key)
-        return number == .none
-            ? TileResidency(residency: .none, isKnown: false)
-            : TileResidency(residency: table[number].residency, isKnown: true)
+        let entry = table[key]
+        return TileResidency(residency: entry?.residency ?? .none, isKnown: entry != nil)
     }
 
-    func residency(of key: TileKey) -> Residency {
-        let number = table.find(key)
-        return number == .none ? .none : table[number].residency
+    func residency(of key: TileKey) -> Residency { table[key]?.residency ?? .none }
+
+    /// Changes an entry, its list and the counts.
+    @inline(__always)
+    mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
+        table.change(number, layers, slotBytes: slotBytes(ofLayer: table[number].key.layer), body)
+    }
+
+    /// Changes an entry and its list. The counts do not depend on the change.
+    @inline(__always)
+    mutating func relist(_ number: EntryID, after body: (inout Entry) -> Void = { _ in }) {
+        table.stage(number, body)
+        table.relist(number, layers)
     }
 
     /// Moves a decoded tile to the front, not as drawn.
-    mutating func touchForUse(_ number: EntryID) {
-        lastStamp += 1
-        table[number].stamp = lastStamp
-        lists.moveToFront(number, in: table, layers)
-    }
+    mutating func touchForUse(_ number: EntryID) { table.touch(number, layers) }
 
     /// Moves a resident tile to the front, as drawn.
     mutating func touch(_ number: EntryID, now: Int64) {
-        table[number].lastUse = now
-        if !table[number].flags.contains(.seen) {
-            tiles.noteSeen(table[number])
-            table[number].flags.insert(.seen)
+        table.note(number) { $0.lastUse = now }
+        if table.markSeen(number) {
             counters.loads.drawn += 1
             if table[number].flags.contains(.prefetched) { counters.prefetches.useful += 1 }
             if table[number].flags.contains(.unsaved) { effects.drawn.append(table[number].key) }
@@ -169,7 +133,7 @@ struct PoolState: ~Copyable {
         if number != .none { return number }
         if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
         // Tiles that take only an entry must not grow the table at the cost of all others.
-        if table.isFull || (!canGrowTable && tiles.solid > table.count / 2) {
+        if table.isFull || (!canGrowTable && table.counts.solid > table.count / 2) {
             let cold = coldest(of: .solid, worth: .infinity, now: 0)
             if cold != .none { drop(cold, cause: .capacity) }
         }
@@ -179,7 +143,7 @@ struct PoolState: ~Copyable {
         }
         guard !table.isFull else { return .none }
         let inserted = table.insert(key)
-        layers[key.layer].entries += 1
+        layers.change(key.layer) { $0.entries += 1 }
         noteTaken()
         return inserted
     }
@@ -190,9 +154,8 @@ struct PoolState: ~Copyable {
     }
 
     mutating func removeEntry(_ number: EntryID) {
-        layers[table[number].key.layer].entries -= 1
-        lists.remove(number, in: table, layers)
-        table.remove(number)
+        layers.change(table[number].key.layer) { $0.entries -= 1 }
+        table.remove(number, layers)
     }
 
     /// Removes an entry that holds no information.

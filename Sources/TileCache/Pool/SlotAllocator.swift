@@ -18,7 +18,7 @@ struct SlotAllocator {
     /// Slots that hold pixels or are being written.
     private(set) var usedCount = 0
     /// Number of layers with tiles of this size.
-    var layers = 0
+    fileprivate(set) var layers = 0
     /// Whether no layer has this size and no slot is committed or being decommitted.
     var isFree: Bool { layers == 0 && highWater == 0 }
 
@@ -89,4 +89,57 @@ struct SlotAllocator {
         }
         return count
     }
+}
+
+/// Allocators of slots, one for each size.
+struct SlotClasses: RandomAccessCollection {
+    private var allocators: [SlotAllocator] = []
+    /// Indices by slot size in bytes.
+    private var indicesBySize: [Int: Int] = [:]
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { allocators.count }
+    subscript(slotClass: Int) -> SlotAllocator {
+        @inline(__always) _read { yield allocators[slotClass] }
+        @inline(__always) _modify { yield &allocators[slotClass] }
+    }
+
+    func has(slotBytes: Int) -> Bool { indicesBySize[slotBytes] != nil }
+
+    /// Adds a layer to the class of its slots, which is made if necessary; returns the class.
+    mutating func addLayer(slotBytes: Int, capacity: Int) -> Int {
+        let slotClass = indicesBySize[slotBytes] ?? add(slotBytes: slotBytes, capacity: capacity)
+        allocators[slotClass].layers += 1
+        return slotClass
+    }
+
+    private mutating func add(slotBytes: Int, capacity: Int) -> Int {
+        // Reuses the index of a size without layers and memory.
+        let slotClass = allocators.firstIndex { $0.isFree } ?? allocators.count
+        if slotClass < allocators.count { indicesBySize[allocators[slotClass].slotBytes] = nil }
+        allocators.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
+        indicesBySize[slotBytes] = slotClass
+        return slotClass
+    }
+
+    mutating func removeLayer(from slotClass: Int) { allocators[slotClass].layers -= 1 }
+
+    /// Removes the last sizes that no layer has and no slot is committed of.
+    mutating func removeFree() {
+        while let last = allocators.last, last.isFree {
+            indicesBySize[last.slotBytes] = nil
+            allocators.removeLast()
+        }
+    }
+
+    /// Shrinks the tables; returns the number of slots removed.
+    mutating func shrink(steps: Int) -> Int {
+        allocators.indices.reduce(0) { $0 + allocators[$1].shrink(steps: steps - $0) }
+    }
+
+    /// Bytes of committed slots.
+    var committedBytes: Int { allocators.reduce(0) { $0 + $1.committedBytes } }
+    /// Bytes in slots that hold pixels or are being written.
+    var usedBytes: Int { allocators.reduce(0) { $0 + $1.usedCount * $1.slotBytes } }
+    var bookkeepingBytes: Int { allocators.reduce(0) { $0 + $1.bookkeepingBytes } }
 }

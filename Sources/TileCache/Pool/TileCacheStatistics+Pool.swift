@@ -11,18 +11,19 @@ extension TileCacheStatistics {
         memory.limit = .bytes(pool.ledger.limit)
         memory.used = .bytes(pool.committedBytes)
         memory.peak = .bytes(counters.peakBytes)
-        memory.decoded = .bytes(pool.slotUsedBytes)
+        memory.decoded = .bytes(pool.slots.usedBytes)
         memory.compressed = .bytes(pool.pages.usedBytes)
         memory.inFlight = .bytes(pool.ledger.inFlightBytes + pool.ledger.heldBytes)
         memory.bookkeeping = .bytes(pool.bookkeepingBytes)
-        memory.pinned = .bytes(pool.tiles.pinnedBytes)
+        let tiles = pool.table.counts
+        memory.pinned = .bytes(tiles.pinnedBytes)
         memory.peakDecoded = .bytes(counters.peakDecodedBytes)
         memory.peakCompressed = .bytes(counters.peakCompressedBytes)
         memory.peakInFlight = .bytes(counters.peakInFlightBytes)
-        memory.decodedTiles = pool.tiles.decoded
-        memory.compressedTiles = pool.tiles.compressed
-        memory.pinnedTiles = pool.tiles.pinned
-        (memory.unseenTiles, memory.unseenPrefetchedTiles) = (pool.tiles.unseen, pool.tiles.unseenPrefetched)
+        memory.decodedTiles = tiles.decoded
+        memory.compressedTiles = tiles.compressed
+        memory.pinnedTiles = tiles.pinned
+        (memory.unseenTiles, memory.unseenPrefetchedTiles) = (tiles.unseen, tiles.unseenPrefetched)
     }
 
     /// Violated identities of the counters, in words; must be empty at every moment.

@@ -26,38 +26,12 @@ struct TileLists {
     func tail(of name: EntryList, inGroup group: Int = 0) -> EntryID { groups[group][Int(name.rawValue)].tail }
     func count(of name: EntryList) -> Int { groups[0][Int(name.rawValue)].count }
 
-    mutating func remove(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
-        change(number, in: table, layers) { $0.remove(number, in: $1) }
-    }
-
-    mutating func insert(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
-        change(number, in: table, layers) { list, table in
-            // Only eviction depends on the order.
-            if table[number].list.isEvictable {
-                list.insert(number, in: table)
-            } else {
-                list.pushFront(number, in: table)
-            }
-        }
-    }
-
-    /// Moves an entry to the front if it is evictable.
+    /// Changes the list that an entry is on, if it is on one.
     @inline(__always)
-    mutating func moveToFront(_ number: EntryID, in table: borrowing EntryTable, _ layers: [PoolLayer]) {
-        guard table.pointer(number).pointee.list.isEvictable else { return }
-        change(number, in: table, layers) { $0.moveToFront(number, in: $1) }
-    }
-
-    /// Moves a tile that is not evictable to the front, so that a walk from the tail reaches others.
-    mutating func rotate(_ number: EntryID, in table: borrowing EntryTable) {
-        change(number, in: table, []) { $0.moveToFront(number, in: $1) }
-    }
-
-    @inline(__always)
-    private mutating func change(
+    mutating func change(
         _ number: EntryID,
         in table: borrowing EntryTable,
-        _ layers: [PoolLayer],
+        _ layers: borrowing PoolLayers,
         _ body: (inout RecencyList, borrowing EntryTable) -> Void
     ) {
         let entry = table.pointer(number)
@@ -79,6 +53,11 @@ struct TileCounts: Sendable, Hashable {
     /// Decoded tiles that are pinned, and the bytes of their slots.
     var pinned = 0
     var pinnedBytes = 0
+
+    init() {}
+
+    /// Counts one tile, without the bytes of its slot.
+    init(of entry: Entry) { count(entry, slotBytes: 0, by: 1) }
 
     /// Counts a resident tile in (1) or out (-1).
     mutating func count(_ entry: Entry, slotBytes: Int, by sign: Int) {
@@ -103,29 +82,5 @@ struct TileCounts: Sendable, Hashable {
         guard entry.residency.isResident else { return }
         unseen -= 1
         if entry.flags.contains(.prefetched) { unseenPrefetched -= 1 }
-    }
-}
-
-extension PoolState {
-    /// Changes an entry, and the counts and its list accordingly.
-    ///
-    /// Residency, evictability and pins change only here.
-    @inline(__always)
-    mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
-        let slotBytes = slotBytes(ofLayer: table[number].key.layer)
-        tiles.count(table[number], slotBytes: slotBytes, by: -1)
-        body(&table[number])
-        tiles.count(table[number], slotBytes: slotBytes, by: 1)
-        relist(number)
-    }
-
-    /// Moves an entry to the list that it belongs on.
-    @inline(__always)
-    mutating func relist(_ number: EntryID) {
-        let wanted = table.pointer(number).pointee.wantedList
-        guard wanted != table.pointer(number).pointee.list else { return }
-        lists.remove(number, in: table, layers)
-        table[number].list = wanted
-        lists.insert(number, in: table, layers)
     }
 }

@@ -327,9 +327,10 @@ private struct LayerLook: Sendable {
         id = layer.id
         format = layer.options.format
         alpha = layer.options.alpha
-        slotClass = Int32(layer.slotClass)
-        base = UInt(bitPattern: state.slotRegions[layer.slotClass].base)
-        slotBytes = state.pool.slots[layer.slotClass].slotBytes
+        let own = state.pool.layers[layer.id.index].slotClass
+        slotClass = Int32(own)
+        base = UInt(bitPattern: state.slotRegions[own].base)
+        slotBytes = state.pool.slots[own].slotBytes
         sizes = layer.sizes
     }
 }

@@ -24,7 +24,7 @@ extension CacheCore {
             (
                 state.pool.ledger.limit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
-                state.pool.slotClasses[slotBytes] != nil, state.error(guaranteeing: options.share)
+                state.pool.slots.has(slotBytes: slotBytes), state.error(guaranteeing: options.share)
             )
         }
         guard tileBytes <= limit else {
@@ -43,9 +43,9 @@ extension CacheCore {
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
             // Other layers may have been added or removed since the checks.
             if let error = state.error(guaranteeing: options.share) { return .failure(error) }
-            let isNewSize = state.pool.slotClasses[slotBytes] == nil
+            let isNewSize = !state.pool.slots.has(slotBytes: slotBytes)
             guard !isNewSize || region != nil else { return nil }
-            guard state.pool.layerCount < TileKey.layerLimit else {
+            guard state.pool.layers.usedCount < TileKey.layerLimit else {
                 return .failure(.invalidLayer("a cache holds \(TileKey.layerLimit) layers at most"))
             }
             guard state.pool.charge(layerBytes, to: .layers) else {
@@ -67,8 +67,7 @@ extension CacheCore {
                 slotCapacity: region.map { $0.byteCount / slotBytes },
                 levelBytes: levelBytes
             )
-            let slotClass = state.pool.layers[index].slotClass
-            if isNewSize, let region { state.slotRegions.put(region, at: slotClass) }
+            if isNewSize, let region { state.slotRegions.put(region, at: state.pool.layers[index].slotClass) }
             let id = LayerID(index: index, serial: state.layerCount, cache: state.serial)
             state.layerCount += 1
             let record = LayerRecord(
@@ -77,10 +76,9 @@ extension CacheCore {
                 pyramid: pyramid,
                 options: options,
                 byteCount: layerBytes,
-                tileBytes: tileBytes,
-                slotClass: slotClass,
-                synthesis: synthesis,
-                tiers: tiers
+                sizes: LayerRecord.sizes(of: pyramid, options.format),
+                tiers: tiers,
+                synthesis: synthesis
             )
             state.layers.put(record, at: index)
             state.adoptCodecs(made)

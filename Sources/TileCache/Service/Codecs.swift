@@ -80,7 +80,9 @@ struct Codecs: Sendable {
 
 extension CoreState {
     /// Bytes of the largest compressible tile, 0 if there is none.
-    var largestCompressibleTile: Int { layers.reduce(0) { max($0, compresses($1) ? $1.tileBytes : 0) } }
+    var largestCompressibleTile: Int {
+        layers.reduce(0) { max($0, compresses($1) ? pool.layers[$1.id.index].tileBytes : 0) }
+    }
 
     private func compresses(_ layer: LayerRecord) -> Bool {
         usesCompressedTier && layer.options.isCompressible && !pool.layers[layer.id.index].isRemoved
@@ -104,8 +106,9 @@ extension CoreState {
         codecs.adopt(Array(made.prefix(count)))
         noteCodecs()
         // Layers whose tiles no codec took before.
-        for (index, layer) in layers.enumerated() where compresses(layer) && layer.tileBytes <= codecs.tileBytes {
-            pool.setCompressible(layer: index)
+        for layer in layers.indices where compresses(layers[layer]) && pool.layers[layer].tileBytes <= codecs.tileBytes
+        {
+            pool.setCompressible(layer: layer)
         }
     }
 

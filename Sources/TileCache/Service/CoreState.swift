@@ -25,14 +25,10 @@ struct LayerRecord: Sendable {
     let id: LayerID
     /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
     var source: AnySource?
-    /// The source, if it decodes its own payloads.
-    var decoder: (any TileDecoder)?
     let pyramid: TilePyramid
     let options: LayerOptions
     /// Bytes charged to the ledger.
     let byteCount: Int
-    let tileBytes: Int
-    let slotClass: Int
     /// Sizes by level.
     let sizes: [TileSize]
     /// The layer's stores; `nil` if it has none.
@@ -46,30 +42,13 @@ struct LayerRecord: Sendable {
         return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
     }
 
-    init(
-        id: LayerID,
-        source: AnySource,
-        pyramid: TilePyramid,
-        options: LayerOptions,
-        byteCount: Int,
-        tileBytes: Int,
-        slotClass: Int,
-        synthesis: LevelSynthesis? = nil,
-        tiers: LayerTiers? = nil
-    ) {
-        self.byteCount = byteCount
-        self.id = id
-        self.source = source
-        decoder = source.decoder
-        self.pyramid = pyramid
-        self.options = options
-        self.tileBytes = tileBytes
-        self.slotClass = slotClass
-        self.synthesis = synthesis
-        self.tiers = tiers
-        sizes = pyramid.levels.map { level in
-            let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
-            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: min(bytes, tileBytes))
+    /// The source, if it decodes its own payloads.
+    var decoder: (any TileDecoder)? { source?.decoder }
+
+    static func sizes(of pyramid: TilePyramid, _ format: TilePixelFormat) -> [TileSize] {
+        pyramid.levels.map { level in
+            let bytes = format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
+            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: bytes)
         }
     }
 }
@@ -182,7 +161,7 @@ struct CoreState: ~Copyable {
 
     /// Address of a slot.
     func address(of slot: SlotID, layer: Int) -> UInt {
-        address(of: slot, slotClass: layers[layer].slotClass)
+        address(of: slot, slotClass: pool.layers[layer].slotClass)
     }
 
     func address(of slot: SlotID, slotClass: Int) -> UInt {
@@ -194,8 +173,7 @@ struct CoreState: ~Copyable {
 
     /// Regions by kind, from `MemoryRange.firstKind` on.
     borrowing func regions() -> [Region] {
-        let tables = [pool.table.chainRegion, pool.table.entryRegion]
-        return tables.map { ($0, pool.table.pageBytes) } + [(pageRegion, pool.pages.pageBytes)]
+        pool.table.regions.map { ($0, pool.table.pageBytes) } + [(pageRegion, pool.pages.pageBytes)]
             + slotRegions.indices.map { (slotRegions[$0], pool.slots[$0].slotBytes) }
     }
 

@@ -64,7 +64,6 @@ extension CoreState {
 extension LayerRecord {
     mutating func forgetSource() {
         source = nil
-        decoder = nil
         tiers = nil
     }
 }

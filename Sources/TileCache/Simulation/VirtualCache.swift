@@ -425,11 +425,11 @@ package final class VirtualCache {
     package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
 
     /// Resident tiles that were never drawn.
-    package var unseen: (all: Int, prefetched: Int) { (pool.tiles.unseen, pool.tiles.unseenPrefetched) }
+    package var unseen: (all: Int, prefetched: Int) { (pool.table.counts.unseen, pool.table.counts.unseenPrefetched) }
 
     /// Present bytes by use.
     package var tierBytes: TierBytes {
-        let decoded = pool.slotUsedBytes - pool.ledger.inFlightBytes
+        let decoded = pool.slots.usedBytes - pool.ledger.inFlightBytes
         let bookkeeping = pool.bookkeepingBytes
         return TierBytes(
             decoded: decoded,

@@ -32,41 +32,35 @@ package struct Coverage: Hashable, Sendable {
 /// Figures of one level for placing its tiles, looked up once for many tiles.
 struct LevelLook {
     let level: Int
-    private let originX: Double
-    private let originY: Double
-    private let spanX: Double
-    private let spanY: Double
-    private let perPixel: Double
-    private let border: Double
+    private let table: PyramidLevel
     private let maxX: Double
     private let maxY: Double
 
-    init(_ pyramid: TilePyramid, level index: Int) {
-        let table = pyramid.levels[index]
-        level = index
-        originX = table.origin.x
-        originY = table.origin.y
-        spanX = table.tileSpanX
-        spanY = table.tileSpanY
-        perPixel = table.worldPixelsPerPixel
-        border = Double(table.border)
-        maxX = pyramid.worldWidth
-        maxY = pyramid.worldHeight
+    init(_ pyramid: TilePyramid, level: Int) {
+        self.level = level
+        table = pyramid.levels[level]
+        (maxX, maxY) = (pyramid.worldWidth, pyramid.worldHeight)
     }
 
     /// World rectangle of a tile in the copy of the world that begins at 0, cut at the world's edges.
     func worldRectangle(of key: TileKey) -> PixelRect {
         let tile = key.coordinate
-        let x = originX + Double(tile.column) * spanX
-        let y = originY + Double(tile.row) * spanY
-        return PixelRect(minX: max(x, 0), minY: max(y, 0), maxX: min(x + spanX, maxX), maxY: min(y + spanY, maxY))
+        let x = table.origin.x + Double(tile.column) * table.tileSpanX
+        let y = table.origin.y + Double(tile.row) * table.tileSpanY
+        return PixelRect(
+            minX: max(x, 0),
+            minY: max(y, 0),
+            maxX: min(x + table.tileSpanX, maxX),
+            maxY: min(y + table.tileSpanY, maxY)
+        )
     }
 
     /// Pixels of a tile that show a rectangle of the world, border included.
     func tileRectangle(of key: TileKey, showing world: PixelRect, offset: Double) -> PixelRect {
         let tile = key.coordinate
-        let x = originX + Double(tile.column) * spanX + offset
-        let y = originY + Double(tile.row) * spanY
+        let x = table.origin.x + Double(tile.column) * table.tileSpanX + offset
+        let y = table.origin.y + Double(tile.row) * table.tileSpanY
+        let (perPixel, border) = (table.worldPixelsPerPixel, Double(table.border))
         return PixelRect(
             minX: (world.minX - x) / perPixel + border,
             minY: (world.minY - y) / perPixel + border,
@@ -158,7 +152,7 @@ struct FrameComposer {
         for number in entries where number != .none && isDrawable(pool.table.pointer(number).pointee.residency) {
             drawable += 1
         }
-        let mark = TouchMark(stamp: pool.lastStamp, count: drawable)
+        let mark = TouchMark(stamp: pool.table.lastStamp, count: drawable)
         let isMissing = drawable < entries.count
         if mark == layer.touched { return isMissing }
         for index in entries.indices {
@@ -170,7 +164,7 @@ struct FrameComposer {
                 layer.needs.missingSince[index] = -1
             }
         }
-        layer.touched = TouchMark(stamp: pool.lastStamp, count: drawable)
+        layer.touched = TouchMark(stamp: pool.table.lastStamp, count: drawable)
         return isMissing
     }
 

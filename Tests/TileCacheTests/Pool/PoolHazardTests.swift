@@ -17,7 +17,7 @@ import Testing
         #expect(small.residency(of: key(0)) == .demoting)
         _ = small.pool.finishDemotion(new, .solid(2), now: 0)
         #expect(small.entry(0)?.form == .solid(2))
-        let isAtRest = small.pool.codecJobs == 0 && small.pool.orphans.holds.isEmpty
+        let isAtRest = small.pool.codecJobs.count == 0 && small.pool.orphans.holds.isEmpty
         #expect(isAtRest)
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(small.usedPages == 0)
         #expect(small.usedSlots == (isReplaced ? 1 : 0))
         #expect(small.residency(of: key(0)) == (isReplaced ? .decoded : .none))
-        let codecJobs = small.pool.codecJobs
+        let codecJobs = small.pool.codecJobs.count
         #expect(codecJobs == 0)
     }
 
@@ -218,7 +218,7 @@ import Testing
     @Test(arguments: [(1000, true), (1001, false)])
     func payloadsAreComparedWithBlocks(bytes: Int, isKept: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
-        small.pool.layers[0].meanBlockBytes = 500
+        small.pool.layers.change(0) { $0.meanBlockBytes = 500 }
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
         let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
@@ -275,7 +275,7 @@ import Testing
         let ticket = try #require(small.beginLoad())
         _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
         small.end(ticket)
-        small.pool.layers[0].meanBlockBytes = 4096
+        small.pool.layers.change(0) { $0.meanBlockBytes = 4096 }
         let number = small.pool.table.find(key(0))
         let isDemoted = small.pool.demoteToEncoded(number)
         #expect(isDemoted)

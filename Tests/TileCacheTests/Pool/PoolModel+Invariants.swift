@@ -18,7 +18,7 @@ extension PoolModel {
         let peaks = pool.counters
         try require(peaks.peakBytes >= committed, "the peak missed \(committed) bytes")
         try require(
-            peaks.peakDecodedBytes >= pool.slotUsedBytes - pool.ledger.inFlightBytes
+            peaks.peakDecodedBytes >= pool.slots.usedBytes - pool.ledger.inFlightBytes
                 && peaks.peakCompressedBytes >= pool.pages.usedBytes
                 && peaks.peakInFlightBytes >= pool.ledger.inFlightBytes,
             "a tier's peak was missed"
@@ -39,7 +39,7 @@ extension PoolModel {
         (figures.pan, figures.zoom) = demands
         try require(figures.contradictions.isEmpty, figures.contradictions.joined(separator: "; "))
         let codecJobs = busyCodecs
-        try require(pool.codecJobs == codecJobs, "\(pool.codecJobs) codec jobs, not \(codecJobs)")
+        try require(pool.codecJobs.count == codecJobs, "\(pool.codecJobs.count) codec jobs, not \(codecJobs)")
         try require(pool.loads.count == flights.count, "\(pool.loads.count) loads, not \(flights.count)")
         try require(pool.loads.oldestStart == flights.values.map(\.started).min(), "the oldest load")
         let prefetches = flights.values.count { !$0.ticket.isDemand }
@@ -185,7 +185,7 @@ extension PoolModel {
     private func checkLists() throws {
         var lists: [EntryList: [RecencyList]] = [:]
         for name in EntryList.allCases where name != .free && name != .idle {
-            lists[name] = pool.lists.groups.map { $0[Int(name.rawValue)] }
+            lists[name] = pool.table.lists.groups.map { $0[Int(name.rawValue)] }
         }
         var expected: [EntryList: Set<EntryID>] = [:]
         var counts = TileCounts()
@@ -200,18 +200,18 @@ extension PoolModel {
             misplaced == nil,
             "\(String(describing: misplaced?.coordinate)) is on another list than it should be"
         )
-        try require(counts == pool.tiles, "counts are \(pool.tiles), not \(counts)")
+        try require(counts == pool.table.counts, "counts are \(pool.table.counts), not \(counts)")
         for (name, lists) in lists {
             var members: Set<EntryID> = []
             for list in lists {
-                guard let numbers = list.numbers(in: pool.table) else {
+                guard let numbers = list.numbers({ pool.table[$0] }) else {
                     throw Problem(description: "after \(step): the list \(name) is torn")
                 }
                 members.formUnion(numbers)
                 guard name.isEvictable else { continue }
                 let stamps = numbers.map { pool.table[$0].stamp }
                 let isOrdered = zip(stamps, stamps.dropFirst()).allSatisfy { $0 > $1 }
-                try require(isOrdered && stamps.first ?? 0 <= pool.lastStamp, "the order of \(name): \(stamps)")
+                try require(isOrdered && stamps.first ?? 0 <= pool.table.lastStamp, "the order of \(name): \(stamps)")
             }
             try require(members == expected[name] ?? [], "the list \(name)")
         }

@@ -57,7 +57,7 @@ extension PoolModel {
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
             pool.counters.tiers.removed.reduce(0, +) + pool.ledger.pendingDecommits.count
-                - pool.lists.count(of: .remembered)
+                - pool.table.lists.count(of: .remembered)
         }
         let before = spent()
         let goesOn = body(&pool)
@@ -162,7 +162,7 @@ extension PoolModel {
         var cursor = pool.queue.cursor
         // Needed tiles go ahead of a prefetch that waits.
         if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.queue.demandCursor }
-        guard !pool.hasShares, cursor < entries.count, entries[cursor].reason != .prefetch,
+        guard !pool.layers.haveShares, cursor < entries.count, entries[cursor].reason != .prefetch,
             flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }
@@ -226,7 +226,7 @@ extension PoolModel {
             case .demote(let victim): try begin(pool.beginDemotion(victim), .demotion)
             case .refused:
                 let isBusy = busyCodecs >= pool.configuration.maximumCodecJobs
-                if !flight.isOutdated, !pool.hasShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
+                if !flight.isOutdated, !pool.layers.haveShares, !isBusy, leaving.isEmpty, !pool.isOverLimit {
                     try checkNothingToSpare()
                 }
             }
@@ -358,7 +358,7 @@ extension PoolModel {
     private func hangDecoders() throws {
         let layer = random.below(pool.layers.count)
         let count = random.oneIn(2) ? 0 : pool.configuration.workers - random.below(2)
-        try perform("\(count) decoders of \(layer) that hang") { pool.layers[layer].stuckDecodes = count }
+        try perform("\(count) decoders of \(layer) that hang") { pool.layers.change(layer) { $0.stuckDecodes = count } }
     }
 
     private func lease() throws {
@@ -506,8 +506,8 @@ extension PoolModel {
         try perform("drawing \(key.layer):\(key.coordinate)") {
             let number = pool.table.find(key)
             pool.touch(number, now: now)
-            try require(pool.table[number].stamp == pool.lastStamp, "it is not the most recent")
-            for group in pool.lists.groups where pool.table[number].list.isEvictable {
+            try require(pool.table[number].stamp == pool.table.lastStamp, "it is not the most recent")
+            for group in pool.table.lists.groups where pool.table[number].list.isEvictable {
                 let heads = group.map(\.head)
                 let isLatest = heads.allSatisfy { $0 == .none || pool.table[$0].stamp <= pool.table[number].stamp }
                 try require(isLatest, "another is before it")

@@ -7,15 +7,15 @@ func key(_ column: Int, level: Int = 3, layer: Int = 0) -> TileKey {
 
 extension RecencyList {
     /// Entries from the most recently used on, or `nil` where the links are not those of a list.
-    func numbers(in table: borrowing EntryTable) -> [EntryID]? {
+    func numbers(_ entry: (EntryID) -> Entry) -> [EntryID]? {
         var numbers: [EntryID] = []
         var previous = EntryID.none
         var number = head
         while number != .none {
-            guard table[number].previous == previous, numbers.count < count else { return nil }
+            guard entry(number).previous == previous, numbers.count < count else { return nil }
             numbers.append(number)
             previous = number
-            number = table[number].next
+            number = entry(number).next
         }
         return previous == tail && numbers.count == count ? numbers : nil
     }

@@ -30,7 +30,7 @@ import Testing
                 list.pushFront(number, in: table)
                 model.insert(number, at: 0)
             }
-            let order = list.numbers(in: table)
+            let order = list.numbers({ table[$0] })
             #expect(order == model)
             #expect(list.tail == model.last ?? .none)
         }
@@ -47,7 +47,7 @@ import Testing
         }
         let late = table.insert(key(600))
         list.insert(late, in: table)
-        let order = list.numbers(in: table)
+        let order = list.numbers({ table[$0] })
         #expect(order?.firstIndex(of: late) == RecencyList.maximumSteps)
     }
 

@@ -7,14 +7,14 @@ import Testing
 /// A tile of an asynchronous source that a coarser one is made of.
 @Suite(.timeLimit(.minutes(15))) struct ChildLoadTests {
     private func layer(_ source: any TileSource) throws -> LayerRecord {
-        LayerRecord(
+        let pyramid = try ServiceSetup.pyramid()
+        return LayerRecord(
             id: LayerID(0),
             source: .asynchronous(source),
-            pyramid: try ServiceSetup.pyramid(),
+            pyramid: pyramid,
             options: LayerOptions(),
             byteCount: 0,
-            tileBytes: 16_384,
-            slotClass: 0
+            sizes: LayerRecord.sizes(of: pyramid, .rgba8)
         )
     }
 

@@ -146,14 +146,16 @@ import Testing
         #expect(scene.visitAndDemote().count == 4)
         scene.view.update(scene.home)
         #expect(eventually { source.decodes.count == 4 && scene.cache.statistics.blockedWorkers == 4 })
-        let (jobs, held) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.ledger.heldBytes) }
+        let (jobs, held) = scene.cache.core.lock.withLock { ($0.pool.codecJobs.count, $0.pool.ledger.heldBytes) }
         #expect(jobs == 0 && held == 4 * 1280)
         #expect(scene.cache.core.lock.withLock { $0.codecs.count } == codecs)
         source.open(100)
         #expect(scene.look(at: scene.home))
         for placement in scene.view.frame() { #expect(source.drew(placement.tile)) }
         #expect(scene.cache.shutdown())
-        let (jobsAfter, heldAfter) = scene.cache.core.lock.withLock { ($0.pool.codecJobs, $0.pool.ledger.heldBytes) }
+        let (jobsAfter, heldAfter) = scene.cache.core.lock.withLock {
+            ($0.pool.codecJobs.count, $0.pool.ledger.heldBytes)
+        }
         #expect(jobsAfter == 0 && heldAfter == 0)
     }
 

@@ -281,7 +281,7 @@ import Testing
         for layer in all.withLock({ $0.map { $0 } }) { cache.removeLayer(layer) }
         #expect(eventually { holdings(of: cache).layers == 0 && holdings(of: cache).entries == 0 }, "seed \(seed)")
         #expect(cache.counters.limitBreaches == 0)
-        #expect(cache.core.lock.withLock { $0.pool.layerCount } == 0)
+        #expect(cache.core.lock.withLock { $0.pool.layers.usedCount } == 0)
     }
 }
 

@@ -204,7 +204,7 @@ import Testing
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6, region: part) }
         cache.unpin(layer)
         #expect(cache.statistics.memory.pinnedTiles == 0)
-        #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.lists.count(of: .pinned) == 0 })
+        #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.table.lists.count(of: .pinned) == 0 })
     }
 }
 

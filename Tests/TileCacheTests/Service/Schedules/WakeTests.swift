@@ -19,7 +19,7 @@ import Testing
         let core = scene.cache.core
         core.perform { $0.pool.setCodecs(1) }
         scene.meanwhile = {
-            if core.lock.withLock({ $0.pool.codecJobs > 0 }) { scene.run() }
+            if core.lock.withLock({ $0.pool.codecJobs.count > 0 }) { scene.run() }
             return false
         }
         view.update(
@@ -77,7 +77,7 @@ import Testing
             others = scene.decoded(1..<2, of: layer)
         }
         scene.meanwhile = {
-            if core.lock.withLock({ $0.pool.codecJobs > 0 }) { scene.run() }
+            if core.lock.withLock({ $0.pool.codecJobs.count > 0 }) { scene.run() }
             return false
         }
         view.update(needing: wishes)

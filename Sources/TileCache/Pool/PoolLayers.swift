@@ -1,0 +1,103 @@
+/// State of a layer in the pool.
+struct PoolLayer: Sendable {
+    /// Bytes of a decoded tile, the maximum of all levels.
+    let tileBytes: Int
+    /// The same by level; empty if all are equal.
+    let levelBytes: [Int]
+    /// Index of the slot allocator.
+    let slotClass: Int
+    /// Incremented by each invalidation.
+    var generation: UInt32 = 1
+    /// Invalidations under way: some outdated tiles may not be marked yet.
+    var invalidations = 0
+    /// Whether its tiles may be compressed.
+    var isCompressible: Bool
+    /// Whether a slot is taken when the source is ready to write, not when the load starts.
+    let reservesLate: Bool
+    /// Exponential mean of its block sizes, in bytes; 0 before the first.
+    var meanBlockBytes = 0
+    /// Maximum and guaranteed share of the limit.
+    fileprivate(set) var share: LayerShare
+    /// Group of its evictable tiles in `TileLists`.
+    let group: Int
+    /// Bytes of slots with its current or arriving pixels. Leased old pixels count for no layer.
+    var slotBytes = 0
+    /// Bytes of its compressed blocks.
+    var blockBytes = 0
+    /// Number of its hanging decoders.
+    var stuckDecodes = 0
+    /// Number of its entries in the table.
+    var entries = 0
+    /// Number of its compressions and decompressions under way.
+    var jobs = 0
+    /// Whether it was removed: nothing of it is loaded.
+    fileprivate(set) var isRemoved = false
+    /// Whether nothing of it is left: its index is free.
+    fileprivate(set) var isGone = false
+
+    mutating func raiseGeneration() {
+        generation &+= 1
+        // 0 marks an outdated load.
+        if generation == 0 { generation = 1 }
+    }
+
+    /// Updates the mean block size, an exponential mean over about eight.
+    mutating func noteBlock(bytes: Int) {
+        meanBlockBytes = meanBlockBytes == 0 ? bytes : meanBlockBytes + (bytes - meanBlockBytes) / 8
+    }
+}
+
+/// Layers of the pool by index; the index of a layer that is gone is reused.
+struct PoolLayers: RandomAccessCollection {
+    private var records: [PoolLayer] = []
+    /// Free indices; those beyond the end do not count.
+    private var free: [Int] = []
+    /// Number of layers that are not gone.
+    private(set) var usedCount = 0
+    /// Whether any layer has a maximum or guaranteed share.
+    private(set) var haveShares = false
+    /// Whether unused memory is decommitted, since a layer was removed.
+    private(set) var leaveMemory = false
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { records.count }
+    subscript(layer: Int) -> PoolLayer { @inline(__always) _read { yield records[layer] } }
+
+    /// Adds a layer; returns its index.
+    mutating func add(_ layer: PoolLayer) -> Int {
+        while let last = free.last, last >= records.count { free.removeLast() }
+        let index = free.popLast() ?? records.count
+        records.put(layer, at: index)
+        usedCount += 1
+        haveShares = haveShares || layer.share != .all
+        return index
+    }
+
+    /// Marks a layer as removed; it loses its share.
+    mutating func beginRemoval(of layer: Int) {
+        records[layer].isRemoved = true
+        records[layer].share = .all
+        // Codecs may become too small for its tiles.
+        records[layer].isCompressible = false
+        haveShares = records.contains { $0.share != .all }
+        leaveMemory = true
+    }
+
+    /// Frees the index of a layer; returns whether nothing of it was left.
+    mutating func finishRemoval(of layer: Int) -> Bool {
+        guard records[layer].entries == 0, records[layer].jobs == 0 else { return false }
+        records[layer].isGone = true
+        free.append(layer)
+        usedCount -= 1
+        leaveMemory = true
+        while records.last?.isGone == true { records.removeLast() }
+        return true
+    }
+
+    /// Notes that unused memory was decommitted.
+    mutating func noteRelease() { leaveMemory = false }
+
+    /// Changes what only concerns the layer itself.
+    @inline(__always)
+    mutating func change(_ layer: Int, _ body: (inout PoolLayer) -> Void) { body(&records[layer]) }
+}
