@@ -140,16 +140,8 @@ public final class TileCache: Sendable {
         policy: @escaping @Sendable () -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
-        let place = core.perform { state -> Int in
-            let model = ViewModel(layers: [], selection: selection, fitsBudget: fits)
-            let record = ViewRecord(serial: state.viewCount, model: model, callbackQueue: .main)
-            state.viewCount += 1
-            guard let place = state.freeViews.popLast() else {
-                state.views.append(record)
-                return state.views.count - 1
-            }
-            state.views[place] = record
-            return place
+        let place = core.perform { state in
+            state.views.add(ViewModel(layers: [], selection: selection, fitsBudget: fits))
         }
         core.setLayers(layers, ofView: place, policy)
         return TileView(core: core, id: place, makePolicy: policy)

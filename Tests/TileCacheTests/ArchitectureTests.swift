@@ -105,6 +105,19 @@ import Testing
                     "loads", "orphans", "pages", "queue", "slots", "split", "table",
                 ]
             ),
+            (
+                "Service/CoreState.swift", "struct CoreState",
+                [
+                    "acquisitions", "asked", "askedBytes", "codecs", "due", "effects", "fullByteLimit",
+                    "hasWaitingRemoval",
+                    "isPlanQueued", "isPlanning", "isShutDown", "layers", "longestCallback", "meanLatency", "pins",
+                    "pool",
+                    "pressure", "requests", "saveBytes", "saves", "secondAnswers", "settledCounters", "slotRegions",
+                    "slowCallbacks", "storeBytes", "storeMemoryDue", "stores", "synthesis", "views", "waits", "workers",
+                ]
+            ),
+            ("Service/Views.swift", "struct Views", []),
+            ("Service/Layers.swift", "struct Layers", []),
             ("Pool/TileTable.swift", "struct TileTable", []),
             ("Pool/PoolLayers.swift", "struct PoolLayers", []),
             ("Pool/SlotAllocator.swift", "struct SlotClasses", []),

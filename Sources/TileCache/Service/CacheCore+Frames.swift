@@ -127,10 +127,7 @@ extension CacheCore {
         let gone = perform { state -> ViewRecord? in
             guard var view = state.views[id].take() else { return nil }
             for index in view.model.layers.indices { state.pool.clear(&view.model.layers[index].needs) }
-            state.closedPan = state.closedPan + view.model.pan
-            state.closedZoom = state.closedZoom + view.model.zoom
-            state.refusedViewports += view.refusedViewports
-            state.freeViews.append(id)
+            state.views.close(view, at: id)
             // The next plan cancels loads for this view alone.
             state.effects.plans = true
             return view

@@ -24,7 +24,7 @@ extension CacheCore {
             (
                 state.pool.ledger.limit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
-                state.pool.slots.has(slotBytes: slotBytes), state.error(guaranteeing: options.share)
+                state.pool.slots.has(slotBytes: slotBytes), state.layers.error(guaranteeing: options.share)
             )
         }
         guard tileBytes <= limit else {
@@ -42,7 +42,7 @@ extension CacheCore {
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid))
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
             // Other layers may have been added or removed since the checks.
-            if let error = state.error(guaranteeing: options.share) { return .failure(error) }
+            if let error = state.layers.error(guaranteeing: options.share) { return .failure(error) }
             let isNewSize = !state.pool.slots.has(slotBytes: slotBytes)
             guard !isNewSize || region != nil else { return nil }
             guard state.pool.layers.usedCount < TileKey.layerLimit else {
@@ -58,7 +58,6 @@ extension CacheCore {
             }
             state.storeBytes += storeBytes
             if let tiers { state.adopt(tiers) }
-            state.guaranteedShares += options.share.guaranteed
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
@@ -68,19 +67,19 @@ extension CacheCore {
                 levelBytes: levelBytes
             )
             if isNewSize, let region { state.slotRegions.put(region, at: state.pool.layers[index].slotClass) }
-            let id = LayerID(index: index, serial: state.layerCount, cache: state.serial)
-            state.layerCount += 1
-            let record = LayerRecord(
-                id: id,
-                source: source,
-                pyramid: pyramid,
-                options: options,
-                byteCount: layerBytes,
-                sizes: LayerRecord.sizes(of: pyramid, options.format),
-                tiers: tiers,
-                synthesis: synthesis
-            )
-            state.layers.put(record, at: index)
+            let cache = state.serial
+            let id = state.layers.add(at: index) { serial in
+                LayerRecord(
+                    id: LayerID(index: index, serial: serial, cache: cache),
+                    source: source,
+                    pyramid: pyramid,
+                    options: options,
+                    byteCount: layerBytes,
+                    sizes: LayerRecord.sizes(of: pyramid, options.format),
+                    tiers: tiers,
+                    synthesis: synthesis
+                )
+            }
             state.adoptCodecs(made)
             return .success(id)
         }
@@ -230,14 +229,9 @@ extension CacheCore {
         let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
         return read { state in
             var figures = TileCacheStatistics(of: state.pool)
-            figures.pan = state.views.reduce(state.closedPan) {
-                $0 + ($1?.model.pan ?? TileCacheStatistics.DemandCounts())
-            }
-            figures.zoom = state.views.reduce(state.closedZoom) {
-                $0 + ($1?.model.zoom ?? TileCacheStatistics.DemandCounts())
-            }
+            (figures.pan, figures.zoom) = (state.views.pan, state.views.zoom)
             figures.loads.secondAnswers = state.secondAnswers
-            figures.memory.shortfall = .bytes(state.views.reduce(0) { max($0, $1?.model.shortfallBytes ?? 0) })
+            figures.memory.shortfall = .bytes(state.views.shortfallBytes)
             figures.meanLoadTime = .nanoseconds(state.meanLatency)
             figures.demandWaits = state.waits.demand.summary
             figures.prefetchWaits = state.waits.prefetch.summary
@@ -249,7 +243,7 @@ extension CacheCore {
             figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
             figures.slowCallbacks = state.slowCallbacks + slow
             figures.longestCallback = .nanoseconds(max(state.longestCallback, oldest.map { now - $0 } ?? 0))
-            figures.refusedViewports = state.views.reduce(state.refusedViewports) { $0 + ($1?.refusedViewports ?? 0) }
+            figures.refusedViewports = state.views.refusedViewports
             figures.synthesis = state.synthesis.counts
             figures.stores = state.storeCounts()
             return figures
@@ -263,13 +257,5 @@ extension AnySource {
         case .blocking: false
         case .asynchronous: true
         }
-    }
-}
-
-extension CoreState {
-    /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
-    func error(guaranteeing share: LayerShare) -> TileCacheError? {
-        let sum = guaranteedShares + share.guaranteed
-        return sum <= 1 + 1e-9 ? nil : .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
     }
 }

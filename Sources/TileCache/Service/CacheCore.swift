@@ -233,7 +233,7 @@ final class CacheCore: Sendable {
             for layer in state.layers { if let tiers = layer.tiers { state.closeStores(of: tiers) } }
             state.effects.unwanted += state.requests.values.compactMap(\.value)
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }
-            return state.layers
+            return Array(state.layers)
         }
         defer { withExtendedLifetime(sources) {} }
         timer.cancel()

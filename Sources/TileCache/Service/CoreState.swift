@@ -13,87 +13,16 @@ enum AnySource: Sendable {
     }
 }
 
-/// State of a layer in the service.
-struct LayerRecord: Sendable {
-    /// Size of the tiles of one level.
-    struct TileSize: Sendable {
-        var width: Int
-        var height: Int
-        var bytes: Int
-    }
-
-    let id: LayerID
-    /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
-    var source: AnySource?
-    let pyramid: TilePyramid
-    let options: LayerOptions
-    /// Bytes charged to the ledger.
-    let byteCount: Int
-    /// Sizes by level.
-    let sizes: [TileSize]
-    /// The layer's stores; `nil` if it has none.
-    var tiers: LayerTiers?
-    /// Synthesis of levels that the source lacks; `nil` if it has all.
-    var synthesis: LevelSynthesis?
-
-    /// Bytes of the tables of a layer.
-    static func byteCount(of pyramid: TilePyramid) -> Int {
-        let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
-        return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
-    }
-
-    /// The source, if it decodes its own payloads.
-    var decoder: (any TileDecoder)? { source?.decoder }
-
-    static func sizes(of pyramid: TilePyramid, _ format: TilePixelFormat) -> [TileSize] {
-        pyramid.levels.map { level in
-            let bytes = format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
-            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: bytes)
-        }
-    }
-}
-
-/// State of a view in the service.
-struct ViewRecord: Sendable {
-    /// Serial number of the view, never reused, unlike its index.
-    let serial: Int
-    var model: ViewModel
-    var promotionBudget = PromotionBudget()
-    var callback: (@Sendable () -> Void)?
-    var callbackQueue: DispatchQueue?
-    var isCallbackQueued = false
-    var recorder: PanTraceRecorder?
-    /// Contents of the last frame.
-    var contents: FrameContents?
-    /// Ended waits since they were last read, in nanoseconds; at most a few thousand.
-    var waits: [Int64] = []
-    var refusedViewports = 0
-    /// Time when diagnostics were last read.
-    var diagnosedAt: Int64?
-    /// Expected rectangle of the newest plan, for diagnostics.
-    var expectedRectangle: PixelRect?
-}
-
 /// State behind the cache's lock.
 struct CoreState: ~Copyable {
     var pool: PoolState
     /// By index; records of removed layers may remain.
-    var layers: [LayerRecord] = []
+    var layers = Layers()
     /// Serial number of the cache in the process.
     let serial: UInt32
-    /// Number of layers ever added.
-    var layerCount = 0
-    /// Indices of layers being removed.
-    var removedLayers: [Int] = []
-    var views: [ViewRecord?] = []
-    /// Free indices in `views`.
-    var freeViews: [Int] = []
-    /// Sum of the guaranteed shares, 0...1.
-    var guaranteedShares = 0.0
+    var views = Views()
     /// Number of acquisitions of the lock.
     var acquisitions: UInt64 = 0
-    /// Number of views ever added.
-    var viewCount = 0
     var pins: [PinnedRange] = []
     /// Tiles to prefetch once, and their bytes in the ledger.
     var asked: [TileKey] = []
@@ -137,10 +66,6 @@ struct CoreState: ~Copyable {
     var waits = LoadWaits()
     var slowCallbacks = 0
     var longestCallback: Int64 = 0
-    var refusedViewports = 0
-    /// Demands of removed views.
-    var closedPan = TileCacheStatistics.DemandCounts()
-    var closedZoom = TileCacheStatistics.DemandCounts()
 
     init(
         serial: UInt32,

@@ -29,10 +29,8 @@ extension CoreState {
         saves.forget(layer: id)
         chargeSaves()
         if let tiers = record.tiers { closeStores(of: tiers) }
-        guaranteedShares -= record.options.share.guaranteed
         pool.beginRemoval(ofLayer: id.index)
-        layers[id.index].forgetSource()
-        removedLayers.append(id.index)
+        layers.beginRemoval(of: id.index)
         // The next plan cancels its requests.
         effects.plans = true
         return record
@@ -43,17 +41,14 @@ extension CoreState {
         let sizes = pool.slots.count
         if isPlanning {
             // The plan being made uses the old indices.
-            hasWaitingRemoval = !removedLayers.isEmpty
-        } else if !removedLayers.isEmpty {
-            removedLayers.removeAll { index in
-                guard pool.finishRemoval(ofLayer: index) else { return false }
+            hasWaitingRemoval = !layers.removed.isEmpty
+        } else if !layers.removed.isEmpty {
+            for index in layers.removed where pool.finishRemoval(ofLayer: index) {
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
-                layers[index].synthesis = nil
-                pool.note(-layers[index].byteCount, in: .layers)
-                return true
+                pool.note(-layers.finishRemoval(of: index), in: .layers)
             }
-            layers.removeLast(layers.count - pool.layers.count)
+            layers.cut(to: pool.layers.count)
         }
         let goesOn = pool.releaseRemoved()
         if pool.slots.count < sizes { slotRegions.removeLast(sizes - pool.slots.count) }

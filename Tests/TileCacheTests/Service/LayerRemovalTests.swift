@@ -99,7 +99,7 @@ import Testing
             for layer in layers { cache.removeLayer(layer) }
             // Tables of views and of the plan grow once.
             if round == 1 {
-                #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty } })
+                #expect(eventually { cache.core.lock.withLock { $0.layers.removed.isEmpty } })
                 before = holdings(of: cache)
             }
         }
@@ -150,9 +150,9 @@ import Testing
         #expect(next.index != stuck.index)
         view.layers = [stays]
         draw(view)
-        #expect(cache.core.lock.withLock { $0.removedLayers } == [stuck.index])
+        #expect(cache.core.lock.withLock { $0.layers.removed } == [stuck.index])
         source.open()
-        #expect(eventually { cache.core.lock.withLock { $0.removedLayers.isEmpty && $0.pool.loads.count == 0 } })
+        #expect(eventually { cache.core.lock.withLock { $0.layers.removed.isEmpty && $0.pool.loads.count == 0 } })
         #expect(source.loads.count == 1)
         let later = try cache.addLayer(PlainSource(layer: 3), pyramid: try pyramid())
         #expect(later.index == stuck.index && later.serial == (isReused ? 3 : 2))

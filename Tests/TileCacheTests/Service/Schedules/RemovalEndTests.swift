@@ -113,7 +113,7 @@ import Testing
         scene.need(0..<3, of: layer, view)
         let core = scene.cache.core
         scene.meanwhile = {
-            guard core.lock.withLock({ $0.isPlanning && !$0.removedLayers.isEmpty }) else { return false }
+            guard core.lock.withLock({ $0.isPlanning && !$0.layers.removed.isEmpty }) else { return false }
             core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.index) }
             core.perform { _ = $0.finishRemovals() }
             return true

@@ -1,0 +1,88 @@
+/// State of a layer in the service.
+struct LayerRecord: Sendable {
+    /// Size of the tiles of one level.
+    struct TileSize: Sendable {
+        var width: Int
+        var height: Int
+        var bytes: Int
+    }
+
+    let id: LayerID
+    /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
+    var source: AnySource?
+    let pyramid: TilePyramid
+    let options: LayerOptions
+    /// Bytes charged to the ledger.
+    let byteCount: Int
+    /// Sizes by level.
+    let sizes: [TileSize]
+    /// The layer's stores; `nil` if it has none.
+    var tiers: LayerTiers?
+    /// Synthesis of levels that the source lacks; `nil` if it has all.
+    var synthesis: LevelSynthesis?
+
+    /// Bytes of the tables of a layer.
+    static func byteCount(of pyramid: TilePyramid) -> Int {
+        let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
+        return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
+    }
+
+    /// The source, if it decodes its own payloads.
+    var decoder: (any TileDecoder)? { source?.decoder }
+
+    static func sizes(of pyramid: TilePyramid, _ format: TilePixelFormat) -> [TileSize] {
+        pyramid.levels.map { level in
+            let bytes = format.byteCount(width: level.pixelWidth, height: level.pixelHeight) ?? 0
+            return TileSize(width: level.pixelWidth, height: level.pixelHeight, bytes: bytes)
+        }
+    }
+}
+
+/// Layers of a cache by index, in the order of the pool's.
+struct Layers: RandomAccessCollection {
+    private var records: [LayerRecord] = []
+    /// Number of layers ever added.
+    private var addedCount = 0
+    /// Indices of layers being removed.
+    private(set) var removed: [Int] = []
+    /// Sum of the guaranteed shares, 0...1.
+    private var guaranteedShares = 0.0
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { records.count }
+    subscript(layer: Int) -> LayerRecord {
+        @inline(__always) _read { yield records[layer] }
+        @inline(__always) _modify { yield &records[layer] }
+    }
+
+    /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
+    func error(guaranteeing share: LayerShare) -> TileCacheError? {
+        let sum = guaranteedShares + share.guaranteed
+        return sum <= 1 + 1e-9 ? nil : .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
+    }
+
+    /// Adds a layer at its index in the pool; `make` gets its serial number.
+    mutating func add(at index: Int, _ make: (_ serial: Int) -> LayerRecord) -> LayerID {
+        let record = make(addedCount)
+        addedCount += 1
+        guaranteedShares += record.options.share.guaranteed
+        records.put(record, at: index)
+        return record.id
+    }
+
+    mutating func beginRemoval(of layer: Int) {
+        guaranteedShares -= records[layer].options.share.guaranteed
+        records[layer].forgetSource()
+        removed.append(layer)
+    }
+
+    /// Ends the removal of a layer; returns its bytes in the ledger.
+    mutating func finishRemoval(of layer: Int) -> Int {
+        removed.removeAll { $0 == layer }
+        records[layer].synthesis = nil
+        return records[layer].byteCount
+    }
+
+    /// Forgets the records of indices that the pool no longer has.
+    mutating func cut(to count: Int) { records.removeLast(records.count - count) }
+}
