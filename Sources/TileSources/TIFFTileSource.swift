@@ -243,7 +243,9 @@ extension TIFFTileSource {
         metadata.pixelScale = try main.reals(33550, &bytes) ?? []
         metadata.tiePoints = try main.reals(33922, &bytes) ?? []
         metadata.transformation = try main.reals(34264, &bytes) ?? []
-        metadata.geoKeys = (try main.numbers(34735, "GeoKeyDirectory", atMost: 4096, &bytes) ?? []).map { Int($0) }
+        metadata.geoKeys = (try main.numbers(34735, "GeoKeyDirectory", atMost: 4096, &bytes) ?? []).map {
+            Int(clamping: $0)
+        }
         metadata.geoNumbers = try main.reals(34736, &bytes) ?? []
         metadata.geoText = try main.text(34737, &bytes)
         return (levels, metadata)

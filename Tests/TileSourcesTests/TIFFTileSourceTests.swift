@@ -303,6 +303,8 @@ import Testing
             said(325, 1 << 32 - 1).contains("4294967295 bytes at") && said(325, 1 << 40).contains("4294967295 bytes")
         )
         #expect(said(330, 1 << 63 + 5).contains("its directory of 8 bytes at 9223372036854775813 lies beyond"))
+        // Numbers that are only told.
+        #expect(said(34735, .max).isEmpty && said(254, 0).isEmpty && said(317, 1 << 63).contains("Predictor of 1 to 3"))
         #expect(said(322, 1 << 20).contains("TileWidth of 16 to 4096"))
         #expect(said(256, 1 << 62).contains("ImageWidth of 1 to 1073741824"))
         // A table of fields, and values, of more than there is.
