@@ -80,6 +80,11 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"]), .yum(["zlib-devel"])]
         ),
+        .systemLibrary(
+            name: "CTileTIFF",
+            pkgConfig: "libtiff-4",
+            providers: [.apt(["libtiff-dev"]), .brew(["libtiff"]), .yum(["libtiff-devel"])]
+        ),
         // A tier that several processes share. Only TileSharedStore needs this library.
         .systemLibrary(
             name: "CTileMemcached",
@@ -90,7 +95,9 @@ let package = Package(
         .target(name: "CTileImages", dependencies: ["CTilePNG", "CTileJPEG", "CTileWebP"]),
         .target(
             name: "TileSources",
-            dependencies: ["TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl", "CTileZlib"],
+            dependencies: [
+                "TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl", "CTileZlib", "CTileTIFF",
+            ],
             swiftSettings: settings
         ),
         // A tier below memory that outlives the process.

@@ -18,6 +18,10 @@ enum FuzzTarget: String, CaseIterable {
     case dzi
     /// SQLite files that may be MBTiles.
     case mbtiles
+    /// PMTiles archives.
+    case pmtiles
+    /// Tiled TIFF files.
+    case tiff
 
     /// Takes one input; a crash is a finding, and so is a promise that does not hold.
     func run(_ bytes: UnsafeRawBufferPointer) {
@@ -30,6 +34,8 @@ enum FuzzTarget: String, CaseIterable {
         case .images: fuzzImages(bytes)
         case .dzi: fuzzDeepZoom(bytes)
         case .mbtiles: fuzzMBTiles(bytes)
+        case .pmtiles: fuzzPMTiles(bytes)
+        case .tiff: fuzzTIFF(bytes)
         }
     }
 

@@ -118,7 +118,8 @@ final class ByteRangeReader: Sendable {
 
     /// Reads a range within ``size``.
     ///
-    /// - Parameter then: Called once: within this call for a file on a disk, else later on a thread that may decode.
+    /// - Parameter then: Called once: within this call for a file on a disk or an empty range, else later on a thread
+    ///   that may decode.
     /// - Returns: A function that gives up the read; `then` is still called.
     @discardableResult
     func read(
@@ -131,6 +132,10 @@ final class ByteRangeReader: Sendable {
             let failure = TileLoadFailure(.undecodable, message)
             counter.count(failure, of: name)
             then(.failed(.permanent, failure))
+            return {}
+        }
+        guard !range.isEmpty else {
+            then(.bytes([]))
             return {}
         }
         switch origin {

@@ -38,7 +38,7 @@ final class LocalRanges: Sendable {
     /// Whether it has been found to be changed.
     var isChanged: Bool { changed.load(ordering: .relaxed) }
 
-    /// Reads a range within ``size``.
+    /// Reads a range within ``size``, of one byte or more.
     func read(_ range: Range<Int>, for client: RangeClient) -> RangeEnd {
         func failed(_ failure: TileFailure, _ cause: TileLoadFailureCause, _ message: String) -> RangeEnd {
             let cause = TileLoadFailure(cause, message)
@@ -49,8 +49,6 @@ final class LocalRanges: Sendable {
             let message = "the cache has no room for \(range.count) encoded bytes"
             return failed(.transient(retryAfter: .seconds(1)), .noRoom, message)
         }
-        // The empty array's storage is shared by all: filling it would write its count.
-        guard !range.isEmpty else { return .bytes([]) }
         var isRead = false
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])

@@ -4,6 +4,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     case mbtiles(String)
     /// A PMTiles archive, on a disk or a server.
     case pmtiles(String)
+    /// A tiled TIFF, on a disk or a server.
+    case tiff(String)
     /// A folder of files with their layout.
     case folder(String, TileFolderLayout)
     /// A Deep Zoom descriptor.
@@ -15,8 +17,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Forms of an address, for messages.
     public static let forms =
-        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE, pmtiles:FILE or URL, or "
-        + "http:TEMPLATE"
+        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE, pmtiles:FILE or URL, tiff:FILE or "
+        + "URL, or http:TEMPLATE"
 
     /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
@@ -31,6 +33,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         switch text[..<colon] {
         case "mbtiles": self = .mbtiles(rest)
         case "pmtiles": self = .pmtiles(rest)
+        case "tiff": self = .tiff(rest)
         case "dzi": self = .deepZoom(rest)
         case "image": self = .image(rest)
         case "http": self = .http(rest)
@@ -45,6 +48,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .mbtiles(let path): "mbtiles:\(path)"
         case .pmtiles(let place): "pmtiles:\(place)"
+        case .tiff(let place): "tiff:\(place)"
         case .folder(let path, let layout): "\(layout):\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
@@ -70,6 +74,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
         case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
+        case .tiff(let place): try TIFFTileSource(place, http: http, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomTileSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)

@@ -121,7 +121,7 @@ extension SourceArguments {
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "xyz" }
         let kinds = [
             "mbtiles": "mbtiles", "pmtiles": "pmtiles", "dzi": "dzi", "png": "image", "jpg": "image", "jpeg": "image",
-            "webp": "image",
+            "webp": "image", "tif": "tiff", "tiff": "tiff", "svs": "tiff",
         ]
         return kinds[URL(fileURLWithPath: path).pathExtension.lowercased()]
     }

@@ -50,6 +50,7 @@ import Testing
             )
         }
         for format in [TilePixelFormat.rgba8, .gray8] {
+            sources.append(try TIFFTileSource("\(path)/made.tif", options: TileSourceOptions(format: format)))
             sources.append(try DeepZoomTileSource(path: "\(path)/set.dzi", options: TileSourceOptions(format: format)))
         }
         return sources
@@ -61,6 +62,8 @@ import Testing
         let map = MadeMBTiles("\(folder.path)/map.mbtiles")
         map.add(0, 0, rowFromBottom: 0, image.png)
         map.close()
+        let tiff = MadeTIFF(directories: [MadeTIFF.Directory(image)])
+        folder.write(tiff.bytes(), to: "made.tif")
         var archive = MadePMTiles()
         archive.add(0, image.png)
         folder.write(archive.bytes(), to: "map.pmtiles")
@@ -90,7 +93,7 @@ import Testing
         #expect(names.contains(keyed.dataSet) && !keyed.dataSet.joined().contains("secret"))
 
         // A nanosecond more, at the same size.
-        for file in ["tiles", "picture.png", "map.mbtiles", "map.pmtiles", "set.dzi"] {
+        for file in ["tiles", "picture.png", "map.mbtiles", "map.pmtiles", "made.tif", "set.dzi"] {
             var status = stat()
             #expect(stat("\(folder.path)/\(file)", &status) == 0)
             #if canImport(Darwin)

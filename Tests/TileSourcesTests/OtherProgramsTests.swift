@@ -228,4 +228,63 @@ import Testing
         #expect(new.statistics.failureCount == 0 && new.statistics.absent > 10)
         #expect(try new.readMetadata().contains("\"format\": \"png\""))
     }
+
+    /// What libtiff's own program makes of a picture: each compression without loss, orders, BigTIFF.
+    @Test(
+        .enabled(if: OtherPrograms.tiffcp, "libtiff-tools is not installed"),
+        arguments: [
+            "-c none", "-c packbits", "-c lzw", "-c lzw:2", "-c zip:2", "-c zstd", "-c zstd:2",
+            "-c lzw -8", "-c zip -B", "-c zip -L -8",
+        ]
+    )
+    func tilesOfTIFF(flags: String) throws {
+        for bits in [8, 16] {
+            let image = TestImage(width: 300, height: 170)
+            var directory = MadeTIFF.Directory(image)
+            (directory.tile, directory.bits) = (0, bits)
+            let made = folder.write(MadeTIFF(directories: [directory]).bytes(), to: "made.tif")
+            let path = "\(folder.path)/copy.tif"
+            #expect(OtherPrograms.run("tiffcp \(flags) -t -w 64 -l 48 '\(made)' '\(path)'"))
+            let source = try TIFFTileSource(path, options: straight)
+            #expect(source.pyramid.levels[0].tileWidth == 64 && source.pyramid.levels[0].tileHeight == 48)
+            for column in 0..<5 {
+                for row in 0..<4 {
+                    let part = image.part(x: column * 64, y: row * 48, width: 64, height: 48)
+                    #expect(try source.loaded(0, column, row).image == part)
+                }
+            }
+        }
+    }
+
+    /// libvips' pyramids, as it decodes each level itself.
+    @Test(
+        .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
+        arguments: [
+            "--compression jpeg", "--compression jpeg --subifd", "--compression deflate --bigtiff",
+            "--compression webp --lossless", "--compression zstd --predictor horizontal", "--compression lzw",
+        ]
+    )
+    func pyramidsOfVips(flags: String) throws {
+        let path = "\(folder.path)/pyramid.tif"
+        let command = "vips tiffsave '\(picture())' '\(path)' --tile --pyramid --tile-width 128 --tile-height 128"
+        #expect(OtherPrograms.run("\(command) \(flags)"))
+        let source = try TIFFTileSource(path, options: straight)
+        #expect(source.pyramid.levels.count == 4 && source.pyramid.worldWidth == 700)
+        for (level, extent) in source.pyramid.levels.enumerated() {
+            let number = source.pyramid.maximumLevel - level
+            let page = !flags.contains("subifd") ? "[page=\(number)]" : number == 0 ? "" : "[subifd=\(number - 1)]"
+            let decoded = try #require(
+                OtherPrograms.decodedByVips("\(path)\(page)", in: folder, width: extent.width, height: extent.height)
+            )
+            for column in 0..<extent.columns {
+                for row in 0..<extent.rows {
+                    let part = decoded.part(x: column * 128, y: row * 128, width: 128, height: 128)
+                    let pixels = try source.loaded(level, column, row).image.pixels
+                    let most = zip(pixels, part.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+                    #expect(most <= (flags.contains("jpeg") ? 1 : 0), "tile \(level)/\(column)/\(row)")
+                }
+            }
+        }
+        #expect(source.statistics.failureCount == 0)
+    }
 }

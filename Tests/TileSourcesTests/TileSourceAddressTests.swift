@@ -7,7 +7,8 @@ import Testing
     @Test(
         arguments: [
             ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
-            ("pmtiles:a", .pmtiles("a")), ("pmtiles:https://h/a", .pmtiles("https://h/a")),
+            ("tiff:a.svs", .tiff("a.svs")), ("pmtiles:a", .pmtiles("a")),
+            ("pmtiles:https://h/a", .pmtiles("https://h/a")),
             ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
             ("zyx@2x:t@2x", .folder("t@2x", TileFolderLayout(.zyx, isDoubled: true))),
             ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
@@ -33,6 +34,9 @@ import Testing
         let path = folder.write(made.bytes(), to: "a.pmtiles")
         let source = try #require(TileSourceAddress("pmtiles:\(path)")).open()
         #expect(source is PMTilesTileSource && source.name == path)
+        let tiff = MadeTIFF(directories: [MadeTIFF.Directory(TestImage(width: 32, height: 32))])
+        let picture = try #require(TileSourceAddress("tiff:\(folder.write(tiff.bytes(), to: "a.tif"))")).open()
+        #expect(picture is TIFFTileSource)
         #expect(
             message { _ = try TileSourceAddress.pmtiles("http://127.0.0.1:1/a").open() }.hasPrefix("http://127.0.0.1")
         )

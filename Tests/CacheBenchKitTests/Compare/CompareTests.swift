@@ -191,6 +191,7 @@ import Testing
                         $0.policy == row.policy && $0.trace == row.trace && $0.screens == row.screens
                     }
                     if row.gapClosed == nil { row.gapClosed = same.first?.gapClosed }
+                    if row.deficitGapClosed == nil { row.deficitGapClosed = same.first?.deficitGapClosed }
                     #expect(same == [row])
                 }
                 #expect(CompareText.text(part).contains("policy"))

@@ -6,11 +6,12 @@
     import Darwin
 #endif
 
-/// Programs that others wrote, where they are installed: `apt-get install gdal-bin python3-gdal libvips-tools`,
+/// Programs that others wrote, where they are installed: `apt-get install gdal-bin python3-gdal libvips-tools libtiff-tools`,
 /// `pip install pmtiles`.
 enum OtherPrograms {
     static let vips = isThere("vips")
     static let gdal = isThere("gdal_translate") && isThere("gdaladdo")
+    static let tiffcp = isThere("tiffcp")
     /// PyPI's pmtiles, for the python3 of the path.
     static let pmtiles = run("python3 -c 'import pmtiles.convert'")
     static let gdalTiles = gdal && isThere("gdal2tiles.py")

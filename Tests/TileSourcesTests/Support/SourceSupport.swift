@@ -105,3 +105,10 @@ extension PMTilesTileSource {
         return try withPixels(self, tile) { try load(tile, into: &$0) }
     }
 }
+
+extension TIFFTileSource {
+    func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
+        let tile = TileCoordinate(level: level, column: column, row: row)
+        return try withPixels(self, tile) { try load(tile, into: &$0) }
+    }
+}

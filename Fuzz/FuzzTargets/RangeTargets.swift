@@ -1,0 +1,49 @@
+@testable import TileCache
+@testable import TileSources
+
+/// A PMTiles archive: the input itself, or one whose header is right and whose parts are the input's.
+func fuzzPMTiles(_ input: UnsafeRawBufferPointer) {
+    var bytes = Bytes(input)
+    let draw = bytes.byte()
+    var file: [UInt8]
+    if draw & 8 == 0 {
+        var parts = (0..<3).map { _ in
+            let count = Int(bytes.byte())
+            return bytes.take(count)
+        }
+        parts.append(Array(bytes.all))
+        file = Array("PMTiles".utf8) + [3] + [UInt8](repeating: 0, count: 119)
+        // Compression as the input has it; tiles of PNG, zooms 0 to 3.
+        (file[97], file[98], file[99], file[101]) = (draw & 32 == 0 ? 1 : 2, draw & 64 == 0 ? 1 : 2, 2, 3)
+        var offset = file.count
+        for (index, part) in parts.enumerated() {
+            for byte in 0..<8 {
+                file[8 + 16 * index + byte] = UInt8(truncatingIfNeeded: offset >> (8 * byte))
+                file[16 + 16 * index + byte] = UInt8(truncatingIfNeeded: part.count >> (8 * byte))
+            }
+            offset += part.count
+        }
+        file += parts.flatMap { $0 }
+    } else {
+        file = Array(bytes.all)
+    }
+    var options = sourceOptions(draw)
+    if draw & 16 != 0 { options.tileSize = 16 }
+    guard let source = try? PMTilesTileSource(scratchFile(file), options: options) else { return }
+    source.expectPyramid()
+    expect(source.pyramid.levels.count == source.zooms.count, "levels of zooms \(source.zooms)")
+    for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
+    let statistics = source.statistics
+    expect(statistics.directoryBytes <= 32 << 20, "\(statistics.directoryBytes) bytes of directories")
+}
+
+/// A TIFF file.
+func fuzzTIFF(_ input: UnsafeRawBufferPointer) {
+    var bytes = Bytes(input)
+    let draw = bytes.byte()
+    guard let source = try? TIFFTileSource(scratchFile(Array(bytes.all)), options: sourceOptions(draw)) else { return }
+    source.expectPyramid()
+    for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
+    let statistics = source.statistics
+    expect(statistics.directoryBytes <= 64 << 20, "\(statistics.directoryBytes) bytes of directories")
+}

@@ -1,0 +1,190 @@
+import TileCache
+
+/// Bytes of a file as its directories are read: blocks that grow, with a limit in all.
+struct TIFFBytes {
+    let reader: ByteRangeReader
+    private var blocks: [(start: Int, bytes: [UInt8])]
+    private var nextBlock = 1 << 16
+    private var left = 128 << 20
+
+    init(_ reader: ByteRangeReader, beginning: [UInt8]) {
+        self.reader = reader
+        blocks = [(0, beginning)]
+    }
+
+    var name: String { reader.name }
+
+    /// Gets a range, from memory or with one read.
+    mutating func get(_ offset: UInt64, _ count: Int, _ field: String) throws(TileSourceError) -> ArraySlice<UInt8> {
+        guard offset <= reader.size, count <= reader.size - Int(offset) else {
+            throw TileSourceError(
+                name,
+                "its \(field) of \(count) bytes at \(offset) lies beyond the file's end at \(reader.size)"
+            )
+        }
+        let start = Int(offset)
+        for block in blocks.reversed() where start >= block.start && start + count <= block.start + block.bytes.count {
+            return block.bytes[(start - block.start)..<(start - block.start + count)]
+        }
+        let length = min(max(count, nextBlock), reader.size - start)
+        guard length <= left else { throw TileSourceError(name, "its directories are larger than 128 MiB") }
+        left -= length
+        nextBlock = min(2 * nextBlock, 1 << 20)
+        let bytes = try reader.readNow(start..<start + length)
+        blocks.append((start, bytes))
+        return bytes[..<count]
+    }
+}
+
+/// One directory of a TIFF file: fields by tag, as numbers or text.
+struct TIFFDirectory {
+    /// Values of a field.
+    private struct Field {
+        var type: UInt16
+        var count: Int
+        /// Of the values in the file.
+        var offset: UInt64
+    }
+
+    private var fields: [UInt16: Field] = [:]
+    private let isLittle: Bool
+    /// The next directory of the chain; 0 if there is none.
+    let next: UInt64
+
+    private static let sizes: [UInt16: Int] = [
+        1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+    ]
+
+    /// Reads the table of fields, but not their values.
+    init(_ bytes: inout TIFFBytes, at offset: UInt64, format: TIFFFormat) throws(TileSourceError) {
+        let isBig = format.isBig
+        isLittle = format.isLittle
+        let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
+        let count = format.number(try bytes.get(offset, countSize, "directory"))
+        guard count > 0, count <= 4096 else {
+            throw TileSourceError(bytes.name, "directory at \(offset): 1 to 4096 fields were expected, not \(count)")
+        }
+        let start = offset + UInt64(countSize)
+        let table = try bytes.get(start, Int(count) * entrySize + linkSize, "directory")
+        for index in 0..<Int(count) {
+            let entry = table[(table.startIndex + index * entrySize)...].prefix(entrySize)
+            let first = entry.startIndex
+            let tag = UInt16(format.number(entry[first..<first + 2]))
+            let type = UInt16(format.number(entry[first + 2..<first + 4]))
+            let values = isBig ? first + 12 : first + 8
+            let number = format.number(entry[first + 4..<values])
+            // Fields of unknown types are no use to anybody.
+            guard let size = Self.sizes[type], number <= 1 << 32 else { continue }
+            let isInline = Int(number) * size <= (isBig ? 8 : 4)
+            let place = start + UInt64(values - table.startIndex)
+            let offset = isInline ? place : format.number(entry[values..<first + entrySize])
+            if fields[tag] == nil { fields[tag] = Field(type: type, count: Int(number), offset: offset) }
+        }
+        next = format.number(table.suffix(linkSize))
+    }
+
+    func has(_ tag: UInt16) -> Bool { fields[tag] != nil }
+
+    /// Whole numbers of a field; `nil` if there is none.
+    func numbers(
+        _ tag: UInt16,
+        _ name: String,
+        atMost limit: Int,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> [UInt64]? {
+        guard let field = fields[tag] else { return nil }
+        let size = Self.sizes[field.type] ?? 1
+        guard [1, 3, 4, 6, 7, 8, 9, 13, 16, 17, 18].contains(field.type) else {
+            throw TileSourceError(bytes.name, "\(name): whole numbers were expected, not the type \(field.type)")
+        }
+        guard field.count <= limit else {
+            throw TileSourceError(bytes.name, "\(name): at most \(limit) numbers were expected, not \(field.count)")
+        }
+        let format = TIFFFormat(isLittle: isLittle, isBig: true)
+        let data = try bytes.get(field.offset, field.count * size, name)
+        return (0..<field.count).map { index in
+            let start = data.startIndex + index * size
+            return format.number(data[start..<start + size])
+        }
+    }
+
+    /// One whole number; the default if there is no such field.
+    func number(
+        _ tag: UInt16,
+        _ name: String,
+        _ range: ClosedRange<Int>,
+        default value: Int? = nil,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> Int {
+        let found = try numbers(tag, name, atMost: 1 << 16, &bytes)?.first.map { Int(clamping: $0) } ?? value
+        guard let found, range.contains(found) else {
+            let text = found.map { "not \($0)" } ?? "and there is none"
+            let expected = "\(range.lowerBound) to \(range.upperBound)"
+            throw TileSourceError(bytes.name, "\(name) of \(expected) was expected, \(text)")
+        }
+        return found
+    }
+
+    /// Numbers of 64 bits with a point; `nil` if there is no such field, or it is of another type.
+    func reals(_ tag: UInt16, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
+        guard let field = fields[tag], field.type == 12, field.count <= 4096 else { return nil }
+        let format = TIFFFormat(isLittle: isLittle, isBig: true)
+        let data = try bytes.get(field.offset, field.count * 8, "field \(tag)")
+        return (0..<field.count).map { index in
+            let start = data.startIndex + index * 8
+            return Double(bitPattern: format.number(data[start..<start + 8]))
+        }
+    }
+
+    /// Bytes of a field, whatever their type; `nil` if there is none, or it is longer than the limit.
+    func raw(_ tag: UInt16, atMost limit: Int, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [UInt8]? {
+        guard let field = fields[tag], let size = Self.sizes[field.type], field.count * size <= limit else {
+            return nil
+        }
+        return Array(try bytes.get(field.offset, field.count * size, "field \(tag)"))
+    }
+
+    /// Text of a field without the zeros at its end.
+    func text(_ tag: UInt16, _ bytes: inout TIFFBytes) throws(TileSourceError) -> String? {
+        try raw(tag, atMost: 4 << 20, &bytes).map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+/// Order of bytes, and width of offsets.
+struct TIFFFormat {
+    var isLittle: Bool
+    var isBig: Bool
+
+    init(isLittle: Bool, isBig: Bool) { (self.isLittle, self.isBig) = (isLittle, isBig) }
+
+    /// Parses the header; returns the first directory's offset, too.
+    static func read(_ bytes: [UInt8], path: String) throws(TileSourceError) -> (format: TIFFFormat, first: UInt64) {
+        let order = Array(bytes.prefix(2))
+        let isLittle = order == Array("II".utf8)
+        guard bytes.count >= 8, isLittle || order == Array("MM".utf8) else {
+            throw TileSourceError(path, "a TIFF file was expected, which begins with \"II\" or \"MM\"")
+        }
+        var format = TIFFFormat(isLittle: isLittle, isBig: false)
+        let version = format.number(bytes[2..<4])
+        guard version == 42 || version == 43 else {
+            throw TileSourceError(path, "version 42 or 43 of TIFF was expected, not \(version)")
+        }
+        guard version == 43 else { return (format, format.number(bytes[4..<8])) }
+        guard bytes.count >= 16, format.number(bytes[4..<6]) == 8 else {
+            throw TileSourceError(path, "offsets of 8 bytes were expected in a BigTIFF file")
+        }
+        format.isBig = true
+        return (format, format.number(bytes[8..<16]))
+    }
+
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        isLittle
+            ? bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } : bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A number in this order.
+    func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
+        let little = (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+        return isLittle ? little : little.reversed()
+    }
+}

@@ -1,0 +1,161 @@
+import TileCache
+
+/// One resolution of a tiled TIFF: how its tiles are encoded, and where they are.
+struct TIFFLevel: Sendable {
+    /// How samples are encoded.
+    struct Layout: Equatable, Sendable {
+        var format: Bool
+        var bits: Int
+        /// 1 for whole numbers, 3 for numbers with a point.
+        var sampleFormat: Int
+        var samples: Int
+        var compression: Int
+        var photometric: Int
+        var predictor: Int
+        var isPlanar: Bool
+        /// Of the fourth sample: 0 nothing, 1 multiplied alpha, 2 alpha.
+        var extra: Int
+    }
+
+    var width: Int
+    var height: Int
+    var tileWidth: Int
+    var tileHeight: Int
+    var layout: Layout
+    var tables: [UInt8]
+    /// By plane, row and column.
+    private var offsets: [UInt64]
+    private var counts: [UInt32]
+
+    /// Maximum number of tiles of all levels; each takes 12 bytes.
+    static let largestCount = 1 << 22
+    /// Maximum bytes of a decoded tile before it is converted.
+    static let largestTile = 64 << 20
+
+    var columns: Int { (width - 1) / tileWidth + 1 }
+    var rows: Int { (height - 1) / tileHeight + 1 }
+
+    /// Bytes in memory.
+    var byteCount: Int { 12 * offsets.count + tables.count }
+
+    static let names: [Int: String] = [
+        2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old JPEG", 33003: "JPEG 2000", 33005: "JPEG 2000",
+        34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50002: "JPEG XL", 52546: "JPEG XL",
+    ]
+    private static let known: Set<Int> = [1, 5, 7, 8, 32773, 32946, 50000, 50001]
+
+    /// Whether a directory has tiles.
+    static func isTiled(_ directory: TIFFDirectory) -> Bool { directory.has(322) && directory.has(324) }
+
+    /// Reads a directory's size alone.
+    static func size(
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> (width: Int, height: Int) {
+        let width = try directory.number(256, "ImageWidth", 1...1 << 30, &bytes)
+        return (width, try directory.number(257, "ImageLength", 1...1 << 30, &bytes))
+    }
+
+    /// Reads and checks a directory with tiles.
+    ///
+    /// - Parameter room: Tiles that may still be in memory.
+    init(
+        _ directory: TIFFDirectory,
+        isLittle: Bool,
+        room: Int,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) {
+        let path = bytes.name
+        (width, height) = try Self.size(directory, &bytes)
+        tileWidth = try directory.number(322, "TileWidth", 16...4096, &bytes)
+        tileHeight = try directory.number(323, "TileLength", 16...4096, &bytes)
+        let samples = try directory.number(277, "SamplesPerPixel", 1...4, default: 1, &bytes)
+        let bits = try directory.numbers(258, "BitsPerSample", atMost: 16, &bytes) ?? [1]
+        let formats = try directory.numbers(339, "SampleFormat", atMost: 16, &bytes) ?? [1]
+        guard samples != 2, let depth = bits.first, bits.allSatisfy({ $0 == depth }),
+            let sampleFormat = formats.first, formats.allSatisfy({ $0 == sampleFormat }),
+            [[8, 1], [16, 1], [32, 3], [64, 3]].contains([depth, sampleFormat == 4 ? 1 : sampleFormat])
+        else {
+            throw TileSourceError(
+                path,
+                "1, 3 or 4 samples of 8 or 16 bits, or of 32 or 64 with a point, were expected, not \(samples) of "
+                    + "\(bits) bits in the format \(formats)"
+            )
+        }
+        let compression = try directory.number(259, "Compression", 1...65_535, default: 1, &bytes)
+        guard Self.known.contains(compression), TIFFTile.knows(compression) else {
+            let name = Self.names[compression] ?? "\(compression)"
+            throw TileSourceError(
+                path,
+                "compression by LZW, Deflate, Zstandard, PackBits, JPEG, WebP or none was expected, not \(name)"
+            )
+        }
+        let photometric = try directory.number(262, "PhotometricInterpretation", 0...65_535, &bytes)
+        // What JPEG makes of YCbCr is red, green and blue.
+        let isColour = samples > 1 && (photometric == 2 || photometric == 6 && compression == 7)
+        let isImage = compression == 7 || compression == 50001
+        guard isColour || samples == 1 && (photometric == 1 || photometric == 0 && !isImage) else {
+            throw TileSourceError(
+                path,
+                "grey, red, green and blue, or YCbCr as JPEG were expected, not the photometric interpretation "
+                    + "\(photometric) with \(samples) samples"
+            )
+        }
+        let isPlanar = try directory.number(284, "PlanarConfiguration", 1...2, default: 1, &bytes) == 2 && samples > 1
+        guard !isImage || depth == 8 && !isPlanar && (samples < 4 || compression != 7) else {
+            throw TileSourceError(path, "JPEG and WebP of 8 bits were expected, all samples in one tile")
+        }
+        layout = Layout(
+            format: isLittle,
+            bits: Int(depth),
+            sampleFormat: sampleFormat == 3 ? 3 : 1,
+            samples: samples,
+            compression: compression,
+            photometric: photometric,
+            predictor: try directory.number(317, "Predictor", 1...3, default: 1, &bytes),
+            isPlanar: isPlanar,
+            extra: Int(clamping: try directory.numbers(338, "ExtraSamples", atMost: 16, &bytes)?.first ?? 0)
+        )
+        tables = try directory.raw(347, atMost: 1 << 16, &bytes) ?? []
+        guard tileWidth * tileHeight * samples * Int(depth) / 8 <= Self.largestTile else {
+            throw TileSourceError(path, "tiles of at most \(Self.largestTile) bytes were expected")
+        }
+        let columns = (width - 1) / tileWidth + 1
+        let (count, overflow) = (columns * ((height - 1) / tileHeight + 1)).multipliedReportingOverflow(
+            by: isPlanar ? samples : 1
+        )
+        guard !overflow, count <= room else {
+            throw TileSourceError(path, "at most \(Self.largestCount) tiles were expected, not \(count) of one level")
+        }
+        offsets = try directory.numbers(324, "TileOffsets", atMost: count, &bytes) ?? []
+        let lengths = try directory.numbers(325, "TileByteCounts", atMost: count, &bytes) ?? []
+        counts = lengths.map { UInt32(clamping: $0) }
+        guard offsets.count == count, counts.count == count else {
+            throw TileSourceError(
+                path,
+                "\(count) tiles were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
+            )
+        }
+    }
+
+    /// Number of tiles, planes counted.
+    var count: Int { offsets.count }
+
+    /// Where a tile is, by plane; `nil` if it is absent.
+    ///
+    /// - Throws: If it lies beyond the file.
+    func ranges(_ column: Int, _ row: Int, size: Int) throws(TileLoadFailure) -> [Range<Int>]? {
+        var ranges: [Range<Int>] = []
+        for plane in 0..<(layout.isPlanar ? layout.samples : 1) {
+            let index = (plane * rows + row) * columns + column
+            let (offset, count) = (offsets[index], Int(counts[index]))
+            guard count > 0 else { return nil }
+            guard offset <= size, count <= size - Int(offset) else {
+                let message = "its \(count) bytes at \(offset) lie beyond the file's end at \(size)"
+                throw TileLoadFailure(.undecodable, message)
+            }
+            ranges.append(Int(offset)..<Int(offset) + count)
+        }
+        return ranges
+    }
+}

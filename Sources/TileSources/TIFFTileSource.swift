@@ -1,0 +1,377 @@
+import Synchronization
+public import TileCache
+
+/// What a TIFF file tells besides pixels, of its largest image.
+public struct TIFFMetadata: Hashable, Sendable {
+    /// The field `ImageDescription`: OME-XML, or the properties of a scanned slide.
+    public var description: String?
+    /// GDAL's value of pixels without data, as it is written.
+    public var noData: String?
+    /// GeoTIFF's size of a pixel, in the units of the map: x, y, z.
+    public var pixelScale: [Double] = []
+    /// GeoTIFF's points of the picture and of the map, six numbers each.
+    public var tiePoints: [Double] = []
+    /// GeoTIFF's matrix from the picture to the map, by rows.
+    public var transformation: [Double] = []
+    /// GeoTIFF's `GeoKeyDirectory`: four numbers each.
+    public var geoKeys: [Int] = []
+    /// Numbers that ``geoKeys`` refer to.
+    public var geoNumbers: [Double] = []
+    /// Text that ``geoKeys`` refer to.
+    public var geoText: String?
+
+    /// Creates metadata without any field.
+    public init() {}
+}
+
+/// A tiled TIFF or BigTIFF: one file, on a disk or on a web server that answers byte ranges.
+///
+/// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
+/// (Aperio's SVS). 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or with a point, 0 to 1. Directories are read
+/// when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
+/// so; open it again. The file is untrusted.
+public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
+    /// The file or address.
+    public let name: String
+    /// The levels, of any ratio; the largest image is the world.
+    public let pyramid: TilePyramid
+    /// Pixel format and other options of the layer.
+    public let layerOptions: LayerOptions
+    /// Fields of the largest image.
+    public let metadata: TIFFMetadata
+    /// Path, size and modification time of a file; address, size, `ETag` and `Last-Modified` of one on a server.
+    public let dataSet: [String]
+
+    /// Coarsest first.
+    private let levels: [TIFFLevel]
+    private let tiles: [TIFFTile]
+    private let reader: ByteRangeReader
+    private let delivery: TileDelivery
+    private let largestTile: Int
+
+    /// Directories of a file that are read, sub-directories included.
+    static let mostDirectories = 256
+
+    /// Opens a file and reads its directories.
+    ///
+    /// - Parameters:
+    ///   - place: Path of the file, or its address, `https://server/picture.tif`.
+    ///   - http: Options of requests to a server, as for ``PMTilesTileSource``. `largestTile` also limits the encoded
+    ///     bytes of tiles of files.
+    ///   - options: Options of the pixels; the tile size is the file's.
+    /// - Throws: ``TileSourceError`` if the file is not such a TIFF, or the server does not answer byte ranges.
+    public init(
+        _ place: String,
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        try options.check(place)
+        delivery = TileDelivery(options)
+        let (reader, beginning) = try ByteRangeReader.open(
+            place,
+            expecting: "a tiled TIFF file",
+            first: 1 << 16,
+            http: http,
+            counter: delivery.counter
+        )
+        self.reader = reader
+        do throws(TileSourceError) {
+            var bytes = TIFFBytes(reader, beginning: beginning)
+            let (levels, metadata) = try Self.levels(&bytes, beginning)
+            (self.levels, self.metadata) = (levels, metadata)
+            pyramid = try Self.pyramid(levels, place, wrapsX: options.wrapsX)
+        } catch {
+            reader.stop()
+            throw error
+        }
+        tiles = levels.map { TIFFTile($0, options) }
+        largestTile = http.largestTile.bytes
+        name = place
+        layerOptions = options.layerOptions
+        dataSet =
+            DataSetName.pixels("tiff", layerOptions, tileSize: levels[levels.count - 1].tileWidth) + reader.dataSet
+    }
+
+    deinit { reader.stop() }
+
+    /// Counts of loads and failures so far, and the memory of directories.
+    public var statistics: TileSourceStatistics {
+        var statistics = delivery.statistics
+        statistics.directoryBytes = levels.map(\.byteCount).reduce(0, +)
+        return statistics
+    }
+
+    /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
+    public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
+
+    /// Starts to read a tile.
+    public func requestTile(_ request: TileRequest) {
+        let tile = request.tile
+        delivery.counter.count { $0.loads += 1 }
+        let ranges: [Range<Int>]
+        do throws(TileLoadFailure) {
+            guard let found = try self.ranges(of: tile) else {
+                delivery.counter.count { $0.absent += 1 }
+                request.completeAbsent()
+                return
+            }
+            ranges = found
+        } catch {
+            delivery.counter.count(error, of: subject(of: tile))
+            return request.fail(.permanent)
+        }
+        let (level, decoder, delivery) = (levels[tile.level], tiles[tile.level], delivery)
+        let (subject, isStorable) = (subject(of: tile), reader.isStorable)
+        let planes = TIFFPlanes(count: ranges.count) { end in
+            switch end {
+            case .failure(.failed(let failure, _)): request.fail(failure)
+            case .failure:
+                delivery.counter.count { $0.cancelled += 1 }
+                request.cancel()
+            case .success(let planes):
+                request.complete { pixels in
+                    if !isStorable { pixels.freshness = .notStored }
+                    let failure = level.write(planes, tile, decoder, subject, delivery, &pixels)
+                    if let failure { throw failure }
+                    return .pixels
+                }
+            }
+        }
+        request.onCancel { planes.cancel() }
+        // The cache knows one number for a request: that of all planes.
+        let total = ranges.map(\.count).reduce(0, +)
+        var client = RangeClient(request)
+        client.hold = { request.holdsEncoded(.bytes($0 > 0 ? total : 0)) }
+        for (plane, range) in ranges.enumerated() {
+            planes.add(reader.read(range, for: client) { planes.set($0, plane) })
+        }
+    }
+
+    /// Reads a tile and waits, for tests.
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        delivery.counter.count { $0.loads += 1 }
+        let (level, subject) = (levels[tile.level], subject(of: tile))
+        var planes: [[UInt8]] = []
+        do {
+            guard let ranges = try ranges(of: tile) else { return .absent }
+            for range in ranges { planes.append(try reader.readNow(range)) }
+        } catch {
+            if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject) }
+            throw TileFailure.permanent
+        }
+        let failure = level.write(planes, tile, tiles[tile.level], subject, delivery, &pixels)
+        if let failure { throw failure }
+        return .pixels
+    }
+
+    /// Decodes a tile from its JPEG or WebP file.
+    public func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        try delivery.decode(encoded, levels[tile.level].placement(tile), of: subject(of: tile), into: &pixels)
+    }
+
+    private func ranges(of tile: TileCoordinate) throws(TileLoadFailure) -> [Range<Int>]? {
+        let ranges = try levels[tile.level].ranges(tile.column, tile.row, size: reader.size)
+        let count = ranges?.map(\.count).reduce(0, +) ?? 0
+        guard count <= largestTile else {
+            throw TileLoadFailure(.tooLarge, "at most \(largestTile) bytes were expected, not \(count)")
+        }
+        return ranges
+    }
+
+    private func subject(of tile: TileCoordinate) -> String { "\(name): tile \(tile)" }
+}
+
+extension TIFFTileSource {
+    /// Reads all directories and chooses those of the first image.
+    private static func levels(
+        _ bytes: inout TIFFBytes,
+        _ beginning: [UInt8]
+    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata) {
+        let (format, first) = try TIFFFormat.read(beginning, path: bytes.name)
+        var seen: Set<UInt64> = []
+        func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
+            guard offset != 0 else { return nil }
+            guard seen.insert(offset).inserted else {
+                throw TileSourceError(bytes.name, "its directory at \(offset) refers to itself")
+            }
+            guard seen.count <= mostDirectories else {
+                throw TileSourceError(bytes.name, "more than \(mostDirectories) directories")
+            }
+            return try TIFFDirectory(&bytes, at: offset, format: format)
+        }
+        guard let main = try next(first) else { throw TileSourceError(bytes.name, "it has no directory") }
+        guard TIFFLevel.isTiled(main) else {
+            let (width, height) = try TIFFLevel.size(main, &bytes)
+            throw TileSourceError(
+                bytes.name,
+                "a tiled TIFF was expected, and its \(width) x \(height) pixels are in strips: "
+                    + "convert it, with \"gdal_translate -of COG\" or \"vips tiffsave --tile --pyramid\""
+            )
+        }
+        var others: [TIFFDirectory] = []
+        for offset in try main.numbers(330, "SubIFDs", atMost: mostDirectories, &bytes) ?? [] {
+            if let directory = try next(offset) { others.append(directory) }
+        }
+        var offset = main.next
+        while let directory = try next(offset) {
+            others.append(directory)
+            offset = directory.next
+        }
+        var room = TIFFLevel.largestCount
+        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &bytes)]
+        room -= levels[0].count
+        for directory in others where TIFFLevel.isTiled(directory) {
+            // Masks are no pixels.
+            let kind = try directory.number(254, "NewSubfileType", 0...Int(UInt32.max), default: 0, &bytes)
+            let (width, height) = try TIFFLevel.size(directory, &bytes)
+            guard kind & 4 == 0, levels[0].isOverview(width, height), !levels.contains(where: { $0.width == width })
+            else {
+                continue
+            }
+            let level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &bytes)
+            room -= level.count
+            levels.append(level)
+        }
+        levels.sort { $0.width < $1.width }
+        var metadata = TIFFMetadata()
+        metadata.description = try main.text(270, &bytes)
+        metadata.noData = try main.text(42113, &bytes)
+        metadata.pixelScale = try main.reals(33550, &bytes) ?? []
+        metadata.tiePoints = try main.reals(33922, &bytes) ?? []
+        metadata.transformation = try main.reals(34264, &bytes) ?? []
+        metadata.geoKeys = (try main.numbers(34735, "GeoKeyDirectory", atMost: 4096, &bytes) ?? []).map {
+            Int(clamping: $0)
+        }
+        metadata.geoNumbers = try main.reals(34736, &bytes) ?? []
+        metadata.geoText = try main.text(34737, &bytes)
+        return (levels, metadata)
+    }
+
+    private static func pyramid(
+        _ levels: [TIFFLevel],
+        _ place: String,
+        wrapsX: Bool
+    ) throws(TileSourceError) -> TilePyramid {
+        let (width, height) = (levels[levels.count - 1].width, levels[levels.count - 1].height)
+        do {
+            return try TilePyramid(
+                worldWidth: Double(width),
+                worldHeight: Double(height),
+                wrapsX: wrapsX,
+                levels: levels.map { level in
+                    PyramidLevel(
+                        width: level.width,
+                        height: level.height,
+                        tileWidth: level.tileWidth,
+                        tileHeight: level.tileHeight,
+                        worldPixelsPerPixel: Double(width) / Double(level.width)
+                    )
+                }
+            )
+        } catch {
+            throw TileSourceError(place, "\(error)")
+        }
+    }
+}
+
+extension TIFFLevel {
+    /// Whether a smaller image shows the same: its sides are in the same ratio, but for two pixels.
+    fileprivate func isOverview(_ width: Int, _ height: Int) -> Bool {
+        guard width < self.width else { return false }
+        return abs(Double(self.height) * Double(width) / Double(self.width) - Double(height)) <= 2
+    }
+
+    /// Part of the tile's image that lies within the level.
+    fileprivate func placement(_ tile: TileCoordinate) -> ImagePlacement {
+        ImagePlacement(
+            imageWidth: tileWidth,
+            imageHeight: tileHeight,
+            x: 0,
+            y: 0,
+            width: min(tileWidth, width - tile.column * tileWidth),
+            height: min(tileHeight, height - tile.row * tileHeight)
+        )
+    }
+
+    /// Decodes a tile, and keeps what is a file of its own.
+    fileprivate func write(
+        _ planes: [[UInt8]],
+        _ tile: TileCoordinate,
+        _ decoder: TIFFTile,
+        _ subject: String,
+        _ delivery: TileDelivery,
+        _ pixels: inout TilePixels
+    ) -> TileFailure? {
+        let place = placement(tile)
+        switch layout.compression {
+        case 7, 50001:
+            let isJPEG = layout.compression == 7
+            let file = isJPEG ? TIFFTile.joined(planes[0], tables: tables, photometric: layout.photometric) : planes[0]
+            return file.withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+        default:
+            do throws(TileLoadFailure) {
+                try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
+                return nil
+            } catch {
+                delivery.counter.count(error, of: subject)
+                return .permanent
+            }
+        }
+    }
+}
+
+/// The reads of one tile's planes, which end together.
+final class TIFFPlanes: Sendable {
+    enum Failure: Error { case failed(TileFailure, TileLoadFailure), cancelled }
+
+    private struct State {
+        var planes: [[UInt8]?]
+        var left: Int
+        var failure: Failure?
+        var isCancelled = false
+        var cancels: [@Sendable () -> Void] = []
+    }
+
+    private let state: Lock<State>
+    private let then: @Sendable (Result<[[UInt8]], Failure>) -> Void
+
+    init(count: Int, then: @escaping @Sendable (Result<[[UInt8]], Failure>) -> Void) {
+        state = Lock(State(planes: .init(repeating: nil, count: count), left: count))
+        self.then = then
+    }
+
+    /// Adds a function that gives up a read.
+    func add(_ cancel: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state -> Bool in
+            state.cancels.append(cancel)
+            return state.isCancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    func cancel() {
+        let cancels = state.withLock { state in
+            state.isCancelled = true
+            return state.cancels
+        }
+        for cancel in cancels { cancel() }
+    }
+
+    func set(_ end: RangeEnd, _ plane: Int) {
+        let result = state.withLock { state -> Result<[[UInt8]], Failure>? in
+            switch end {
+            case .bytes(let bytes): state.planes[plane] = bytes
+            case .failed(let failure, let cause): state.failure = state.failure ?? .failed(failure, cause)
+            case .cancelled: state.failure = state.failure ?? .cancelled
+            }
+            state.left -= 1
+            guard state.left == 0 else { return nil }
+            return state.failure.map { .failure($0) } ?? .success(state.planes.compactMap { $0 })
+        }
+        if let result { then(result) }
+    }
+}

@@ -1,0 +1,328 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Tiled TIFF files, on a disk and on servers of this process.
+@Suite(.timeLimit(.minutes(15))) struct TIFFTileSourceTests {
+    private let folder = ScratchFolder()
+    private let straight = TileSourceOptions(alpha: .straight)
+
+    private func write(_ made: MadeTIFF) -> String { folder.write(made.bytes(), to: "made.tif") }
+
+    /// Compares all tiles of a level with an image, outside of which there is nothing.
+    private func expect(_ source: TIFFTileSource, _ level: Int, _ image: TestImage, within limit: Int = 0) throws {
+        let extent = source.pyramid.levels[level]
+        #expect(extent.width == image.width && extent.height == image.height)
+        for column in 0..<extent.columns {
+            for row in 0..<extent.rows {
+                let tile = try source.loaded(level, column, row)
+                let (width, height) = (extent.tileWidth, extent.tileHeight)
+                let part = image.part(x: column * width, y: row * height, width: width, height: height)
+                let most = zip(tile.image.pixels, part.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+                #expect(tile.outcome == .pixels && most <= limit, "tile \(column), \(row) of \(level)")
+            }
+        }
+    }
+
+    private static func grey(_ image: TestImage) -> TestImage {
+        var grey = image
+        for pixel in stride(from: 0, to: image.pixels.count, by: 4) {
+            for channel in 1...2 { grey.pixels[pixel + channel] = image.pixels[pixel] }
+            grey.pixels[pixel + 3] = 255
+        }
+        return grey
+    }
+
+    @Test(arguments: [8, 16, 32, 64], [1, 3, 4])
+    func samplesAreRead(bits: Int, samples: Int) throws {
+        for variant in 0..<8 {
+            let image = TestImage(width: 70, height: 45, seed: variant, hasAlpha: samples == 4)
+            var directory = MadeTIFF.Directory(image)
+            (directory.bits, directory.samples) = (bits, samples)
+            directory.isPlanar = variant & 1 != 0
+            directory.compression = variant & 2 != 0 ? 8 : 1
+            let made = MadeTIFF(directories: [directory], isLittle: variant & 4 == 0, isBig: variant % 3 == 0)
+            let source = try TIFFTileSource(write(made), options: straight)
+            try expect(source, 0, samples == 1 ? Self.grey(image) : image)
+            #expect(source.statistics.failureCount == 0)
+        }
+    }
+
+    /// Overviews in a chain, as sub-directories, and in Aperio's order, with what is none.
+    @Test(arguments: [0, 1, 2]) func overviewsAreFound(kind: Int) throws {
+        let images = [(200, 130), (100, 65), (50, 33), (13, 9)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        var expected = [3, 2, 1, 0]
+        switch kind {
+        case 0:
+            for index in 1..<4 { directories[index].kind = 1 }
+            // A mask of the same ratio.
+            var mask = MadeTIFF.Directory(TestImage(width: 40, height: 26))
+            mask.kind = 5
+            directories.append(mask)
+        case 1:
+            directories[0].children = [1, 2, 3]
+            for index in 1..<4 { directories[index].isInChain = false }
+            // Another plane of the same size.
+            directories.append(MadeTIFF.Directory(TestImage(width: 200, height: 130, seed: 9)))
+        default:
+            // A thumbnail in strips after the first, a label and another picture at the end.
+            var thumbnail = MadeTIFF.Directory(TestImage(width: 20, height: 13))
+            thumbnail.tile = 0
+            directories = [directories[0], thumbnail, directories[1], directories[2]]
+            directories.append(MadeTIFF.Directory(TestImage(width: 90, height: 90)))
+            expected = [2, 1, 0]
+        }
+        let bytes = MadeTIFF(directories: directories).bytes()
+        let server = try #require(RangeServer(bytes))
+        for place in [folder.write(bytes, to: "made.tif"), server.address] {
+            let source = try TIFFTileSource(place, options: straight)
+            #expect(source.pyramid.levels.count == expected.count && source.pyramid.worldWidth == 200)
+            for (level, index) in expected.enumerated() { try expect(source, level, images[index]) }
+            #expect(source.statistics.directoryBytes > 0 && source.warning == nil)
+        }
+        // The second block has what the first had not.
+        var count = 0
+        for index in expected { count += (images[index].width + 31) / 32 * ((images[index].height + 31) / 32) }
+        #expect(server.asked.count <= count + 2 && server.asked[0] == 0..<65_536)
+    }
+
+    @Test func jpegTilesAreKeptAsTheyAre() throws {
+        let image = TestImage(width: 100, height: 60)
+        var directory = MadeTIFF.Directory(image)
+        directory.compression = 7
+        directory.more = [.init(tag: 262, type: 3, values: [6])]
+        // Tables of their own, as scanners write them.
+        let whole = image.part(x: 0, y: 0, width: 32, height: 32).jpeg()
+        var tables: [UInt8] = [0xFF, 0xD8]
+        func segments(_ bytes: [UInt8]) -> (tables: [UInt8], rest: [UInt8]) {
+            var (tables, rest, position) = ([UInt8](), Array(bytes[..<2]), 2)
+            while bytes[position + 1] != 0xDA {
+                let end = position + 2 + Int(bytes[position + 2]) << 8 + Int(bytes[position + 3])
+                let isTable = bytes[position + 1] == 0xDB || bytes[position + 1] == 0xC4
+                if isTable {
+                    tables += bytes[position..<end]
+                } else if bytes[position + 1] != 0xE0 {
+                    rest += bytes[position..<end]
+                }
+                position = end
+            }
+            return (tables, rest + bytes[position...])
+        }
+        tables += segments(whole).tables + [0xFF, 0xD9]
+        directory.more.append(.init(tag: 347, type: 7, values: tables.map { UInt64($0) }))
+        directory.encode = { segments($0.jpeg()).rest }
+        let source = try TIFFTileSource(write(MadeTIFF(directories: [directory])))
+        for (column, row) in [(0, 0), (3, 1), (1, 0)] {
+            let part = image.part(x: column * 32, y: row * 32, width: 32, height: 32)
+            let decoded = try source.decoded(part.jpeg(), of: TileCoordinate(level: 0, column: column, row: row))
+            #expect(try source.loaded(0, column, row).image == decoded.image)
+        }
+        #expect(source.statistics.failureCount == 0)
+    }
+
+    @Test func webPTilesAreRead() throws {
+        let image = TestImage(width: 64, height: 64)
+        var directory = MadeTIFF.Directory(image)
+        (directory.compression, directory.encode) = (50001, { $0.webP })
+        try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory]))), 0, image)
+    }
+
+    @Test func absentTilesAndMetadata() throws {
+        var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
+        directory.absent = [1]
+        directory.more = [
+            .init(tag: 42113, type: 2, values: Array("-9999\0".utf8).map { UInt64($0) }),
+            .init(tag: 33550, type: 12, values: [0.5, 0.25, 0].map { $0.bitPattern }),
+            .init(tag: 34735, type: 3, values: [1, 1, 0, 0]),
+            .init(tag: 270, type: 2, values: Array("Aperio\0".utf8).map { UInt64($0) }),
+        ]
+        let source = try TIFFTileSource(write(MadeTIFF(directories: [directory])))
+        #expect(try source.loaded(0, 1, 0).outcome == .absent && source.loaded(0, 0, 1).outcome == .pixels)
+        let metadata = source.metadata
+        #expect(
+            metadata.noData == "-9999" && metadata.description == "Aperio" && metadata.pixelScale == [0.5, 0.25, 0]
+        )
+        #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
+    }
+
+    /// Pixels through a cache, on a server: at most two requests to open, and one for each tile.
+    @Test func requestsAreFew() throws {
+        let image = TestImage(width: 500, height: 300)
+        var directory = MadeTIFF.Directory(image)
+        directory.isPlanar = true
+        for isPlanar in [false, true] {
+            directory.isPlanar = isPlanar
+            let server = try #require(RangeServer(MadeTIFF(directories: [directory]).bytes()))
+            let source = try TIFFTileSource(server.address)
+            #expect(server.asked.count == 1)
+            let cache = try TileCache(byteLimit: .mebibytes(16), workers: 8)
+            let layer = try source.addLayer(to: cache)
+            let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+            let isDrawn = settled {
+                view.update(TileViewport(center: WorldPoint(x: 250, y: 150), width: 500, height: 300))
+                let frame = view.frame()
+                for placement in frame {
+                    let tile = placement.tile.identity.tile
+                    let part = image.part(x: tile.column * 32, y: tile.row * 32, width: 32, height: 32)
+                    let isSame = placement.tile.withUnsafeBytes { $0.elementsEqual(part.pixels) }
+                    if !isSame { Issue.record("tile \(tile) has other pixels") }
+                }
+                return frame.missingTileCount == 0
+            }
+            #expect(isDrawn && cache.shutdown() && cache.statistics.contradictions.isEmpty)
+            #expect(source.statistics.loads == 160 && source.statistics.failureCount == 0)
+            #expect(server.asked.count - 1 <= (isPlanar ? 480 : 160))
+        }
+    }
+
+    @Test func whatCannotBeReadIsSaid() throws {
+        func refusal(_ change: (inout MadeTIFF.Directory) -> Void) -> String {
+            var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
+            change(&directory)
+            let path = write(MadeTIFF(directories: [directory]))
+            let text = message { _ = try TIFFTileSource(path) }
+            #expect(text.hasPrefix("\(path): "))
+            return text
+        }
+        func refusal(_ tag: UInt64, _ values: UInt64..., type: UInt64 = 3) -> String {
+            refusal { $0.more = [.init(tag: tag, type: type, values: values)] }
+        }
+        #expect(refusal { $0.tile = 0 }.contains("its 64 x 64 pixels are in strips: convert it"))
+        #expect(refusal(259, 6).contains("not old JPEG") && refusal(259, 33005).contains("not JPEG 2000"))
+        #expect(refusal(259, 4711).contains("not 4711"))
+        #expect(refusal(262, 5).contains("photometric interpretation 5 with 3 samples"))
+        #expect(refusal(262, 6).contains("photometric interpretation 6"))
+        #expect(refusal(258, 12, 12, 12).contains("not 3 of [12, 12, 12] bits"))
+        #expect(refusal(258, 8, 8, 16).contains("bits"))
+        #expect(refusal(277, 5).contains("SamplesPerPixel of 1 to 4 was expected, not 5"))
+        #expect(refusal(277, 2).contains("not 2 of"))
+        #expect(refusal(322, 5000).contains("TileWidth of 16 to 4096 was expected, not 5000"))
+        #expect(refusal(256, 0).contains("ImageWidth of 1 to 1073741824"))
+        #expect(refusal(256, 1 << 30, type: 4).contains("tiles were expected, not"))
+        #expect(refusal(324, 8, 8, 8, type: 4).contains("4 tiles were expected, not 3 offsets and 4 byte counts"))
+        #expect(refusal(324, 8, 8, 8, 8, 8, type: 4).contains("TileOffsets: at most 4 numbers were expected, not 5"))
+        #expect(refusal(324, 8, 8, 8, 8, type: 12).contains("TileOffsets: whole numbers were expected"))
+        let text = folder.write(Array("no picture".utf8), to: "text")
+        #expect(message { _ = try TIFFTileSource(text) }.contains("begins with \"II\" or \"MM\""))
+    }
+}
+
+/// TIFF files that are damaged, or made to do harm.
+@Suite(.timeLimit(.minutes(15))) struct TIFFHostileTests {
+    private let folder = ScratchFolder()
+
+    @discardableResult
+    private func look(_ bytes: [UInt8]) -> (isOpen: Bool, said: String) {
+        let path = folder.write(bytes, to: "made.tif")
+        do {
+            let source = try TIFFTileSource(path)
+            for (index, level) in source.pyramid.levels.enumerated().prefix(4) {
+                guard level.tileWidth * level.tileHeight <= 1 << 14 else { continue }
+                for (column, row) in [(0, 0), (level.columns - 1, level.rows - 1)] {
+                    let isFailed = (try? source.loaded(index, column, row)) == nil
+                    #expect(!isFailed || source.statistics.failureCount > 0)
+                }
+            }
+            return (true, source.statistics.lastFailure ?? "")
+        } catch {
+            #expect("\(error)".hasPrefix(path))
+            return (false, "\(error)")
+        }
+    }
+
+    private func made(_ isBig: Bool, _ compression: UInt64) -> MadeTIFF {
+        var directories = [(100, 60), (50, 30), (25, 15)].map { size in
+            var directory = MadeTIFF.Directory(TestImage(width: size.0, height: size.1, seed: size.0))
+            directory.compression = compression
+            return directory
+        }
+        directories[0].children = [1]
+        directories[1].isInChain = false
+        return MadeTIFF(directories: directories, isLittle: isBig, isBig: isBig)
+    }
+
+    @Test(arguments: [false, true]) func eachByteOfTheBeginningIsChanged(isBig: Bool) {
+        let bytes = made(isBig, 8).bytes()
+        var random = SplitMix64(seed: 3)
+        var opened = 0
+        for position in 0..<4096 {
+            var damaged = bytes
+            damaged[position] ^= UInt8(random.next() % 255 + 1)
+            if look(damaged).isOpen { opened += 1 }
+        }
+        #expect(opened > 100 && opened < 4096)
+    }
+
+    @Test func filesAreCutOff() {
+        for compression in [1, 8] as [UInt64] {
+            let bytes = made(false, compression).bytes()
+            var failed = 0
+            for number in 0..<200 {
+                let (isOpen, said) = look(Array(bytes[..<(bytes.count * number / 200)]))
+                if !isOpen || !said.isEmpty { failed += 1 }
+            }
+            // The last tiles of all levels were loaded, and the last bytes are one's.
+            #expect(failed == 200)
+        }
+    }
+
+    @Test func directoriesThatReferToThemselves() {
+        var made = made(false, 1)
+        made.directories[0].children = [0]
+        #expect(look(made.bytes()).said.contains("refers to itself"))
+        // The last link of the chain leads to the first directory.
+        var bytes = self.made(false, 1).bytes()
+        let format = TIFFFormat(isLittle: false, isBig: false)
+        let first = Int(format.number(bytes[4..<8]))
+        let count = Int(format.number(bytes[first..<first + 2]))
+        let link = first + 2 + 12 * count
+        bytes.replaceSubrange(link..<link + 4, with: bytes[4..<8])
+        #expect(look(bytes).said.contains("refers to itself"))
+    }
+
+    @Test func offsetsAndSizesBeyondTheFile() {
+        func said(_ tag: UInt64, _ value: UInt64, type: UInt64 = 16) -> String {
+            var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
+            directory.more = [.init(tag: tag, type: type, values: [value])]
+            return look(MadeTIFF(directories: [directory], isBig: true).bytes()).said
+        }
+        #expect(said(324, 1 << 63 + 1).contains("3072 bytes at 9223372036854775809 lie beyond the file's end"))
+        #expect(said(324, .max).contains("lie beyond"))
+        // 4 GiB and more.
+        #expect(
+            said(325, 1 << 32 - 1).contains("4294967295 bytes at") && said(325, 1 << 40).contains("4294967295 bytes")
+        )
+        #expect(said(330, 1 << 63 + 5).contains("its directory of 8 bytes at 9223372036854775813 lies beyond"))
+        // Numbers that are only told.
+        #expect(said(34735, .max).isEmpty && said(254, 0).isEmpty && said(317, 1 << 63).contains("Predictor of 1 to 3"))
+        #expect(said(322, 1 << 20).contains("TileWidth of 16 to 4096"))
+        #expect(said(256, 1 << 62).contains("ImageWidth of 1 to 1073741824"))
+        // A table of fields, and values, of more than there is.
+        var bytes = made(true, 1).bytes()
+        bytes.replaceSubrange(16..<24, with: [255, 255, 255, 255, 255, 255, 255, 127])
+        #expect(look(bytes).said.contains("1 to 4096 fields were expected"))
+    }
+
+    /// A tile that inflates to more than it may, and one that does not.
+    @Test func bombsAreBounded() {
+        var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
+        directory.compression = 8
+        let most = TestImage(width: 32, height: 32, pixels: [UInt8](repeating: 0, count: 4096))
+        directory.image = most
+        let whole = MadeTIFF(directories: [directory]).bytes()
+        #expect(look(whole).said.isEmpty)
+        directory.encode = { _ in HostileImages.stream([0], surplus: 1 << 16) }
+        let (isOpen, _) = look(MadeTIFF(directories: [directory]).bytes())
+        #expect(isOpen)
+    }
+}
