@@ -164,7 +164,7 @@ import Testing
     }
 
     /// Whoever trims keeps what is pinned; a lower limit comes before pins.
-    @Test func floorsOutlastATrimButNotTheLimit() {
+    @Test func pinnedTilesSurviveATrimButNotALowerLimit() {
         let small = TilePool(tiles: 4)
         _ = small.pool.pin(key(1))
         small.load(0, 1, 2)

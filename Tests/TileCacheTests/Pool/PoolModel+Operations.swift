@@ -20,7 +20,7 @@ extension PoolModel {
         case 903..<943: try look()
         case 943..<950: try invalidate()
         case 950..<956: try changeLimit()
-        case 956..<963: try changeFloor()
+        case 956..<963: try changePin()
         case 963..<985: try touch()
         case 985..<989: try settle()
         case 989..<992: try peek()
@@ -492,7 +492,7 @@ extension PoolModel {
         }
     }
 
-    private func changeFloor() throws {
+    private func changePin() throws {
         let tile = pinnedKeys.count > 4 ? pinnedKeys.sorted(by: order)[0] : someKey()
         let isPin = !pinnedKeys.contains(tile)
         try perform("\(isPin ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {

@@ -108,7 +108,7 @@ import Testing
         #expect(throws: TileCacheError.invalidLayer(sum)) { try add(LayerShare(guaranteed: 0.25)) }
     }
 
-    @Test func floorsHaveALineOfTheirOwn() throws {
+    @Test func pinnedTilesAreCountedSeparately() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...1)

@@ -113,7 +113,7 @@ import Testing
 
     private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds } }
 
-    @Test func whatFloorsLeftNoRoomForComesWhenTheyGo() throws {
+    @Test func tilesThatPinsLeftNoRoomForLoadAfterUnpin() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
