@@ -22,7 +22,7 @@ public enum WorldSource: Hashable, Sendable {
         } else if let address = TileSourceAddress(argument) {
             self = .tiles(address)
         } else {
-            throw ViewerError("'\(argument)' is no source; \(Self.usage) was expected")
+            throw ViewerError("'\(argument)' is not a source; \(Self.usage) was expected")
         }
     }
 

@@ -214,7 +214,7 @@ final class Session {
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
         )
         print("loads     \(statistics.loads.started), peak memory \(statistics.memory.peak)")
-        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, beside the limit")
+        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, in addition to the limit")
         print("TileCache \(statistics)")
     }
 
