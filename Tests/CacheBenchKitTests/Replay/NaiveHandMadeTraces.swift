@@ -36,7 +36,7 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             rows: "0,512,512,1\n1,576,512,1",
             counted: NaiveFigures(demands: 2, panDemands: 2, loads: 6)
         ),
-        // At 1 s, exactly on a frame, the first column only touches the view's edge and is not needed; then it is demanded again.
+        // At 1 s, exactly on a frame, the first column only touches the view's edge; then it is demanded again.
         HandMadeTrace(
             name: "pans there and back",
             rows: "0,512,512,1\n1,640,512,1\n2,512,512,1",
