@@ -5,11 +5,11 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// Many runs of a program over one store: what a random server is asked, and what is drawn, follows a naive model.
+/// Many runs of a program over one store: requests to a random server and drawn pixels follow a naive model.
 @Suite(.timeLimit(.minutes(15))) struct HTTPStoreModelTests {
-    /// What a client that follows the rules would have in its store.
+    /// Stored entry of a conforming client.
     private struct Stored {
-        /// `nil` if the tile does not exist.
+        /// `nil` if the tile is absent.
         var body: Int?
         var tag: String?
         var date: String?
@@ -18,13 +18,13 @@ import TileDiskStore
         var expires: Int64
     }
 
-    /// A server that changes with each request, and what follows from its answers.
+    /// A server that changes with each request, and the expected effects of its answers.
     private struct Model {
         var random: SplitMix64
         var now: Int64 = 1_000_000
         var body = 0
         var stored: Stored?
-        /// Requests that were made, and how they differ from those that were expected.
+        /// Requests that were made, and their differences from the expected ones.
         var requests = 0
         var wrong: [String] = []
         var confirmed = 0

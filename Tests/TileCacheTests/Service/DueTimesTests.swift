@@ -10,7 +10,7 @@ import Testing
         var due = DueTimes()
         var timers = [due.takeTimer()]
         var asked = [due.askPlan(at: step + 1)]
-        // The timer is about to be set already.
+        // The timer is already about to be set.
         asked.append(due.askPlan(at: step))
         timers += [due.takeTimer(), due.takeTimer()]
         // Later than its present time.

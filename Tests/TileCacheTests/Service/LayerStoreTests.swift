@@ -208,7 +208,7 @@ import Testing
         let run = try Run([store], origin, clock: clock)
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [7] && store.count == 0 && store.renewals == 0)
-        // A store that cannot report missing entries gets an entry without bytes, which look-ups ignore.
+        // A store that cannot tell whether it has an entry gets one without bytes, which look-ups ignore.
         store.knowsAbsences = false
         origin.confirms = nil
         origin.freshness = .notStored

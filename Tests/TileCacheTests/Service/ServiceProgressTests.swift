@@ -147,7 +147,7 @@ import Testing
         #expect(eventually(5) { missing() == 0 }, "\(missing()) missing")
     }
 
-    /// Tiles of the last list make room for entries of the new one only later: both need a larger table.
+    /// Tiles no longer needed are evicted for entries of needed ones: both together need a larger table.
     @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
         for kibibytes in stride(from: 2304, to: 4096, by: 128) {
             let cache = try TileCache(byteLimit: .kibibytes(kibibytes), workers: 1)

@@ -44,7 +44,7 @@ import Testing
         #expect(cache.statistics.loads.cancelled == 4)
     }
 
-    /// A cancel handler's closure may use the request while it is released.
+    /// An object that a cancel handler owns may use the request in its `deinit`.
     @Test func cancelHandlersGoOutsideOfTheLock() throws {
         final class Owned: Sendable {
             let request: WeakRequest
