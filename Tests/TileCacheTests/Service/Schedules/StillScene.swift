@@ -9,7 +9,7 @@ final class StillScene: @unchecked Sendable {
     static let tileBytes = 16_384
 
     let scheduler = StepScheduler(seed: 1)
-    /// Called when a step takes the lock again, not recursively, until it returns true.
+    /// Called when a step takes the lock again, but not within itself, until it returns true.
     var meanwhile: (() -> Bool)? {
         get { interruption.meanwhile }
         set { interruption.meanwhile = newValue }
@@ -19,8 +19,9 @@ final class StillScene: @unchecked Sendable {
     let pyramid: TilePyramid
 
     /// - Parameters:
-    ///   - tiles: the limit; tables are granted on top of it. Tiles that are cold go, unless told otherwise.
-    ///   - bytes: more of the limit. Default: 0.
+    ///   - tiles: The limit in tiles; tables are granted on top of it. Cold tiles are evicted, unless `change` enables
+    ///     the compressed tier.
+    ///   - bytes: Addition to the limit. Default: 0.
     init(
         tiles: Int,
         bytes: Int = 0,
