@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of TileCache never see what its benchmarks depend on.
+// A separate package, so that users of TileCache do not depend on the benchmark library.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "TileCache", path: ".."),
-        // Without its default traits: the counting of allocations needs a preloaded library.
+        // No default traits: counting allocations needs a preloaded library.
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: its program's main function is libFuzzer's, so that it only links with --sanitize=fuzzer.
-// Scripts/fuzz builds and runs it.
+// A separate package: libFuzzer provides main, so it links only with --sanitize=fuzzer. Scripts/fuzz builds and runs
+// it.
 let package = Package(
     name: "Fuzz",
     platforms: [.macOS(.v15)],

@@ -2,11 +2,11 @@ import Benchmark
 import CacheBenchKit
 import Foundation
 
-/// One benchmark for each part of `cachebench throughput`, by the same code; `TILECACHE_TILES` names a directory of tiles
-/// to measure with, the built-in world's unless given.
+/// One benchmark for each part of `cachebench throughput`, by the same code. `TILECACHE_TILES` names a directory of
+/// tiles. Default: the built-in world.
 ///
-/// Each figure is a metric of its own. Ratios to what stands beside the part (LZ4, memcpy, NSCache) hardly depend on the
-/// machine, and have tighter thresholds than times; counts do not depend on it at all.
+/// Ratios to a reference (LZ4, memcpy, NSCache) hardly depend on the machine and have tighter thresholds than times.
+/// Counts do not depend on it.
 let benchmarks: @Sendable () -> Void = {
     let throughput = Throughput(directory: ProcessInfo.processInfo.environment["TILECACHE_TILES"], rounds: 5)
     for part in Throughput.Part.allCases {
@@ -37,7 +37,7 @@ let benchmarks: @Sendable () -> Void = {
     }
 }
 
-/// Figures as metrics of the benchmark library, which wants to know them beforehand.
+/// Metrics of the benchmark library, which needs their names before the run.
 enum FigureMetric {
     static func names(of part: Throughput.Part) -> [BenchmarkMetric] { part.figureNames.map(metric) }
 
@@ -45,8 +45,7 @@ enum FigureMetric {
         .custom(name, polarity: isRatio(name) ? .prefersLarger : .prefersSmaller, useScalingFactor: false)
     }
 
-    /// In per cent: for what is measured against something beside it, for what is counted, and for what only the clock
-    /// says.
+    /// Thresholds in per cent: for ratios to a reference, for counts and for times.
     static func tolerance(of metric: BenchmarkMetric) -> Double {
         let name = metric.rawDescription
         return isRatio(name) ? 25 : name.hasSuffix("(#)") ? 10 : 100

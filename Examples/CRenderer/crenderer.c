@@ -21,7 +21,7 @@ static void check(tilecache_status status, const char *what) {
     exit(1);
 }
 
-/* The world: rings around its middle, lines of a grid, colours that run from corner to corner. */
+/* The world: rings around its middle, grid lines and a colour gradient from corner to corner. */
 static void paint(double x, double y, double pixel, uint8_t *rgba) {
     double u = x / WORLD, v = y / WORLD;
     double ring = fmod(hypot(u - 0.5, v - 0.5) * 64, 1), line = pixel / WORLD * 2.5;
@@ -48,7 +48,7 @@ static tilecache_outcome load(void *context, tilecache_pixels *pixels) {
 
 static int clamp(double value, int limit) { return value < 0 ? 0 : value > limit ? limit : (int)value; }
 
-/* Draws a part of a tile where it belongs on screen, by the nearest pixel. */
+/* Draws a part of a tile at its place on screen, by the nearest pixel. */
 static void draw(const tilecache_placement *p, const tilecache_viewport *view, uint8_t *screen) {
     double left = (p->world.min_x - view->center_x) * view->scale + WIDTH / 2.0;
     double top = (p->world.min_y - view->center_y) * view->scale + HEIGHT / 2.0;

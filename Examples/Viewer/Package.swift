@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A package of its own, so that users of TileCache never see SDL.
+// A separate package, so that users of TileCache do not depend on SDL.
 let package = Package(
     name: "Viewer",
     platforms: [.macOS(.v15)],

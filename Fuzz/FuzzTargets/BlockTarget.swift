@@ -5,8 +5,8 @@ private let formats: [TilePixelFormat] = [
     .rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 512),
 ]
 
-/// Blocks with a header of any kind and a checksum that is right, so that what lies behind it is reached; blocks as they
-/// come; and tiles that come back as they were, or not at all where a bit has changed.
+/// Fuzzes blocks: random ones, and ones with any header and a valid checksum, so that decoding is reached. Compressed
+/// tiles must come back unchanged, or fail if a bit was flipped.
 func fuzzBlock(_ input: UnsafeRawBufferPointer) {
     guard let codec else { fatalError("no codec") }
     var bytes = Bytes(input)

@@ -1,6 +1,6 @@
 import CTileCache
 
-/// What a sequence of calls has made so far.
+/// State after a sequence of calls.
 final class CallSession {
     var cache: OpaquePointer?
     var layers: [tilecache_layer] = []
@@ -34,7 +34,7 @@ final class CallSession {
     }
 }
 
-/// A sequence of calls with arguments of any kind; every pointer is valid or null, as the header asks.
+/// A sequence of calls with any arguments; pointers are valid or null, as the header requires.
 func fuzzCalls(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let session = CallSession()
@@ -62,7 +62,7 @@ private func create(_ session: CallSession, _ bytes: inout Bytes) {
     if draw & 16 != 0 { configuration.effort = bytes.number() }
     if draw & 32 != 0 { configuration.expected_load_latency = bytes.integer() }
     if draw & 64 != 0 { configuration.retry_delay = bytes.integer() }
-    // No more than there is: the header asks for that.
+    // At most the actual count, as the header requires.
     if draw & 128 != 0 {
         configuration.struct_size = min(Int(bytes.byte()), MemoryLayout<tilecache_configuration>.size)
     }
@@ -72,7 +72,7 @@ private func create(_ session: CallSession, _ bytes: inout Bytes) {
     if second & 4 != 0 { configuration.reserved_workers = Int32(truncatingIfNeeded: bytes.integer()) }
     if second & 8 != 0 { configuration.uses_compressed_tier = 0 }
     if second & 16 != 0 { configuration.fits_level_to_budget = 0 }
-    // Threads by the hundred would only make it slow.
+    // Hundreds of threads would only be slow.
     if configuration.workers > 4 { configuration.workers = 4 }
     if tilecache_create(&configuration, &session.cache) == TILECACHE_OK,
         max(
@@ -82,7 +82,7 @@ private func create(_ session: CallSession, _ bytes: inout Bytes) {
     {
         return
     }
-    // One of so many bytes is made, and not filled.
+    // Allocates one of this size without filling it.
     tilecache_destroy(session.cache)
     session.cache = nil
     (configuration.byte_limit, configuration.maximum_byte_limit) = (1 << 20, 0)
@@ -171,7 +171,7 @@ private func look(_ session: CallSession, _ bytes: inout Bytes) {
     _ = tilecache_frame_get_placements(frame, MemoryLayout<tilecache_placement>.size, &placements, &count)
     for index in 0..<count {
         guard let tile = placements?[index].tile, let pixels = tile.pixels else { continue }
-        // Every byte is there to be read, to the last.
+        // Every byte must be readable, to the last.
         let all = UnsafeRawBufferPointer(start: pixels, count: tile.byte_count)
         let sum = [all.prefix(1 << 18), all.suffix(16)].joined().reduce(0) { $0 &+ Int($1) }
         expect(sum >= 0, "pixels are read")

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What is fuzzed; the environment's `TILECACHE_FUZZ` names one.
+/// Fuzz targets; the environment's `TILECACHE_FUZZ` names one.
 enum FuzzTarget: String, CaseIterable {
     /// Pan traces.
     case trace
-    /// Sizes, durations, lists: what people write on command lines.
+    /// Command line values: sizes, durations, lists.
     case words
-    /// Compressed blocks, damaged ones and such that only look right.
+    /// Compressed blocks, damaged or crafted.
     case block
     /// Calls of the C interface.
     case calls
@@ -23,7 +23,7 @@ enum FuzzTarget: String, CaseIterable {
     /// Tiled TIFF files.
     case tiff
 
-    /// Takes one input; a crash is a finding, and so is a promise that does not hold.
+    /// Takes one input. A crash or a broken promise is a finding.
     func run(_ bytes: UnsafeRawBufferPointer) {
         switch self {
         case .trace: fuzzTrace(bytes)
@@ -48,7 +48,7 @@ enum FuzzTarget: String, CaseIterable {
     }()
 }
 
-/// What libFuzzer calls with each input.
+/// Entry point of libFuzzer, called with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
     let begin = threadTime()
@@ -59,19 +59,19 @@ public func testOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Nanoseconds that the thread has computed for.
+/// CPU time of the thread in nanoseconds.
 private func threadTime() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
 }
 
-/// Ends the program with an explanation where a promise does not hold.
+/// Ends the program with an explanation if a promise is broken.
 func expect(_ holds: Bool, _ promise: @autoclosure () -> String) {
     if !holds { fatalError(promise()) }
 }
 
-/// Takes numbers off the front of an input; zeros when it is used up.
+/// Takes numbers off the front of an input; zeros after its end.
 struct Bytes {
     private var rest: UnsafeRawBufferPointer.SubSequence
 
@@ -89,7 +89,7 @@ struct Bytes {
 
     mutating func word() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) } }
 
-    /// A number that means something half of the time, and anything the other half.
+    /// A meaningful number half of the time, any number otherwise.
     mutating func integer() -> Int64 {
         switch byte() {
         case 0..<100: Int64(byte())

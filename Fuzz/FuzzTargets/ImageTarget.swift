@@ -1,8 +1,8 @@
 @testable import TileCache
 @testable import TileSources
 
-/// Images as tiles are kept in, or one large image that is cut: PNG with the checksums that belong to it, so that what
-/// lies behind them is reached, JPEG and WebP.
+/// Images as tiles, or one large image that is cut. PNG chunks get valid checksums, so that the decoder behind them is
+/// reached.
 func fuzzImages(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let draw = bytes.byte()
@@ -22,7 +22,7 @@ func fuzzImages(_ input: UnsafeRawBufferPointer) {
         height: size.height
     )
     if draw & 16 != 0 {
-        // As with the overlap of a Deep Zoom image: a part, at the corner of a tile that is larger.
+        // Decodes a part at the corner of a larger tile, as with the overlap of a Deep Zoom image.
         (place.x, place.y) = (size.width / 3, size.height / 4)
         (place.width, place.height) = ((size.width + 2) / 3, (size.height + 1) / 2)
     }
@@ -60,7 +60,7 @@ private func cut(_ image: [UInt8], _ options: TileSourceOptions, _ draw: UInt8) 
     }
 }
 
-/// Writes the checksum that belongs to it behind each chunk of a PNG.
+/// Writes a valid checksum behind each chunk of a PNG.
 private func sealPNG(_ image: inout [UInt8]) {
     guard image.count > 8, image[0] == 0x89 else { return }
     var start = 8

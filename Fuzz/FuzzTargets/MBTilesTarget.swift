@@ -26,7 +26,7 @@ func fuzzMBTiles(_ input: UnsafeRawBufferPointer) {
     expect(statistics.loads >= statistics.absent, "\(statistics)")
 }
 
-/// Tables as programs make them, and as they should not be.
+/// Tables as programs write them, and malformed ones.
 private let schemas = [
     "CREATE TABLE tiles (zoom_level INTEGER, tile_column INTEGER, tile_row INTEGER, tile_data BLOB)",
     "CREATE TABLE tiles (zoom_level, tile_column, tile_row, tile_data)",
@@ -73,7 +73,7 @@ private func made(_ bytes: inout Bytes) -> String {
     for _ in 0..<bytes.byte() % 6 {
         insert(database, "INSERT INTO \(table) VALUES (?, ?, ?, ?)") { statement in
             for column in 1...3 as ClosedRange<Int32> {
-                // Mostly numbers that can be a tile's.
+                // Mostly numbers that are valid for a tile.
                 let draw = bytes.byte()
                 if draw < 200 {
                     sqlite3_bind_int64(statement, column, Int64(draw % 4))

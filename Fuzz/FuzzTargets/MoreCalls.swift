@@ -1,10 +1,10 @@
 import CTileCache
 
-/// Calls that few programs make.
+/// Rare calls.
 func rareCall(_ session: CallSession, _ bytes: inout Bytes) {
     switch bytes.byte() % 8 {
     case 0:
-        // On the way somewhere, at any time.
+        // Any motion, at any time.
         var options = tilecache_update_options()
         _ = tilecache_update_options_init(&options, MemoryLayout<tilecache_update_options>.size)
         options.time = bytes.integer()
@@ -67,7 +67,7 @@ private func record(_ session: CallSession, _ bytes: inout Bytes) {
     if draw & 4 != 0 { options.tile_size = bytes.integer() }
     options.wraps_x = Int32(draw >> 3 & 1)
     if draw & 16 != 0 { options.write = { _, text, count in expect(text != nil || count == 0, "text") } }
-    // Ended with a zero, and otherwise of any bytes.
+    // Any bytes, with a terminating zero.
     let name = bytes.take(Int(draw >> 5)).map { CChar(bitPattern: $0) } + [0]
     var recorder: OpaquePointer?
     let status = name.withUnsafeBufferPointer { name in

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where targets write: `TMPDIR`, which Scripts/fuzz clears away.
+/// Folder for output: `TMPDIR`, which Scripts/fuzz removes.
 let scratchRoot = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
 
-/// Writes the file that an input is, anew each time.
+/// Writes the input to a file, replacing the last one.
 func scratchFile(_ bytes: [UInt8]) -> String {
     let path = "\(scratchRoot)/input-\(ProcessInfo.processInfo.processIdentifier)"
     write(bytes, to: path)

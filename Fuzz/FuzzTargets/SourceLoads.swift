@@ -1,7 +1,7 @@
 @testable import TileCache
 @testable import TileSources
 
-/// What loading one tile came to, and all bytes of its memory afterwards.
+/// Result of loading one tile, and all bytes of its memory afterwards.
 private struct Loaded {
     var outcome: TileOutcome?
     var pixels: [UInt8]
@@ -30,9 +30,9 @@ private struct Loaded {
     }
 }
 
-/// Loads a tile into memory that was used for other things: what counts as loaded is all written.
+/// Loads a tile into used memory, since a successful load must write all of it.
 ///
-/// - Returns: what came of it; `nil` where it failed, or is too large to be worth the time.
+/// - Returns: The result; `nil` if the load failed or the tile is too large to test.
 @discardableResult
 func loadTwice(
     _ source: any PyramidTileSource,
@@ -60,7 +60,7 @@ extension PyramidTileSource {
         }
     }
 
-    /// Levels grow from the coarsest to the finest, which is the world.
+    /// Levels grow from the coarsest to the finest, which has the world's size.
     func expectPyramid() {
         let levels = pyramid.levels
         expect(!levels.isEmpty && levels.allSatisfy { $0.columns >= 1 && $0.rows >= 1 }, "levels have tiles")
@@ -72,7 +72,7 @@ extension PyramidTileSource {
     }
 }
 
-/// Options that three bits of an input choose.
+/// Options from three bits of an input.
 func sourceOptions(_ draw: UInt8) -> TileSourceOptions {
     TileSourceOptions(
         format: [.rgba8, .bgra8, .gray8][Int(draw) % 3],

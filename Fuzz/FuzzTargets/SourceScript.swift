@@ -1,6 +1,6 @@
 import CTileCache
 
-/// A source of the C interface that answers in a way that tile and seed choose, rightly and wrongly.
+/// A source of the C interface with valid and invalid answers, chosen by tile and seed.
 func scriptedSource(_ seed: UInt8) -> tilecache_source {
     var source = tilecache_source()
     _ = tilecache_source_init(&source, MemoryLayout<tilecache_source>.size)
@@ -9,7 +9,7 @@ func scriptedSource(_ seed: UInt8) -> tilecache_source {
     if seed & 2 != 0 {
         source.decode = { _, encoded, count, pixels in
             guard let encoded, let pixels, count > 0 else { return 3 }
-            // Every byte is there to be read.
+            // Every byte must be readable.
             let bytes = UnsafeRawBufferPointer(start: encoded, count: count)
             let sum = bytes.reduce(0) { $0 &+ $1 }
             _ = fill(pixels, sum)
@@ -19,14 +19,14 @@ func scriptedSource(_ seed: UInt8) -> tilecache_source {
     return source
 }
 
-/// A number that tile and context decide.
+/// A number from tile and context.
 private func dice(_ context: UnsafeMutableRawPointer?, _ tile: tilecache_coordinate) -> UInt8 {
     let place = UInt64(bitPattern: tile.level &* 31 &+ tile.column &* 7 &+ tile.row &* 13)
     let mixed = place &+ UInt64(UInt(bitPattern: context))
     return UInt8(truncatingIfNeeded: mixed &* 0x9E37_79B9_7F4A_7C15 >> 56)
 }
 
-/// Writes all of a tile, or as much as does not take too long.
+/// Writes all of a tile, or a part of a large one.
 private func fill(_ pixels: UnsafeMutablePointer<tilecache_pixels>, _ first: UInt8) -> Int32 {
     let target = UnsafeMutableRawBufferPointer(start: pixels.pointee.memory, count: pixels.pointee.byte_count)
     for index in target.indices.prefix(1 << 18) { target[index] = first &+ UInt8(truncatingIfNeeded: index) }
@@ -47,7 +47,7 @@ private func loadTile(
         _ = tilecache_pixels_keep_encoded(pixels, encoded, encoded.count, &isKept)
         expect(isKept == 0 || !encoded.isEmpty, "nothing is not kept")
     }
-    // Outcomes that there are not, too.
+    // Also undefined outcomes.
     return draw < 128 ? 0 : Int32(draw & 7)
 }
 
@@ -62,7 +62,7 @@ private func answer(_ context: UnsafeMutableRawPointer?, _ request: OpaquePointe
         _ = tilecache_request_holds_encoded(request, Int64(draw) << Int64(draw & 63))
     }
     _ = tilecache_request_is_wanted(request)
-    // Some answer twice, some not at all.
+    // Some answer twice, some never.
     for turn in 0..<(draw & 15 == 15 ? 2 : draw & 15 == 14 ? 0 : 1) {
         switch Int(draw >> 1 & 7) + turn {
         case 0, 1, 2, 3: _ = tilecache_request_complete(request, { loadTile($0, $1) }, context)

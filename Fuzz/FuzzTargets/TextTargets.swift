@@ -5,7 +5,7 @@ import PanTraces
 @testable import TileCache
 @testable import TileSources
 
-/// What the reader lets through keeps the format's promises.
+/// Accepted traces satisfy the format's promises.
 func fuzzTrace(_ bytes: UnsafeRawBufferPointer) {
     do {
         let reader = try PanTraceReader(bytes: Array(bytes), name: "fuzz")
@@ -21,7 +21,7 @@ func fuzzTrace(_ bytes: UnsafeRawBufferPointer) {
     }
 }
 
-/// Numbers that are read are in their range.
+/// Parsed numbers are in range.
 func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     let text = String(decoding: bytes, as: UTF8.self)
     if let count = QuantityText.bytes(text) {
@@ -48,7 +48,7 @@ func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     _ = MemoryReadings.groupFolders(text)
 }
 
-/// A line with a check, one with a tolerance, and a report; compared with itself it is no worse.
+/// A line with a check, one with a tolerance, and a report. A report is never worse than itself.
 func fuzzReports(_ bytes: UnsafeRawBufferPointer) {
     let lines = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
     guard lines.count == 3 else { return }

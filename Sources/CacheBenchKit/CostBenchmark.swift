@@ -6,7 +6,7 @@ import TileCache
 /// The cache's steps run on the calling thread, one after the other, under their own clock.
 struct CostBenchmark {
     struct Figures: Equatable {
-        /// Lock acquisitions of 100 frames of a view that pans over a full cache, plans and loads included.
+        /// Lock acquisitions of 100 frames of a view that pans over a full cache. Includes plans and loads.
         var frames = 0
         /// Lock acquisitions of 100 updates and frames of a view at rest.
         var framesAtRest = 0
@@ -24,7 +24,7 @@ struct CostBenchmark {
         func run() { while !steps.isEmpty { steps.removeFirst()() } }
     }
 
-    /// A timer that never fires: nothing is due here, and a real one would run its steps on another thread.
+    /// A timer that never fires. Nothing is due here, and a real one would run its steps on another thread.
     private struct NoTimer: StepTimer {
         func set(after nanoseconds: Int?, _ step: @escaping Executor.Step) {}
         func cancel() {}

@@ -11,7 +11,7 @@ struct AreaPainter {
     private let growth: [Float]
     private let rivers: [Float]
     private let towns: TownGrid
-    /// Half the width of a river in pixels; 0 if rivers are too dense to be shown.
+    /// Half the width of a river in pixels. 0 if rivers are too dense to be shown.
     private let riverHalfWidth: Float
 
     init(frame: TileFrame, terrain: Terrain, towns: TownGrid, salt: UInt32) {

@@ -5,7 +5,7 @@ enum GlyphFont {
     /// Columns from one letter to the next.
     static let advance = 6
 
-    /// Rows of a letter from the top, five bits each, the leftmost the highest; blank for missing letters.
+    /// Rows of a letter from the top. Five bits each, the leftmost the highest; blank for missing letters.
     static func rows(of letter: UInt8) -> [UInt8] {
         switch letter {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): capitals[Int(letter - UInt8(ascii: "A"))] + [0, 0]

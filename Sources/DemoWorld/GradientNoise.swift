@@ -1,4 +1,4 @@
-/// Smooth random hills in several octaves, each half as wide and about half as high as the one before.
+/// Smooth random hills in several octaves. Each is half as wide and about half as high as the one before.
 ///
 /// Gradient noise over a lattice with a whole number of columns, so that the world is continuous at its left and right
 /// edges. Octaves finer than the pixels are left out, which keeps the shapes equal at all levels.
@@ -70,7 +70,7 @@ struct GradientNoise {
     }
 }
 
-/// A position along one side of a lattice: the cell, the fraction of it, and that fraction eased.
+/// A position along one side of a lattice: cell, fraction of it, and that fraction eased.
 private struct Lattice {
     let index: Int
     let part: Float

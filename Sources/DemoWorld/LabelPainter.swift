@@ -1,6 +1,6 @@
 import TileCache
 
-/// Draws names, each at one place of the level's plane, in the same size at all levels, with a halo.
+/// Draws names with a halo, each at one place of the level's plane. The size is the same at all levels.
 struct LabelPainter {
     let settlements: Settlements
 

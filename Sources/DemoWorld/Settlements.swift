@@ -18,7 +18,7 @@ struct Settlement {
     let bits: UInt64
 }
 
-/// Places at most one settlement in each cell of a lattice, on land, with a finer lattice for lower ranks.
+/// Places at most one settlement on land in each cell of a lattice. Lower ranks have a finer lattice.
 struct Settlements {
     let terrain: Terrain
     let worldWidth: Double

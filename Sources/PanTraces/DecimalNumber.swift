@@ -96,7 +96,7 @@ struct DecimalNumber {
         return value < 10 ? UInt64(value) : nil
     }
 
-    /// The exponent after the `e`, clamped to a million, which is beyond any number, however many digits it has.
+    /// The exponent after the `e`, clamped to a million. That is beyond any number, however many digits it has.
     private static func exponent(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int? {
         var negative = false
         if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Reads a file line by line through one buffer of fixed size, whatever the size of the file.
+/// Reads a file line by line through one buffer of fixed size.
 ///
 /// Removes line feeds, carriage returns before them, and a byte order mark at the start.
 package final class LineReader {
@@ -118,7 +118,7 @@ package final class LineReader {
         hasEnded = count == 0
     }
 
-    /// Part of the file whose lines have been returned, 0 to 1; `nil` if its size is not known.
+    /// Part of the file whose lines have been returned, 0 to 1. `nil` if its size is not known.
     package var partRead: Double? {
         guard let descriptor, descriptor > 0 else { return nil }
         var status = stat()

@@ -30,7 +30,7 @@ public struct PanFrameRate: Hashable, Sendable, CustomStringConvertible {
         thousandths % 1000 == 0 ? "\(thousandths / 1000)" : "\(framesPerSecond)"
     }
 
-    /// Time of frame n in nanoseconds: n 10^9 / rate, rounded to the nearest integer, halves up.
+    /// Time of frame n in nanoseconds: n 10^9 / rate, to the nearest integer, halves up.
     ///
     /// - Parameter frame: 0 or more.
     /// - Returns: `nil` if the time exceeds 64 bits, some 292 years.

@@ -8,7 +8,7 @@ public import TileCache
 public struct PanInterpolation: Sendable {
     private let from: PanTraceSample
     private let to: PanTraceSample
-    /// Whether the later sample is too far from the earlier one to have been reached by moving.
+    /// Whether the later sample is too far from the earlier one for a movement.
     public let isJump: Bool
     /// Change of scale in octaves; 0 if the scales are equal to the bit.
     private let octaves: Double
@@ -31,7 +31,7 @@ public struct PanInterpolation: Sendable {
         octaves = isJump || from.scale == to.scale ? 0 : PortableMath.log2(to.scale / from.scale)
     }
 
-    /// Returns the view at a time from the earlier sample's up to, but not including, the later one's.
+    /// Returns the view at a time. It is at least the earlier sample's and before the later one's.
     public func sample(at time: Int64) -> PanTraceSample {
         var sample = from
         sample.time = time

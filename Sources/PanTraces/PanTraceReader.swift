@@ -19,7 +19,7 @@ public final class PanTraceReader: PanSampleStream {
     /// The name of the file for messages.
     public var name: String { lines.name }
 
-    /// Part of the file that has been read, 0 to 1; `nil` if its size is not known.
+    /// Part of the file that has been read, 0 to 1. `nil` if its size is not known.
     package var partRead: Double? { lines.partRead }
 
     private let lines: LineReader

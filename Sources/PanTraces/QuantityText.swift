@@ -17,7 +17,7 @@ public enum QuantityText {
         return nil
     }
 
-    /// Parses a duration, such as `40ms`, `2s`, `1.5min`, `250us`, `10ns` or `2h`, in nanoseconds; `nil` if invalid.
+    /// Parses a duration in nanoseconds, such as `40ms`, `2s`, `1.5min`, `250us`, `10ns` or `2h`. `nil` if invalid.
     ///
     /// Negative durations and those above 2^62 ns are invalid. A unit is required, so that seconds are not mistaken for
     /// milliseconds.

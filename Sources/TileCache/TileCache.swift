@@ -118,7 +118,7 @@ public final class TileCache: Sendable {
         try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
     }
 
-    /// Removes a layer: cancels its loads, evicts its tiles, undoes its pins and takes it out of all views.
+    /// Removes a layer from the cache and all views. Cancels its loads, evicts its tiles and undoes its pins.
     ///
     /// Tiles that frames hold stay valid until they are released. A source that does not return keeps its worker and
     /// its tile's memory until it does. Layers of another cache, or removed already, are ignored.
@@ -161,7 +161,7 @@ public final class TileCache: Sendable {
         core.invalidate(layer, region: region, keepsStale: keepsStale)
     }
 
-    /// Evicts tiles, coldest first, until at most `size` is in use, and returns memory to the system. Leased and pinned
+    /// Evicts tiles, coldest first, until at most `size` is in use. Returns memory to the system. Leased and pinned
     /// tiles stay.
     public func trim(to size: ByteCount) { core.trim(toBytes: size.bytes) }
 

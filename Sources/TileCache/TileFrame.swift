@@ -95,7 +95,7 @@ final class LeaseHold: Sendable {
 public struct TilePlacement: Sendable {
     /// The tile, leased as long as the frame or this placement exists.
     public let tile: LeasedTile
-    /// World rectangle that it covers, in world pixels, on a wrapping world in the copy that is on screen.
+    /// World rectangle of the tile, in world pixels. On a wrapping world, in the copy on screen.
     public let worldRectangle: PixelRect
     /// Part of the tile to draw, in the tile's own pixels, border included.
     public let tileRectangle: PixelRect
@@ -103,7 +103,7 @@ public struct TilePlacement: Sendable {
     public let isExact: Bool
 }
 
-/// A needed tile that will not be loaded: the source does not have it, or cannot deliver it.
+/// A needed tile that will not be loaded: it is absent or failed permanently.
 public struct UnavailableTile: Hashable, Sendable {
     /// Reason why there are no pixels.
     public enum Cause: Sendable, Hashable {
@@ -117,7 +117,7 @@ public struct UnavailableTile: Hashable, Sendable {
     public let layer: LayerID
     /// Position of the tile.
     public let tile: TileCoordinate
-    /// World rectangle that it would cover, in world pixels, on a wrapping world in the copy that is on screen.
+    /// World rectangle of the tile, in world pixels. On a wrapping world, in the copy on screen.
     public let worldRectangle: PixelRect
     /// Reason why there are no pixels.
     public let cause: Cause
@@ -135,7 +135,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public internal(set) var disappeared: [TileIdentity] = []
     /// Needed tiles that could not be drawn exactly; absent ones do not count.
     public let missingTileCount: Int
-    /// Needed tiles that are unavailable, in the order of the screen; fallbacks, if any, are drawn in their place.
+    /// Needed tiles that are unavailable, in the order of the screen. Fallbacks, if any, are drawn in their place.
     public internal(set) var unavailable: [UnavailableTile] = []
     /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage

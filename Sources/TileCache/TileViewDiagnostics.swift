@@ -26,7 +26,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         public let layer: LayerID
         /// Position of the tile.
         public let tile: TileCoordinate
-        /// World rectangle that it covers, in world pixels, on a wrapping world in the copy next to the view.
+        /// World rectangle of the tile, in world pixels. On a wrapping world, in the copy next to the view.
         public let worldRectangle: PixelRect
         /// Residency of the tile.
         public let state: TileState
@@ -52,7 +52,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         public let layer: LayerID
         /// Position of the tile, at any level.
         public let tile: TileCoordinate
-        /// World rectangle that it covers, in world pixels, on a wrapping world in the copy next to the view.
+        /// World rectangle of the tile, in world pixels. On a wrapping world, in the copy next to the view.
         public let worldRectangle: PixelRect
         /// Reason for the entry.
         public let reason: Reason
@@ -64,13 +64,13 @@ public struct TileViewDiagnostics: Hashable, Sendable {
 
     /// Last viewport; `nil` before the first update, or if the renderer lists needed tiles itself.
     public internal(set) var viewport: TileViewport?
-    /// World rectangle in which the view is expected to come to rest, or its destination; in world pixels. `nil` before
-    /// the first plan made after diagnostics were first requested.
+    /// Predicted viewport at rest, or the view's destination, in world pixels. `nil` before the first plan made after
+    /// diagnostics were first requested.
     public internal(set) var expectedRectangle: PixelRect?
-    /// Tiles of the drawn levels under the viewport and its margin, layer by layer, row by row; at most 4096.
+    /// Tiles of the drawn levels under the viewport and its margin. Layer by layer, row by row; at most 4096.
     public internal(set) var tiles: [Tile] = []
-    /// Pending entries of the newest plan for the view's layers, the next one first, each tile once. Includes entries
-    /// of other views of the same layers: a cache has one plan.
+    /// Pending entries of the newest plan for the view's layers, the next one first. Each tile occurs once. Includes
+    /// entries of other views of the same layers: a cache has one plan.
     public internal(set) var plan: [PlannedTile] = []
     /// Time of that plan; `nil` if there is none.
     public internal(set) var planTime: MonotonicTime?

@@ -2,7 +2,7 @@ public import CTileCache
 internal import Synchronization
 package import TileCache
 
-/// State shared by the handles of one cache: layers by number, and whether it was shut down.
+/// State shared by the handles of one cache. Layers by number, and whether it was shut down.
 package final class CacheRecord: Sendable {
     private struct State {
         var layers: [tilecache_layer: LayerID] = [:]

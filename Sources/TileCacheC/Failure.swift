@@ -43,7 +43,7 @@ package struct Failure: Error {
     }
 }
 
-/// Runs the body of a call, stores its error text for this thread and returns its status.
+/// Runs the body of a call and returns its status. Stores its error text for this thread.
 package func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
     do throws(Failure) {
         try body()

@@ -10,7 +10,7 @@ extension tilecache_request_info: VersionedStructure {
     package static var defaults: tilecache_request_info { tilecache_request_info() }
 }
 
-/// Number of a layer, set once its source has been added, since a blocking source is not passed the layer.
+/// Number of a layer, set once its source has been added. A blocking source is not passed the layer.
 final class LayerNumber: Sendable {
     private let number = Atomic<Int32>(0)
 

@@ -91,7 +91,7 @@ package func write<Structure: VersionedStructure>(
     writeElement(value, to: UnsafeMutableRawPointer(pointer), byteCount: size, from: sizeBytes)
 }
 
-/// Copies a value from an offset on, as far as it fits, and clears the bytes beyond it.
+/// Copies a value from an offset on, as far as it fits. Clears the bytes beyond it.
 func writeElement<Value>(_ value: Value, to bytes: UnsafeMutableRawPointer, byteCount: Int, from start: Int = 0) {
     let known = min(byteCount, MemoryLayout<Value>.size)
     withUnsafeBytes(of: value) { source in

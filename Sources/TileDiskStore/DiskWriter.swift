@@ -31,7 +31,7 @@ final class DiskWriter {
     private(set) var evictions = 0
     /// Transactions that changed something.
     private(set) var commits = 0
-    /// When a namespace was used last, as a number that increases; 0 if not since the store was opened.
+    /// Sequence number of a namespace's last use. 0 if not used since the store was opened.
     var lastUse: (TileStoreNamespace) -> UInt64 = { _ in 0 }
     /// Called with a namespace that was removed to make room for another.
     var forgotten: (TileStoreNamespace) -> Void = { _ in }

@@ -15,7 +15,7 @@ enum RubberBand {
         return (1 - 1 / (pull * stiffness / dimension + 1)) * dimension
     }
 
-    /// Distance that a finger must pull for content to be shown at this distance; the inverse of ``shown(_:_:)``.
+    /// Pull of a finger that shows content at this distance. The inverse of ``shown(_:_:)``.
     static func pulled(_ shown: Double, _ dimension: Double) -> Double {
         // A throw may go beyond a whole view, and a finger may not: any large value will do.
         let share = min(shown / dimension, 0.999)

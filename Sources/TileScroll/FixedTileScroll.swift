@@ -1,6 +1,6 @@
 public import TileCache
 
-/// Pans a large plane with four tiles of the view's size, the fewest that always cover a view.
+/// Pans a large plane with four tiles of the view's size. Four are the fewest that always cover a view.
 ///
 /// Shown are the tile under the view's upper left corner and its neighbours to the right and below; at the plane's far
 /// edges the last two columns and rows. A tile that remains one of them keeps its slot, the others are retasked.

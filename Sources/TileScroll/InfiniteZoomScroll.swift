@@ -141,7 +141,7 @@ public struct InfiniteZoomScroll: ScrollModel {
         )
     }
 
-    /// Visible area of the content, in screen pixels of the drawn scale; empty if there is none.
+    /// Visible area of the content, in screen pixels of the drawn scale. Empty if there is none.
     private func seenContent(at time: MonotonicTime) -> PixelRect {
         let state = core.state(at: time)
         let corner = state.offset * (drawnScale / state.scale)

@@ -172,7 +172,7 @@ extension ScrollCore {
         }
     }
 
-    /// Settles on the page nearest to the end of a throw, at most one from the page of the touch.
+    /// Settles on the page nearest to the end of a fling. At most one from the page of the touch.
     private mutating func settle(onPagesOf width: Double, _ velocity: ScrollVector) {
         let range = limits.horizontal(at: scale)
         let natural = ScrollDeceleration(from: offset, velocity: velocity, rate: .fast).end.x

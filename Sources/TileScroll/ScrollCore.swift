@@ -118,7 +118,7 @@ struct ScrollCore: Sendable {
         (self.offset, self.scale) = (offset, scale)
     }
 
-    /// Time to report the end of a zoom; `nil` if there is none, or its end is not known.
+    /// Time to report the end of a zoom. `nil` if there is none, or its end is not known.
     var zoomReportTime: Int64? {
         guard let zoomOver else { return nil }
         if case .pinch = gesture { return nil }

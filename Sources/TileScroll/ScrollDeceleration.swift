@@ -57,7 +57,7 @@ public struct ScrollDeceleration: Hashable, Sendable {
     /// Offset at rest.
     public var end: ScrollVector { offset(after: duration) }
 
-    /// Seconds until one part of the offset reaches a place on the way; `nil` if it never does.
+    /// Seconds until one part of the offset reaches a place on the way. `nil` if it never does.
     func time(toReach place: Double, along part: ScrollVector.Part) -> Double? {
         let way = place - start[part]
         if way == 0 { return 0 }

@@ -1,4 +1,4 @@
-/// A point or a difference of points, in screen pixels of the view or of the visible content.
+/// A point or vector in screen pixels, of the view or of the visible content.
 public struct ScrollVector: Hashable, Sendable {
     /// To the right, in screen pixels.
     public var x: Double
@@ -81,7 +81,7 @@ struct ScrollLimits: Hashable, Sendable {
     var view: ScrollSize
     /// Content size in content units; the scale converts them to screen pixels.
     var content: ScrollSize
-    /// Margins that belong to the content, left and right and at top and bottom, in screen pixels.
+    /// Margins that belong to the content, in screen pixels: left and right, top and bottom.
     var inset = ScrollVector.zero
     /// Whether content smaller than the view is centred; otherwise it is in the upper left corner.
     var centersSmallContent = false

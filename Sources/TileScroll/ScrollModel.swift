@@ -99,7 +99,7 @@ public struct ScrollReport: Hashable, Sendable {
     }
 }
 
-/// A scroll view without a screen: events with their times go in, offsets and viewports come out.
+/// A scroll view without a screen: converts timed events to offsets and viewports.
 ///
 /// Time is a parameter and never looked up. Movement between two events is known in closed form: calls of
 /// ``state(at:)`` change nothing. A time that goes back counts as the latest one.
@@ -116,10 +116,10 @@ public protocol ScrollModel: Sendable {
     @discardableResult
     mutating func advance(to time: MonotonicTime) -> [ScrollReport]
 
-    /// State at a time, if no event comes before; earlier times count as that of the last event.
+    /// State at a time, if no event comes before. Earlier times count as that of the last event.
     func state(at time: MonotonicTime) -> ScrollState
 
-    /// Place and time of rest of the current movement; `nil` at rest or while fingers hold the content.
+    /// Place and time of rest of the current movement. `nil` at rest or while fingers hold the content.
     ///
     /// Pass it to `TileView.update` as the destination, so that tiles are prefetched for the end of a fling.
     var destination: ViewportDestination? { get }

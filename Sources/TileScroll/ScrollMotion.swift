@@ -1,4 +1,4 @@
-/// Movement of content without fingers: a throw, a spring from an edge, or both, in each direction by itself.
+/// Movement of content without fingers: a fling, a spring from an edge, or both. Each direction is independent.
 ///
 /// It is known entirely at its start.
 struct ScrollMotion: Sendable {

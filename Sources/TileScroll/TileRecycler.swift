@@ -38,7 +38,7 @@ public struct ScrollTileChanges: Hashable, Sendable {
     public var isEmpty: Bool { recycled.isEmpty && retasked.isEmpty && made.isEmpty }
 }
 
-/// Slots of a tiled scroll view: a tile that leaves frees its slot, a tile that enters reuses one first.
+/// Slots of a tiled scroll view. A tile that leaves frees its slot, a tile that enters reuses one first.
 struct TileRecycler: Sendable {
     private var shown: [ScrollTile: Int] = [:]
     private var free: [Int] = []

@@ -46,7 +46,7 @@ struct ZoomAnimation: Sendable {
         return (limits.clamped(corner * scale, at: scale) + beyond, scale)
     }
 
-    /// At most the content's room to move: content that cannot be moved is always in its place.
+    /// At most the content's room to move. Content that cannot be moved is always in its place.
     private func remaining(_ excess: Double, _ part: Double, _ range: ClosedRange<Double>) -> Double {
         let room = limits.alwaysBounces ? .infinity : range.upperBound - range.lowerBound
         return (excess * (1 - part)).clamped(to: -room...room)

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Keys of values on the servers: at most 250 bytes of printable ASCII, a limit of memcached.
+/// Keys of values on the servers. At most 250 bytes of printable ASCII, a limit of memcached.
 enum SharedName {
     /// Copies of a generation. Their keys are spread over the servers: it survives the loss of some.
     static let generationCopies = 4

@@ -46,7 +46,7 @@ enum StoreAddress: Equatable {
         return .disk(path: String(path), byteLimit: limit)
     }
 
-    /// Parses a number of bytes such as `512MiB`; `nil` if it has another form or does not fit.
+    /// Parses a number of bytes such as `512MiB`. `nil` if it has another form or does not fit.
     static func bytes(_ text: Substring) -> Int? {
         let units: [(name: String, shift: Int)] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)]
         let unit = units.first { text.hasSuffix($0.name) }

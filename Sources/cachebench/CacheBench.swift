@@ -40,7 +40,7 @@ struct CacheBench: ParsableCommand {
         return names.contains(word) ? nil : Spelling.nearest(to: word, in: names)
     }
 
-    /// The parser reads `-5x3` as flags, even after a flag with a value: `--viewport=-5x3` is a value.
+    /// Joins a flag and a value such as `-5x3` by `=`. The parser would read the value as flags.
     private static func joiningNegativeNumbers(_ arguments: [String]) -> [String] {
         var joined: [String] = []
         for argument in arguments {

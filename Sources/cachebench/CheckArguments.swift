@@ -35,7 +35,7 @@ struct CheckArguments: ParsableArguments {
     )
     var tolerances: [String] = []
 
-    /// Checks the arguments before a long run, against the fields of the report if they are known.
+    /// Checks the arguments before a long run. Compares with the fields of the report if they are known.
     func validate(against report: JSONTree?) throws {
         do {
             for check in try conditions.map({ try FieldCheck($0) }) {

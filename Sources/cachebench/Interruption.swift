@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// Ctrl-C as a flag that long work checks, so that it can print its results so far.
+/// Ctrl-C as a flag that long work checks. It can then print its results so far.
 enum Interruption {
     /// Exit code that a shell expects after Ctrl-C.
     static let exitCode: Int32 = 130

@@ -11,7 +11,7 @@ final class Progress: Sendable {
         var lastShown: Int64 = 0
         var traces = 0
         var traceSeconds = 0.0
-        /// Progress of running traces by name; equal names of two folders share an entry, which does not matter here.
+        /// Progress of running traces by name. Equal names of two folders share an entry, which does not matter here.
         var underWay: [String: (part: Double, seconds: Double)] = [:]
     }
 

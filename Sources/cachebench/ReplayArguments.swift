@@ -303,7 +303,7 @@ func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
     Int(text).flatMap { range.contains($0) ? $0 : nil }
 }
 
-/// A default for the help text: the parser does not show it for values parsed by a function.
+/// A default for the help text. The parser does not show it for values parsed by a function.
 func standard(_ value: some CustomStringConvertible) -> String {
     let text = value.description
     return " (default: \(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))"

@@ -1,12 +1,12 @@
 import CacheBenchKit
 import Foundation
 
-/// Writes a finished report to standard output, or to a file that is replaced as a whole or not at all.
+/// Writes a finished report to standard output or to a file. The file is replaced as a whole or not at all.
 struct ReportWriter {
     private let path: String?
     private let flag: String
 
-    /// Checks whether the file can be written, so that a long run is not lost; `nil` is standard output.
+    /// Checks whether the file can be written, before a long run; `nil` is standard output.
     init(path: String?, flag: String = "--output") throws(Failure) {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.

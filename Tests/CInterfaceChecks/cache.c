@@ -1,4 +1,4 @@
-/* Settings, layers, pyramids: what is taken and what is refused. */
+/* Settings, layers, pyramids: accepted and refused values. */
 #include "support.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ const char *check_configuration(void) {
     EXPECT_ARGUMENT(tilecache_set_byte_limit(cache, 0));
     EXPECT_ARGUMENT(tilecache_trim(cache, -1));
     EXPECT_ARGUMENT(tilecache_shutdown(cache, -1));
-    /* Four times the configured one is the most. */
+    /* The maximum is four times the configured limit. */
     EXPECT_OK(tilecache_set_byte_limit(cache, 256 << 20));
     EXPECT(tilecache_set_byte_limit(cache, (256 << 20) + 1) == TILECACHE_ERROR_LIMIT_CLAMPED);
     EXPECT(strstr(tilecache_last_error(), "is now 268435456 bytes; 268435457 is") != NULL);
@@ -83,7 +83,7 @@ const char *check_configuration(void) {
     return NULL;
 }
 
-/* Adds a layer with a source that counts its end; how often it has ended so far is in `state`. */
+/* Adds a layer whose source counts its release; `state` has the count before. */
 static tilecache_status add(tilecache_cache *cache, source_state *state, const tilecache_pyramid *pyramid,
                             const tilecache_layer_options *options, tilecache_layer *layer) {
     tilecache_source source;
@@ -126,7 +126,7 @@ const char *check_layers(void) {
     large.tile_size = 1 << 30;
     EXPECT(add(cache, &state, &large, NULL, &layer) == TILECACHE_ERROR_INVALID_LAYER);
 
-    /* Neither function, and both. */
+    /* Neither function, then both. */
     tilecache_source source;
     EXPECT_OK(tilecache_source_init(&source, sizeof source));
     source.destroy = end_source;
@@ -136,10 +136,10 @@ const char *check_layers(void) {
     source.request = never_asked;
     EXPECT_ARGUMENT(tilecache_add_layer(cache, &source, &pyramid, NULL, &layer));
 
-    /* Whoever was refused keeps the context. */
+    /* A refused call leaves the context to the caller. */
     EXPECT(state.ends == 0 && layer == -1);
 
-    /* Every format is taken; layers are numbered. */
+    /* Every format is accepted; layers are numbered. */
     for (tilecache_format format = 0; format <= TILECACHE_FORMAT_OPAQUE; format++) {
         options = good;
         options.format = format;

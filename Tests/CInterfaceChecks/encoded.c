@@ -1,4 +1,4 @@
-/* Sources whose encoded bytes stand for cold tiles: here a seed, from which all of a noisy tile follows. */
+/* Sources whose encoded bytes replace the compressed form. Here a seed, which determines all of a noisy tile. */
 #include "support.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static tilecache_outcome load_noise(void *context, tilecache_pixels *pixels) {
     int32_t is_kept = 0;
     atomic_fetch_add(&source->loads, 1);
     fill(pixels->memory, pixels->byte_count, seed);
-    /* None, too many by far, nothing to write to; then what is meant. */
+    /* No bytes, too many bytes and a null pointer; then a valid call. */
     if (tilecache_pixels_keep_encoded(pixels, NULL, 4, &is_kept) != TILECACHE_ERROR_INVALID_ARGUMENT ||
         tilecache_pixels_keep_encoded(pixels, &seed, SIZE_MAX, &is_kept) != TILECACHE_ERROR_INVALID_ARGUMENT ||
         tilecache_pixels_keep_encoded(NULL, &seed, 4, &is_kept) != TILECACHE_ERROR_INVALID_ARGUMENT ||
@@ -61,7 +61,7 @@ static int is_noise(const tilecache_tile *tile) {
     return tile->byte_count == sizeof expected && memcmp(expected, tile->pixels, sizeof expected) == 0;
 }
 
-/* Walks to and fro over more tiles than fit decoded until some have been decoded again. */
+/* Pans back and forth over more tiles than fit decoded, until some have been decoded again. */
 static const char *walk(int is_asynchronous, int fails) {
     static noisy_source noisy;
     static scene scene;

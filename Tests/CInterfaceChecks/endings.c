@@ -1,4 +1,4 @@
-/* Ends in any order, and everything at once from many threads. */
+/* Shutdown and release in any order, also from many threads at once. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
@@ -20,7 +20,7 @@ const char *check_endings(void) {
     EXPECT_OK(tilecache_shutdown(scene.cache, INT64_C(20000000000)));
     EXPECT(atomic_load(&scene.state.ends) == 1);
 
-    /* After a shutdown: no updates, empty frames, and what is held is as it was. */
+    /* After a shutdown: no updates, empty frames, and held tiles are unchanged. */
     tilecache_viewport viewport = viewport_at(0, 0, 1);
     EXPECT(tilecache_view_update(scene.view, &viewport, NULL) == TILECACHE_ERROR_SHUT_DOWN);
     EXPECT(tilecache_view_update_needed(scene.view, NULL, 0, 0, 0) == TILECACHE_ERROR_SHUT_DOWN);
@@ -42,7 +42,7 @@ const char *check_endings(void) {
     return NULL;
 }
 
-/* Every other tile is answered by the thread that asks, the rest by another one, some of them twice. */
+/* The requesting thread answers every other tile, another thread the rest, some of them twice. */
 typedef struct crowd {
     scene scene;
     source_state state;
@@ -93,7 +93,7 @@ static void *answer(void *context) {
 
 static void count_callback(void *context) { atomic_fetch_add(&((crowd *)context)->callbacks, 1); }
 
-/* A renderer with a view of its own. */
+/* A renderer with a separate view. */
 static void *render(void *context) {
     crowd *all = context;
     tilecache_view *view = NULL;
@@ -117,7 +117,7 @@ static void *render(void *context) {
     return NULL;
 }
 
-/* Somebody who does everything else. */
+/* A thread for all other calls. */
 static void *disturb(void *context) {
     crowd *all = context;
     tilecache_cache *cache = all->scene.cache;

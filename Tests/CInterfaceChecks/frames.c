@@ -1,4 +1,4 @@
-/* What a view draws. */
+/* Frames of a view. */
 #include "support.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ const char *check_frames(void) {
     EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, sizeof *placements + 1, &again, &count));
     EXPECT_ARGUMENT(tilecache_frame_get_placements(frame, SIZE_MAX - 7, &again, &count));
 
-    /* A step to the right: two come, two go. */
+    /* A step to the right: two tiles enter, two leave. */
     tilecache_frame_release(draw_until_sharp(&scene, 2, 5, 2));
     const tilecache_identity left = placements[0].tile.identity;
     next = draw_until_sharp(&scene, 3, 5, 2);
@@ -71,7 +71,7 @@ const char *check_frames(void) {
     EXPECT_OK(tilecache_frame_get_placements(next, sizeof *moved, &moved, &count));
     EXPECT(count == 4 && same(&moved[0].tile.identity, &placements[1].tile.identity));
 
-    /* What a frame and a lease hold stays, whatever becomes of the cache. */
+    /* Tiles of frames and leases stay valid until they end, also after the cache's end. */
     tilecache_lease *lease = NULL;
     tilecache_tile tile;
     EXPECT_ARGUMENT(tilecache_frame_lease(frame, 4, &lease));
@@ -99,7 +99,7 @@ const char *check_frames(void) {
     UNDRAWABLE(scale = NAN);
     UNDRAWABLE(rotation = -INFINITY);
     UNDRAWABLE(struct_size = 0);
-    /* Any time and any destination will do. */
+    /* Any time and any destination are accepted. */
     tilecache_update_options options;
     EXPECT_OK(tilecache_update_options_init(&options, sizeof options));
     v = viewport_at(9, 9, 2);
@@ -115,7 +115,7 @@ const char *check_frames(void) {
     options.destination = &bad;
     EXPECT_ARGUMENT(tilecache_view_update(scene.view, &good, &options));
 
-    /* Levels: half the scale is a level coarser; a bias of one likewise. */
+    /* Levels: half the scale is a level coarser, and so is a bias of one. */
     tilecache_view_options view_options;
     tilecache_view *other = NULL;
     EXPECT_OK(tilecache_view_options_init(&view_options, sizeof view_options));
@@ -146,7 +146,7 @@ const char *check_frames(void) {
     return NULL;
 }
 
-/* What a frame of two by two tiles, of which the right ones do not come, says of them. */
+/* Checks a frame of two by two tiles whose right column never loads. */
 static const char *check_unavailable(const scene *scene, const tilecache_frame *frame, int outcome, int *is_complete) {
     const tilecache_unavailable_tile *tiles = NULL;
     size_t count = 0;
@@ -155,7 +155,7 @@ static const char *check_unavailable(const scene *scene, const tilecache_frame *
     EXPECT_OK(tilecache_frame_get_unavailable(frame, sizeof *tiles, &tiles, &count));
     EXPECT(count == info.unavailable_count && (count > 0) == (tiles != NULL));
     const int is_absent = outcome == TILECACHE_OUTCOME_ABSENT;
-    /* Tiles that are tried again may still come. */
+    /* Retried tiles may still load. */
     const size_t expected = is_absent || outcome == TILECACHE_OUTCOME_FAILED_PERMANENTLY ? 2 : 0;
     EXPECT(count <= expected);
     for (size_t index = 0; index < count; index++) {
@@ -181,7 +181,7 @@ static const char *check_unavailable(const scene *scene, const tilecache_frame *
 }
 
 const char *check_outcomes(void) {
-    /* Outcomes of odd columns: none exists, none for good, none for now, and one that means nothing. */
+    /* Outcomes of odd columns: absent, failed permanently, failed transiently, and an undefined one. */
     const tilecache_outcome outcomes[] = {
         TILECACHE_OUTCOME_ABSENT, TILECACHE_OUTCOME_FAILED_PERMANENTLY, TILECACHE_OUTCOME_FAILED, 77};
     for (int index = 0; index < 4; index++) {
@@ -230,7 +230,7 @@ const char *check_upkeep(void) {
     uint32_t pixel = 0;
     int32_t resident = 0;
 
-    /* A pinned tile is loaded without any view. */
+    /* A pinned tile loads without any view. */
     const tilecache_rectangle corner = {0, 0, 1, 1};
     EXPECT_OK(tilecache_pin(scene.cache, scene.layer, 0, 2, &corner));
     tilecache_frame_release(draw_until_sharp(&scene, 2, 2, 1));
@@ -250,7 +250,7 @@ const char *check_upkeep(void) {
            TILECACHE_ERROR_NOT_RESIDENT);
     EXPECT_OK(tilecache_unpin(scene.cache, scene.layer, 0, INT64_MAX, NULL));
 
-    /* New pixels after an invalidation, with a new generation; the held ones stay as they were. */
+    /* After an invalidation new pixels have a new generation; held ones are unchanged. */
     tilecache_frame *before = draw_until_sharp(&scene, 2, 2, 1), *after = NULL;
     const tilecache_placement *old = NULL, *new = NULL;
     size_t count = 0;
@@ -280,7 +280,7 @@ const char *check_upkeep(void) {
     tilecache_frame_release(before);
     tilecache_frame_release(after);
 
-    /* A limit too small for the screen is reported in bytes. */
+    /* A shortfall of memory for the screen is reported in bytes. */
     int64_t shortfall = 0;
     tilecache_viewport viewport = viewport_at(0, 0, 8);
     EXPECT_OK(tilecache_view_get_shortfall_bytes(scene.view, &shortfall));
@@ -295,7 +295,7 @@ const char *check_upkeep(void) {
     return NULL;
 }
 
-/* Layers come and go; what frames hold of them stays valid. */
+/* Layers are added and removed; tiles that frames hold stay valid. */
 const char *check_removal(void) {
     static scene scene;
     static source_state state;
@@ -351,7 +351,7 @@ const char *check_removal(void) {
     EXPECT(count == 0);
     tilecache_frame_release(after);
     tilecache_frame_release(before);
-    /* Numbers are not used again. */
+    /* Numbers are not reused. */
     EXPECT_OK(tilecache_remove_layer(scene.cache, other));
     tilecache_layer third = -1;
     EXPECT_OK(add_layer(scene.cache, &state, write_tile, NULL, &third));

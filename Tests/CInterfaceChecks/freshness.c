@@ -1,4 +1,4 @@
-/* Stored tiles that expire: a source is given their validators and confirms them. */
+/* Stored tiles that expire: a source receives their validators and confirms them. */
 #define _POSIX_C_SOURCE 200809L
 #include "stores.h"
 
@@ -8,11 +8,11 @@
 #include <time.h>
 
 typedef struct dated_source {
-    /* Pixels written; stored tiles confirmed; calls that did not do what was expected. */
+    /* Counts of written pixels, confirmed tiles and unexpected results. */
     atomic_int loads, confirmed, wrong;
 } dated_source;
 
-/* Expired a minute ago, with validators; or never, without. */
+/* Expired a minute ago, with validators; or never expires, without. */
 static tilecache_freshness freshness_of(int has_expired) {
     tilecache_freshness freshness;
     tilecache_freshness_init(&freshness, sizeof freshness);
@@ -53,7 +53,7 @@ static tilecache_outcome load_dated(void *context, tilecache_pixels *pixels) {
         atomic_fetch_add(&source->confirmed, 1);
         return TILECACHE_OUTCOME_UNCHANGED;
     }
-    /* A validator that is too long or has no end, and one that is not UTF-8; then what is meant. */
+    /* A validator that is too long or unterminated, and one that is not UTF-8; then a valid one. */
     tilecache_freshness freshness = freshness_of(1);
     freshness.entity_tag[512] = 'e';
     int is_refused = tilecache_pixels_set_freshness(pixels, &freshness) == TILECACHE_ERROR_INVALID_ARGUMENT;
@@ -75,7 +75,7 @@ static tilecache_outcome confirm(void *context, tilecache_pixels *pixels) {
     return TILECACHE_OUTCOME_UNCHANGED;
 }
 
-/* Answers at once; counts first, since the tile may be drawn before this returns. */
+/* Answers at once. Counts first, since the tile may be drawn before this returns. */
 static void request_dated(void *context, tilecache_request *request) {
     dated_source *source = context;
     tilecache_freshness cached = {.struct_size = sizeof cached};
@@ -105,8 +105,8 @@ static void request_dated(void *context, tilecache_request *request) {
     tilecache_request_release(request);
 }
 
-/* The first run stores tiles that have expired; the second draws them when the source has confirmed them; in the third
- * they are fresh. */
+/* The first run stores expired tiles. The second draws them after the source has confirmed them. In the third they
+ * are fresh. */
 static const char *run_thrice(const char *address, tilecache_source source) {
     static scene scene;
     int loads = 0;

@@ -1,5 +1,5 @@
-/* The layout of every structure on 64-bit systems. These numbers are the ABI: they may grow at the end of a structure
- * that has a struct_size, and never change otherwise. */
+/* The layout of every structure on 64-bit systems. These numbers are the ABI. A structure with a struct_size may
+ * grow at its end; all else is fixed. */
 #include <tilecache.h>
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -267,7 +267,7 @@ FIELD(tilecache_source_layer_info, failures, 80);
 #endif
 #endif
 
-/* What only reads takes its handle as const. */
+/* Functions that only read take their handle as const. */
 #define TAKES(function, ...) _Static_assert(_Generic(&function, tilecache_status (*)(__VA_ARGS__): 1, default: 0), #function)
 TAKES(tilecache_get_byte_limit, const tilecache_cache *, int64_t *);
 TAKES(tilecache_is_resident, const tilecache_cache *, tilecache_layer, tilecache_coordinate, int32_t *);

@@ -1,10 +1,10 @@
-/* Shares of the limit, levels that the cache makes, memory pressure, and what the watchdog counts. */
+/* Shares of the limit, generated levels, memory pressure, and the watchdog's counts. */
 #include "support.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Draws a layer's tiles until all that it may have is there: at most 20 s. */
+/* Draws a layer's tiles until all that its share allows are resident: at most 20 s. */
 static const char *fill(tilecache_cache *cache, tilecache_layer layer, double tiles) {
     scene scene = {.cache = cache, .layer = layer};
     EXPECT_OK(tilecache_view_create(cache, &layer, 1, NULL, &scene.view));
@@ -37,7 +37,7 @@ const char *check_shares(void) {
         EXPECT(strstr(tilecache_last_error(), "share") != NULL);
     }
 
-    /* A quarter of 2 MiB is 32 tiles of 16 KiB: 9 fit at a time, 16 x 16 come by, and no more than 32 ever stay. */
+    /* A quarter of 2 MiB is 32 tiles of 16 KiB: 9 fit at a time, 16 x 16 are drawn in turn, at most 32 stay. */
     options = good;
     options.share_maximum = 0.25;
     options.share_guaranteed = 0.25;
@@ -55,7 +55,7 @@ const char *check_shares(void) {
     }
     EXPECT(statistics_of(cache).decoded_tiles > 16);
 
-    /* What is guaranteed adds up to 1 at most; what is a share of an older program's is all. */
+    /* Guarantees add up to at most 1. The share field of an older program means the whole limit. */
     options.share_maximum = 1;
     options.share_guaranteed = 0.76;
     EXPECT(add_layer(cache, &state, write_tile, &options, &other) == TILECACHE_ERROR_INVALID_LAYER);
@@ -71,7 +71,7 @@ const char *check_shares(void) {
     return NULL;
 }
 
-/* Columns of black and white, one pixel each, at the finest level; nothing else exists. */
+/* Columns of black and white, one pixel each, at the finest level, the only one of the source. */
 static tilecache_outcome load_stripes(void *context, tilecache_pixels *pixels) {
     source_state *state = context;
     atomic_fetch_add(&state->loads, 1);
@@ -79,7 +79,7 @@ static tilecache_outcome load_stripes(void *context, tilecache_pixels *pixels) {
         atomic_fetch_add(&state->version, 1);
         return TILECACHE_OUTCOME_FAILED_PERMANENTLY;
     }
-    /* Tile 0/0 is lost for good: a hole in what is made of it. */
+    /* Tile 0/0 fails permanently: a hole in the tiles made from it. */
     if (pixels->tile.column == 0 && pixels->tile.row == 0) return TILECACHE_OUTCOME_FAILED_PERMANENTLY;
     unsigned char *bytes = pixels->memory;
     for (size_t index = 0; index < pixels->byte_count; index++) bytes[index] = index / 4 % 2 || index % 4 == 3 ? 255 : 0;
@@ -95,7 +95,7 @@ const char *check_synthesis(void) {
         tilecache_cache *cache = NULL;
         tilecache_layer layer = -1;
         tilecache_layer_options options;
-        /* Nothing ahead of need, so that every finer tile is asked for for the coarse one's sake. */
+        /* No prefetch, so that finer tiles are requested only as children of a coarse one. */
         tilecache_configuration configuration;
         EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
         configuration.effort = 0;
@@ -157,7 +157,7 @@ const char *check_synthesis(void) {
     return NULL;
 }
 
-/* Loads under way and memory that another thread decommits stay counted until they end. */
+/* Loads in flight and memory being decommitted by another thread stay counted until they end. */
 static int shrinks_to(tilecache_cache *cache, int64_t bytes) {
     for (int attempt = 0; attempt < 4000 && statistics_of(cache).used_bytes > bytes; attempt++) pause_ms(5);
     return statistics_of(cache).used_bytes <= bytes;
@@ -189,11 +189,11 @@ const char *check_pressure(void) {
     EXPECT(statistics_of(cache).byte_limit == 1 << 20 && shrinks_to(cache, 1 << 20));
     EXPECT_OK(tilecache_get_byte_limit(cache, &limit));
     EXPECT(limit == 4 << 20);
-    /* It comes back in steps, not at once. */
+    /* The limit returns in steps, not at once. */
     EXPECT_OK(tilecache_note_memory_pressure(cache, TILECACHE_PRESSURE_NORMAL));
     EXPECT(statistics_of(cache).byte_limit == 1 << 20);
 
-    /* Whoever watches and ends it gives the whole limit back. */
+    /* Ending the watch restores the whole limit. */
     EXPECT_OK(tilecache_watch_memory_pressure(cache, 0));
     EXPECT(statistics_of(cache).byte_limit == 1 << 20);
     EXPECT_OK(tilecache_watch_memory_pressure(cache, 1));
@@ -210,7 +210,7 @@ const char *check_pressure(void) {
     return NULL;
 }
 
-/* Holds its first tile until it is let go. */
+/* Blocks its first load until it is released. */
 static atomic_int gate;
 
 static tilecache_outcome load_slowly(void *context, tilecache_pixels *pixels) {

@@ -1,4 +1,4 @@
-/* Pan traces, in memory, through a function and into a file. */
+/* Pan traces: in memory, through a function and into a file. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a function received, and what it was told when it called back. */
+/* Bytes that a function received, and the results of its calls back into the library. */
 typedef struct text_sink {
     char text[4096];
     size_t length;
@@ -70,7 +70,7 @@ const char *check_recorder(void) {
     EXPECT(length == strlen(expected) && strcmp(text, "# pa") == 0);
     tilecache_recorder_release(recorder);
 
-    /* Through a function, fed by a view; it must not call back, and is told so. */
+    /* Through a function, fed by a view. The function must not call back and gets an error if it does. */
     static scene scene;
     const char *failure = make_scene(&scene, NULL, NULL);
     if (failure) return failure;
@@ -125,7 +125,7 @@ const char *check_recorder(void) {
     EXPECT(counts.write_error == EBADF && counts.recorded == 1);
     tilecache_recorder_release(recorder);
 
-    /* Options that cannot be. */
+    /* Invalid options. */
     tilecache_recorder_options good, o;
     EXPECT_OK(tilecache_recorder_options_init(&good, sizeof good));
 #define NO_RECORDER(assignment) \

@@ -1,4 +1,4 @@
-/* Layers whose tiles come from an address; left out of checks of libtilecache, which has none. */
+/* Layers whose tiles come from an address. Not part of checks of libtilecache, which has no sources. */
 #define _POSIX_C_SOURCE 200809L
 #include "stores.h"
 #include "support.h"
@@ -20,7 +20,7 @@ static const unsigned char grey_tile[] = {
     0x23, 0x5B, 0x00, 0x00, 0xD3, 0xD1, 0x5A, 0x01, 0x0E, 0x73, 0x8E, 0x10, 0x00, 0x00, 0x00, 0x00,
     0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82};
 
-/* A folder of one zoom: tile 1/0/1 is grey, 1/1/0 is damaged, 1/0/0 and 1/1/1 are not there. */
+/* A folder of one zoom: tile 1/0/1 is grey, 1/1/0 is damaged, 1/0/0 and 1/1/1 are absent. */
 static int write_folder(const char *folder) {
     char path[600];
     const char *parts[] = {"/1", "/1/0", "/1/1"};
@@ -94,7 +94,7 @@ static const char *check_folder(const char *folder) {
     EXPECT_OK(tilecache_source_layer_describe_failure(scene.cache, scene.layer, text, 4, &length));
     EXPECT(strlen(text) == 3 && length > 3);
 
-    /* Beside one of the program's own. */
+    /* Together with one of the program's own sources. */
     tilecache_source source;
     tilecache_pyramid pyramid;
     tilecache_layer other = -1;
@@ -111,7 +111,7 @@ static const char *check_folder(const char *folder) {
     return NULL;
 }
 
-/* A run of a program that keeps the folder's tiles in a store; both tiles that are not there are kept as such. */
+/* A run that keeps the folder's tiles in a store; both absent tiles are stored as such. */
 static const char *check_stored_folder(const char *folder, const char *store_address, int is_first) {
     scene scene;
     char address[600];

@@ -1,4 +1,4 @@
-/* Sources that answer late, twice, after nobody wants the tile, or not at all. */
+/* Sources that answer late, twice, after a cancellation, or never. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
@@ -20,7 +20,7 @@ static void keep(void *context, tilecache_request *request) {
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* The oldest request, waiting for one for 20 s at most. */
+/* Takes the oldest request, after waiting at most 20 s for one. */
 static tilecache_request *take(request_queue *queue) {
     tilecache_request *request = NULL;
     for (int attempt = 0; attempt < 4000 && request == NULL; attempt++) {
@@ -41,7 +41,7 @@ static const char *make_queue_scene(scene *scene, request_queue *queue) {
     return make_scene(scene, keep, queue);
 }
 
-/* Lets go of what is left when no call of `keep` is under way any more; tilecache_destroy() waits for none. */
+/* Releases the remaining requests after the last call of `keep`; tilecache_destroy() waits for none. */
 static void end_queue_scene(scene *scene, request_queue *queue) {
     end_scene(scene);
     for (int index = 0; index < queue->count; index++) tilecache_request_release(queue->waiting[index]);
@@ -71,7 +71,7 @@ const char *check_requests(void) {
     tilecache_viewport viewport = viewport_at(0, 0, 4);
     EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
 
-    /* Pixels, straight into the cache's memory; a second answer of any kind is refused and counted. */
+    /* Pixels written directly into the cache's memory. A second answer of any kind is refused and counted. */
     tilecache_request *request = take(&queue);
     EXPECT(request != NULL && tilecache_request_is_wanted(request));
     tilecache_request_info info;
@@ -96,7 +96,7 @@ const char *check_requests(void) {
     EXPECT(atomic_load(&scene.state.loads) == 1);
     tilecache_request_release(request);
 
-    /* Pixels that are copied: rows apart, packed, too few. */
+    /* Pixels that are copied: with a row stride, packed, too few. */
     enum { STRIDE = 300 };
     unsigned char *rows = malloc(STRIDE * 64);
     EXPECT(rows != NULL);
@@ -128,7 +128,7 @@ const char *check_requests(void) {
     EXPECT(statistics_of(scene.cache).loads_failed == 7);
     free(rows);
 
-    /* No such tile; failed for now and for good; given up; let go without a word. */
+    /* Absent; failed transiently and permanently; released without an answer; cancelled. */
     request = take(&queue);
     EXPECT(request != NULL);
     EXPECT_OK(tilecache_request_complete_absent(request));
@@ -176,7 +176,7 @@ const char *check_cancellation(void) {
     tilecache_request *first = take(&queue), *second = take(&queue), *third = take(&queue);
     EXPECT(first && second && third);
 
-    /* Replaced, taken away, over because the request is: destroyed uncalled. */
+    /* Handlers that are replaced, removed or outlived by their request are released uncalled. */
     EXPECT_OK(tilecache_request_on_cancel(first, note_cancel, &notes[0], note_end));
     EXPECT_OK(tilecache_request_on_cancel(first, note_cancel, &notes[1], note_end));
     EXPECT(notes[0].calls == 0 && notes[0].ends == 1);
@@ -189,7 +189,7 @@ const char *check_cancellation(void) {
     EXPECT(notes[3].ends == 1 && notes[3].calls == 0);
     tilecache_request_release(first);
 
-    /* Nobody wants the tiles any more: called once; whoever asks later is called at once. */
+    /* Cancelled tiles: the handler is called once. A handler set later is called at once. */
     memset(notes, 0, sizeof notes);
     EXPECT_OK(tilecache_request_on_cancel(second, note_cancel, &notes[0], note_end));
     EXPECT_OK(tilecache_shutdown(scene.cache, 10000000000));
@@ -231,7 +231,7 @@ const char *check_late_answers(void) {
     tilecache_viewport viewport = viewport_at(0, 0, 2);
     EXPECT_OK(tilecache_view_update(scene.view, &viewport, NULL));
 
-    /* Four threads answer one request: one of them does. */
+    /* Four threads answer one request: one of them succeeds. */
     late_answer late = {take(&queue), &scene.state, {0, 0}};
     EXPECT(late.request != NULL);
     pthread_t threads[4];

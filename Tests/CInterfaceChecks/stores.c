@@ -1,4 +1,4 @@
-/* Layers with stores; those that open one are left out of checks of libtilecache, which has none. */
+/* Layers with stores. Checks that open a store are not part of checks of libtilecache, which has none. */
 #define _POSIX_C_SOURCE 200809L
 #include "stores.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays that do not hold what their counts say. No store is needed for these. */
+/* Arrays that do not match their counts. These need no store. */
 const char *check_store_options(void) {
     tilecache_cache *cache = NULL;
     tilecache_layer layer = -1;
@@ -38,7 +38,7 @@ const char *check_store_options(void) {
     tilecache_store_statistics statistics = {.struct_size = sizeof statistics};
     EXPECT_ARGUMENT(tilecache_store_get_statistics(cache_as_store, &statistics));
 #endif
-    /* Without stores a data set has no meaning and is not read. */
+    /* Without stores a data set is ignored and not read. */
     o = good;
     o.data_set_count = SIZE_MAX;
     EXPECT_OK(add_layer(cache, &state, write_tile, &o, &layer));
@@ -140,7 +140,7 @@ static const char *fill_store(const char *address, int *loads) {
     CHECK(draw_stored(&scene));
     *loads = atomic_load(&scene.state.loads);
     EXPECT(*loads >= 16);
-    /* What was drawn is given to the store by a worker. */
+    /* A worker writes drawn tiles to the store. */
     for (int round = 0; round < 4000 && counts_of(scene.cache).writes < *loads; round++) pause_ms(5);
     tilecache_store_counts counts = counts_of(scene.cache);
     EXPECT(counts.writes == *loads && counts.hits == 0 && counts.dropped == 0 && counts.refused == 0);
@@ -183,7 +183,7 @@ static const char *use_store(const char *address, int loads) {
     EXPECT(statistics.shortfall_bytes == 0 && statistics.store_count == 0x5555555555555555);
     end_scene(&scene);
 
-    /* Inputs of an older program: it has no stores, whatever is behind its structure. */
+    /* Inputs of an older program: it has no stores, whatever follows its structure. */
     CHECK(make_store_scene(&scene, store, offsetof(tilecache_layer_options, stores), NULL));
     CHECK(draw_stored(&scene));
     EXPECT(atomic_load(&scene.state.loads) == loads && statistics_of(scene.cache).store_count == 0);
@@ -209,7 +209,7 @@ static const char *close_in_use(const char *address) {
     EXPECT_OK(tilecache_store_open(address, &store));
     CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
     tilecache_store_close(store);
-    /* Closed, although the layer still has it. */
+    /* Closed while the layer still holds it. */
     EXPECT_OK(tilecache_store_open(address, &other));
     CHECK(draw_stored(&scene));
     EXPECT(atomic_load(&scene.state.loads) >= 16);
@@ -218,14 +218,14 @@ static const char *close_in_use(const char *address) {
     end_scene(&scene);
     tilecache_store_close(other);
 
-    /* After the cache that used it. */
+    /* Closed after the cache that used it. */
     EXPECT_OK(tilecache_store_open(address, &store));
     CHECK(make_store_scene(&scene, store, sizeof(tilecache_layer_options), NULL));
     CHECK(draw_stored(&scene));
     end_scene(&scene);
     tilecache_store_close(store);
 
-    /* Without names, and with names that are none. */
+    /* Without names, and with invalid ones. */
     tilecache_layer_options good, o;
     tilecache_cache *cache = NULL;
     tilecache_layer layer = -1;
@@ -287,7 +287,7 @@ const char *check_store_addresses(void) {
     REFUSED("memcached:", "HOST:PORT");
     REFUSED("memcached:localhost:0", "a port from 1 to 65535 was expected, in the address 'memcached:localhost:0'");
     EXPECT(store == NULL);
-    /* A server that is down is no error. */
+    /* An unreachable server is no error. */
     EXPECT_OK(tilecache_store_open("memcached:127.0.0.1:1,127.0.0.1:2", &store));
     EXPECT_OK(tilecache_store_get_statistics(store, &figures));
     EXPECT(figures.disk_bytes == -1 && figures.memory_bytes > 0 && figures.hits == 0 && figures.misses == 0);

@@ -7,18 +7,18 @@
 
 #include <tilecache_sources.h>
 
-/* Leaves the check with the failure of a part of it. */
+/* Returns from the check with the failure of a part of it. */
 #define CHECK(call) \
     do { \
         const char *failure = (call); \
         if (failure) return failure; \
     } while (0)
 
-/* Makes an empty folder, and the address of a store in it with room for a suffix. */
+/* Creates an empty folder, and the address of a store in it with room for a suffix. */
 const char *make_folder(char folder[512], char address[600]);
 void remove_folder(const char *folder);
-/* A cache with one store that loads only what is drawn and never expects the store to be slower than the source. The
- * source is write_tile if none is given. */
+/* A cache with one store. It loads only drawn tiles and always asks the store first. The source is write_tile if
+ * none is given. */
 const char *make_store_scene(
     scene *scene, tilecache_store *store, size_t options_size, const tilecache_source *other);
 /* Draws 16 tiles and checks that their pixels are those of version 0. */

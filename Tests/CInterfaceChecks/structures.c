@@ -1,4 +1,4 @@
-/* Structures that are shorter or longer than the library's, and arguments that are not there. */
+/* Structures that are shorter or longer than the library's, and missing arguments. */
 #include "support.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ const char *check_structures(void) {
     tilecache_cache *cache = NULL;
     int64_t limit = 0;
 
-    /* Defaults, as the header says them. */
+    /* Defaults, as the header states them. */
     EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
     EXPECT(configuration.struct_size == sizeof configuration && configuration.byte_limit == 64 << 20);
     EXPECT(configuration.maximum_byte_limit == 0 && configuration.workers == 4 && configuration.reserved_workers == 0);
@@ -49,7 +49,7 @@ const char *check_structures(void) {
     EXPECT_OK(tilecache_recorder_options_init(&recorder, sizeof recorder));
     EXPECT(recorder.tile_size == 256 && recorder.file_descriptor == -1 && recorder.write == NULL);
 
-    /* A shorter one: the library's defaults stand for the rest, whatever lies behind it. */
+    /* A shorter one: the rest has the library's defaults, whatever follows it. */
     EXPECT_OK(tilecache_configuration_init(&configuration, 16));
     EXPECT(configuration.struct_size == 16);
     configuration.byte_limit = 3 << 20;
@@ -60,12 +60,12 @@ const char *check_structures(void) {
     tilecache_destroy(cache);
     cache = NULL;
 
-    /* A shorter _init leaves alone what is behind it. */
+    /* A shorter _init writes nothing beyond it. */
     memset(&configuration, 0x55, sizeof configuration);
     EXPECT_OK(tilecache_configuration_init(&configuration, offsetof(tilecache_configuration, effort)));
     EXPECT(configuration.compressed_share == -1 && configuration.retry_delay == 0x5555555555555555);
 
-    /* A longer one: what is unknown is cleared, ignored where it is 0 and refused where it is not. */
+    /* A longer one: unknown fields are cleared, ignored if 0 and refused otherwise. */
     longer_configuration longer;
     memset(&longer, 0x55, sizeof longer);
     EXPECT_OK(tilecache_configuration_init(&longer.known, sizeof longer));
@@ -88,7 +88,7 @@ const char *check_structures(void) {
     EXPECT_OK(tilecache_get_statistics(cache, &statistics.known));
     EXPECT(statistics.known.zoom_missed == 0 && statistics.known.loads_started == 0x5555555555555555);
 
-    /* Sizes that cannot be. */
+    /* Invalid sizes. */
     const size_t sizes[] = {0, 7, 4097, SIZE_MAX};
     for (int index = 0; index < 4; index++) {
         EXPECT_ARGUMENT(tilecache_configuration_init(&configuration, sizes[index]));
@@ -99,7 +99,7 @@ const char *check_structures(void) {
         EXPECT_ARGUMENT(tilecache_get_statistics(cache, &statistics.known));
     }
 
-    /* Words for everything. */
+    /* Every code has a message. */
     for (int status = -1; status < 20; status++) EXPECT(tilecache_status_message(status)[0] != 0);
     EXPECT(strcmp(tilecache_status_message(99), "unknown status") == 0);
     EXPECT(strcmp(tilecache_version(), "0.1.0") == 0 && tilecache_version_number() == TILECACHE_VERSION_NUMBER);
@@ -207,7 +207,7 @@ const char *check_null_arguments(void) {
     tilecache_recorder_release(NULL);
     tilecache_store_close(NULL);
 
-    /* No structure, or nowhere to write to. */
+    /* No structure, or no output pointer. */
     EXPECT_ARGUMENT(tilecache_configuration_init(NULL, 8));
     EXPECT_ARGUMENT(tilecache_source_init(NULL, 8));
     EXPECT_ARGUMENT(tilecache_pyramid_init(NULL, 8));
@@ -236,7 +236,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_view_get_shortfall_bytes(scene.view, NULL));
     EXPECT_ARGUMENT(tilecache_view_frame(scene.view, NULL));
 #ifndef __APPLE__
-    /* Handles of another kind. */
+    /* Handles of another type. */
     EXPECT_ARGUMENT(tilecache_get_byte_limit((tilecache_cache *)scene.view, &number));
     EXPECT_ARGUMENT(tilecache_view_frame((tilecache_view *)scene.cache, &frame));
     EXPECT(strstr(tilecache_last_error(), "view is a handle of another kind") != NULL);

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <tilecache.h>
 
-/* Leaves the check with the place and the words of what did not hold. */
+/* Returns from the check with the place and text of a failed condition. */
 #define EXPECT(condition) \
     do { \
         if (!(condition)) return failed(__FILE__, __LINE__, #condition); \
@@ -18,7 +18,7 @@ const char *failed(const char *file, int line, const char *text);
 
 void pause_ms(int milliseconds);
 
-/* A source whose pixels say whose tile they are; what it answers depends on the column. */
+/* A source whose pixels identify their tile; its outcome depends on the column. */
 typedef struct source_state {
     atomic_int loads, ends, version;
     tilecache_outcome outcome;      /* for odd columns; even ones have pixels */
@@ -40,15 +40,15 @@ typedef struct scene {
 } scene;
 
 const char *make_scene(scene *scene, tilecache_request_function request, void *context);
-/* The same with a source and a limit of one's own. */
+/* The same with a given source and limit. */
 const char *make_scene_of(scene *scene, const tilecache_source *source, int64_t byte_limit, double effort);
 /* Adds a layer of the same size to a cache. */
 tilecache_status add_layer(tilecache_cache *cache, source_state *state, tilecache_write_function load,
                            const tilecache_layer_options *options, tilecache_layer *layer);
 void end_scene(scene *scene);
-/* A viewport of so many tiles at full resolution, at a column and a row of tiles. */
+/* A viewport of a number of tiles at full resolution, at a column and a row of tiles. */
 tilecache_viewport viewport_at(double column, double row, double tiles);
-/* Draws until nothing is missing, at most 20 s; the frame, or NULL. */
+/* Draws until no tile is missing, at most 20 s; returns the frame, or NULL. */
 tilecache_frame *draw_until_sharp(scene *scene, double column, double row, double tiles);
 tilecache_statistics statistics_of(tilecache_cache *cache);
 

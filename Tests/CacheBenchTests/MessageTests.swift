@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What the program says to lines that it cannot use: the word that is wrong, and what was expected instead.
+/// Messages for invalid command lines: the wrong word, and what was expected instead.
 @Suite(.enabled(if: Program.url != nil, "the program was not built beside the tests"))
 struct MessageTests {
     struct Line: Sendable, CustomTestStringConvertible {
         var words: String
-        /// 64 for bad usage, 2 for input that cannot be used.
+        /// 64 for bad usage, 2 for invalid input.
         var code: Int32 = 64
         var says: [String]
 
@@ -45,7 +45,7 @@ struct MessageTests {
             says: ["--image-memory-limit is for cutting a --source image:"]
         ),
         Line(words: "replay --source xyz:/tmp --maximum-zoom 3", says: ["--maximum-zoom is for a --source http:"]),
-        // Lists name the word that is wrong.
+        // Lists name the wrong word.
         Line(words: "compare --policies none,foo traces", says: ["not 'foo'", "none, ring, velocity"]),
         Line(words: "compare --budgets 2screens,many traces", says: ["not 'many'", "2screens,64MiB"]),
         Line(words: "compare --efforts 0.5,1.5 traces", says: ["not '1.5'", "0 to 1"]),
@@ -90,7 +90,7 @@ struct MessageTests {
         #expect(outcome.output.isEmpty)
     }
 
-    /// Help of a command: no word of what it does not have, and no flag that it overrides.
+    /// Help of a command names only flags that it has and does not override.
     @Test(
         arguments: [
             ("zoomout", ["trace", "recorded", "replay"]), ("generate", ["trace's"]),
@@ -123,7 +123,7 @@ struct MessageTests {
         #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
     }
 
-    /// The flags at the end of a report are taken by the command that printed them, and make the same report.
+    /// The command accepts the flags at the end of its report, and makes the same report from them.
     @Test(
         arguments: [
             "replay --duration 1s", "zoomout --factors 1,2 --viewport 100x100",
@@ -143,7 +143,7 @@ struct MessageTests {
         #expect(repeated.code == 0 && repeated.output == report.output, "\(repeated.errors)\(repeated.output)")
     }
 
-    /// Its table ends with what to use; the page has the flags that made it.
+    /// Its table ends with the suggested flags; the page has the flags that made it.
     @Test func theFlagsOfTunesPageMakeItAgain() throws {
         let words = [
             "tune", "--target-hit-rate", "0.5", "--budgets", "1screens,2screens", "--workers-list", "2,4", "--policies",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built program, which lies beside the tests.
+/// The built program, which is in the same folder as the tests.
 enum Program {
     static let url: URL? = {
         let folders = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap { $0?.deletingLastPathComponent() }
@@ -8,7 +8,7 @@ enum Program {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
-    /// What a run printed, and its exit code.
+    /// Output and exit code of a run.
     struct Outcome {
         var code: Int32
         var output: String
@@ -17,21 +17,21 @@ enum Program {
 
     /// Runs the program to its end.
     ///
-    /// - Parameter interruptAfter: seconds after which it gets an interrupt, as Ctrl-C sends it.
+    /// - Parameter interruptAfter: Seconds until it gets an interrupt, as Ctrl-C sends it.
     static func run(_ arguments: [String], in folder: URL? = nil) throws -> Outcome {
         let (process, outputs) = try start(arguments, in: folder)
         process.waitUntilExit()
         return try outputs.outcome(of: process)
     }
 
-    /// Starts the program with its output going to files, whatever their length.
+    /// Starts the program with its output redirected to files, which have no size limit.
     static func start(_ arguments: [String], in folder: URL? = nil) throws -> (process: Process, outputs: Outputs) {
         let outputs = try Outputs()
         let process = Process()
         process.executableURL = url
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        // What the program holds when it exits with an error is no leak.
+        // Memory that the program holds when it exits with an error is no leak.
         process.environment = ProcessInfo.processInfo.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: outputs.output)
@@ -80,7 +80,7 @@ final class Folder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Writes a file, and the folders that it lies in.
+    /// Writes a file and its folders.
     func write(_ text: String, to name: String) throws {
         let file = url.appendingPathComponent(name)
         try FileManager.default.createDirectory(

@@ -25,7 +25,7 @@ import TileCache
         return bytes
     }
 
-    /// The middle of a town, a coast and the open country, at levels with and without streets and houses.
+    /// The middle of a town, a coast and open country, at levels with and without streets and houses.
     @Test(arguments: DemoWorld.Style.allCases, [(0, 0, 0), (3, 2, 3), (6, 27, 35), (8, 55, 71)])
     func fourTilesAreOneLargeOne(style: DemoWorld.Style, place: (level: Int, column: Int, row: Int)) {
         let large = DemoWorld(tileSize: 512, style: style)
@@ -60,7 +60,7 @@ import TileCache
     @Test func theWorldIsRound() {
         let world = DemoWorld()
         let (first, again) = (tile(world, 2, 0, 0), tile(world, 2, 4, 0))
-        // Distances from numbers that are a world larger differ in their last bits, and a colour by one at most.
+        // Distances from numbers that are larger by a world differ in their last bits, and a colour by one at most.
         #expect(zip(first, again).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
     }
 
@@ -82,7 +82,7 @@ import TileCache
         }
     }
 
-    /// Not flat and not noise: some land and some sea, few enough colours for a map, alpha full.
+    /// Neither flat nor noise: some land and some sea, few colours, opaque alpha.
     @Test func looksLikeAMap() {
         let pixels = tile(DemoWorld(), 1, 0, 0)
         var counts: [UInt32: Int] = [:]

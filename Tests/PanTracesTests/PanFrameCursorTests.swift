@@ -91,7 +91,7 @@ import TileCache
         #expect(moved.allSatisfy { $0.viewport.scale == 0.1 })
     }
 
-    /// Half of the viewport is 500 x 200 screen pixels; on the line it is still a movement.
+    /// Half of the viewport is 500 x 200 screen pixels; exactly that is still a movement.
     @Test(
         arguments: [
             (500, 0, 1, 1, false), (500.5, 0, 1, 1, true), (-500.5, 0, 1, 1, true), (0, 200, 1, 1, false),
@@ -114,7 +114,7 @@ import TileCache
         #expect(moved.map(\.viewport.center.x) == [0, 0, 5000, 5000])
     }
 
-    /// More samples than frames: each frame takes the two around it.
+    /// More samples than frames: each frame uses the two around it.
     @Test func skipsSamplesBetweenFrames() throws {
         let ten = try #require(PanFrameRate(framesPerSecond: 10))
         let moved = try frames((0...30).map { sample(Double($0) / 30, Double($0), 0, 1) }, rate: ten)

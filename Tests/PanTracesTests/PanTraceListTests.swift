@@ -3,7 +3,7 @@ import PanTraces
 import Testing
 
 @Suite struct TraceListTests {
-    /// Makes a folder with some empty files, and takes it away again.
+    /// Creates a folder with some empty files, and removes it.
     private func withFolder(_ files: [String], _ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.path + "/traces-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func filesStayAsTheyAre() throws {
-        // Whether they can be read shows when they are read.
+        // Files are not opened before they are read.
         #expect(try PanTraceList.paths(["nowhere.txt", "-"]) == ["nowhere.txt", "-"])
         #expect(try PanTraceList.paths([]) == [])
     }

@@ -252,7 +252,7 @@ import TileCache
         #expect(try samples(recorder.text) == recorder.samples)
     }
 
-    /// 200,000 lines, 8 MB, in a process of its own: the most memory that it ever had must not grow while it reads.
+    /// 200,000 lines, 8 MB, in a separate process: its peak memory must not grow while it reads.
     @Test func readsLongTracesInConstantMemory() async {
         await #expect(processExitsWith: .success) {
             var name = Array("/tmp/pan-trace-XXXXXX".utf8CString)
@@ -279,7 +279,7 @@ import TileCache
         }
     }
 
-    /// The most memory that this process had resident so far.
+    /// Peak resident memory of this process so far.
     private static func mostResidentBytes() -> Int {
         var usage = rusage()
         #if canImport(Glibc)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random numbers and traces; a generator of its own, so that nothing is shared with what is tested.
+/// Random numbers and traces; a separate generator, so that nothing is shared with the tested code.
 package struct NaiveDice {
     private var state: UInt64
 

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Which tiles a viewport needs, found by looking at every tile of the level: slow, plain, and without a line of the
-/// library's own geometry.
+/// Needed tiles of a viewport, found by examining every tile of the level. Shares no code with the library's geometry.
 package struct NaiveTile: Hashable {
     package var level: Int
     package var column: Int
@@ -10,7 +9,7 @@ package struct NaiveTile: Hashable {
     package init(level: Int, column: Int, row: Int) { (self.level, self.column, self.row) = (level, column, row) }
 }
 
-/// A world and its tiles, as the reference replay has them: anchored at (0, 0), halved from level to level.
+/// A world and its tiles, as in the reference replay: anchored at (0, 0), halved from level to level.
 package struct NaiveWorld {
     package var width: Double
     package var height: Double
@@ -31,7 +30,7 @@ package struct NaiveWorld {
     /// World pixels along a side of a tile.
     package func span(_ level: Int) -> Double { tileSize * pow(2, Double(maximumLevel - level)) }
 
-    /// The coarsest level at which no pixel is magnified; a millionth more is none.
+    /// The coarsest level at which no pixel is magnified; a millionth more is tolerated.
     package func idealLevel(scale: Double) -> Int {
         let maximumLevel = maximumLevel
         for level in 0..<maximumLevel where scale * pow(2, Double(maximumLevel - level)) <= 1 + 1e-6 { return level }
@@ -82,9 +81,9 @@ private struct NaivePoint {
     var y: Double
 }
 
-/// The needed tiles of a level, in the order in which they are first met row by row from the top left of the screen.
+/// Needed tiles of a level, each at its first occurrence row by row from the screen's top left.
 ///
-/// - Parameter level: the ideal one unless given.
+/// - Parameter level: Default: the ideal level.
 package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = nil) -> [NaiveTile] {
     let level = level ?? world.idealLevel(scale: view.scale)
     let span = world.span(level)
@@ -93,7 +92,7 @@ package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = 
     let (top, bottom) = (corners.map(\.y).min()!, corners.map(\.y).max()!)
     let firstCopy = world.wraps ? (left / world.width).rounded(.down) : 0
     var lastCopy = world.wraps ? (right / world.width).rounded(.down) : 0
-    // The first copy may be cut by the screen's edge, and the second then shows the rest: a fourth shows nothing new.
+    // The screen's edge may cut the first copy, and the second then shows the rest: a fourth shows nothing new.
     if view.rotation == 0 { lastCopy = min(lastCopy, firstCopy + 2) }
 
     var needed: [NaiveTile] = []
@@ -108,7 +107,7 @@ package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = 
                 let west = start + Double(column) * span
                 let east = min(west + span, start + world.width)
                 guard west < right, east > left else { continue }
-                // Upright rectangles whose sides overlap do so themselves; the outline of others is cut to the tile.
+                // Upright rectangles overlap if their sides do; other outlines are clipped to the tile.
                 guard view.rotation == 0 || area(of: corners, left: west, top: from, right: east, bottom: to) > 0
                 else { continue }
                 let tile = NaiveTile(level: level, column: column, row: row)
@@ -119,7 +118,7 @@ package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = 
     return needed
 }
 
-/// The area of a convex shape within an upright rectangle: cut at each of the four edges in turn, then by the shoelace.
+/// Area of a convex shape within an upright rectangle: clipped at each of the four edges, then by the shoelace formula.
 private func area(of shape: [NaivePoint], left: Double, top: Double, right: Double, bottom: Double) -> Double {
     func cut(_ shape: [NaivePoint], _ inside: (NaivePoint) -> Double) -> [NaivePoint] {
         var result: [NaivePoint] = []
@@ -143,7 +142,7 @@ private func area(of shape: [NaivePoint], left: Double, top: Double, right: Doub
     var twice = 0.0
     for (index, point) in shape.enumerated() {
         let next = shape[(index + 1) % shape.count]
-        // About the rectangle's corner, or far from the origin the area drowns in rounding.
+        // Relative to the rectangle's corner: far from the origin the area would be lost in rounding.
         twice += (point.x - left) * (next.y - top) - (next.x - left) * (point.y - top)
     }
     return abs(twice) / 2

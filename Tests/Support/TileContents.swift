@@ -1,4 +1,4 @@
-/// Repeatable random numbers (SplitMix64), so that a failing case can be run again.
+/// Repeatable random numbers (SplitMix64), so that a failing case can be repeated.
 package struct TileRandom: RandomNumberGenerator {
     package var state: UInt64
 
@@ -13,7 +13,7 @@ package struct TileRandom: RandomNumberGenerator {
     }
 }
 
-/// Kinds of contents that take different ways through the codec.
+/// Kinds of contents for different paths of the codec.
 package enum TileContents: CaseIterable {
     /// Every byte random: incompressible.
     case noise
@@ -23,7 +23,7 @@ package enum TileContents: CaseIterable {
     case drawing
     /// Slopes in which all bytes of a pixel but the last are equal, and the last is constant: opaque grey.
     case opaqueGrey
-    /// One colour but for one pixel.
+    /// One colour except for one pixel.
     case speck
 
     package func pixels(width: Int, height: Int, bytesPerPixel: Int, random: inout TileRandom) -> [UInt8] {

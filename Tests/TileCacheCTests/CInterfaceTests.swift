@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TileCacheC
 
-/// Runs the checks that are written in C, and holds the header, the functions and the checks together.
+/// Runs the checks written in C. Also compares the header, the functions and the checks.
 @Suite struct CInterfaceTests {
     @Test(arguments: 0..<c_check_count()) func holds(check index: Int32) {
         let entry = c_check_at(index)
@@ -24,13 +24,13 @@ import TileCacheC
         .joined(separator: "\n")
     }
 
-    /// Both headers that are installed.
+    /// Both installed headers.
     private static func headers() throws -> String {
         try text(in: "Sources/CTileCache/include", ending: "tilecache.h")
             + text(in: "Sources/CTileSources/include", ending: ".h")
     }
 
-    /// The functions of the headers, comments left out.
+    /// Functions of the headers, without comments.
     private static func declaredFunctions() throws -> Set<String> {
         let header = try headers()
             .replacing(#/(?s)/\*.*?\*//#, with: "")
@@ -48,7 +48,7 @@ import TileCacheC
         #expect(declared.count >= 60)
     }
 
-    /// In a library built with hidden visibility too, a function of the header is one of another library.
+    /// Every function is declared with TILECACHE_API, which exports it in spite of hidden visibility.
     @Test func everyFunctionIsExportedByItsDeclaration() throws {
         let exported = try Self.headers().matches(of: #/(?m)^TILECACHE_API .*?\b(tilecache_[a-z_]+)\(/#)
         #expect(Set(exported.map { String($0.1) }) == (try Self.declaredFunctions()))

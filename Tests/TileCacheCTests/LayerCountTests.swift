@@ -5,13 +5,13 @@ import TileCache
 
 @testable import TileCacheC
 
-/// How many layers a cache takes by the C interface.
+/// Maximum number of layers in the C interface.
 @Suite struct LayerCountTests {
     private struct Nothing: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome { .absent }
     }
 
-    /// Added by many threads at once: as many as there are numbers; an attempt that fails takes none.
+    /// Added by many threads at once: one for each number. A failed attempt takes none.
     @Test func noMoreThanThereAreNumbers() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1))
         let layer = try cache.addLayer(Nothing(), pyramid: .powerOfTwo(worldWidth: 256, worldHeight: 256))

@@ -13,7 +13,7 @@ import TileCache
         func requestTile(_ request: TileRequest) { self.request.withLock { $0 = $0 ?? request } }
     }
 
-    /// Who comes second between the first one's claim and its answer is counted and does not answer in its place.
+    /// A second answer between the first one's claim and its completion is counted and ignored.
     @Test func theFirstOneAnswers() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = OneRequest()

@@ -3,7 +3,7 @@ import TileSharedStore
 
 @testable import TileSourcesC
 
-/// Addresses of stores, and the messages for others.
+/// Addresses of stores, and the messages for invalid ones.
 @Suite struct StoreAddressTests {
     @Test(arguments: [
         ("disk:tiles", "tiles", 1 << 30),

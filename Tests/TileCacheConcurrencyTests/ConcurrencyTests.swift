@@ -8,7 +8,7 @@ struct Rectangle {
     var isDirty = false
 }
 
-/// An application's window, as Swift 6 wants it.
+/// An application's window, as Swift 6 requires it.
 @MainActor final class Window {
     private(set) var draws = 0
     private(set) var area = Rectangle()
@@ -124,7 +124,7 @@ private final class GatedSource: AsyncTileSource {
         #expect(window.draws == draws)
     }
 
-    /// Calls that were not taken are one, and the stream ends with its view.
+    /// Calls that were not consumed are coalesced, and the stream ends with its view.
     @Test func aStreamKeepsTheNewestAndEndsWithTheView() async throws {
         let source = GatedSource()
         let cache: TileCache

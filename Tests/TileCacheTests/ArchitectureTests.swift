@@ -1,24 +1,24 @@
 import Foundation
 import Testing
 
-/// The layers of the library, which are folders: a file names no type that a higher one declares.
+/// The layers of the library are folders: no file names a type of a higher layer.
 @Suite struct ArchitectureTests {
-    /// From the lowest to the highest, as in Docs/Design.md; "" is the library's own folder: what a renderer sees.
+    /// From the lowest to the highest, as in Docs/Design.md; "" is the library's top folder, for renderers.
     private static let layers = [
         "Platform", "Model", "Pressure", "Geometry", "Compression", "Stores", "Trace", "Statistics", "Plan", "Pool",
         "Prefetch",
         "View", "Sources", "Service", "", "Simulation",
     ]
 
-    /// What is left, by the folder that names it. It must not grow.
+    /// Remaining exceptions, by the folder that names them. The list must not grow.
     private static let exceptions: [String: Set<String>] = [
-        // Its levels of pressure alone.
+        // Only its levels of pressure.
         "Pressure": ["MemoryPressureMonitor"],
-        // Their sizes alone: what a view takes of the limit for each tile.
+        // Only their sizes: a view's share of the limit for each tile.
         "Pool": ["ComposedTile", "TileIdentity", "VisibleTile"],
         // A request answers to the core that made it.
         "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper", "LoadNotes"],
-        // The core makes what a renderer holds, and takes the settings that it gives.
+        // The core creates the types that a renderer holds, and takes its settings.
         "Service": [
             "LayerOptions", "LeaseHold", "LeasedTile", "TilePlacement", "TileCache", "TileFrame", "TileIdentity",
             "TileViewDiagnostics", "UnavailableTile",
@@ -28,7 +28,7 @@ import Testing
     private struct File {
         var layer: String
         var rank: Int
-        /// All words of its code, and the types that it declares, nested ones included.
+        /// All identifiers in its code, and the types that it declares, nested ones included.
         var words: Set<Substring> = []
         var own: Set<Substring> = []
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(found == Self.exceptions)
     }
 
-    /// What lies outside of the pool calls its methods, and sets none of its properties.
+    /// Code outside the pool calls its methods and sets none of its properties.
     @Test func onlyThePoolWritesItsProperties() throws {
         var found: [String] = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
@@ -141,7 +141,7 @@ import Testing
 
     private static let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]
 
-    /// A line without its comment and what stands in quotation marks.
+    /// A line without its comment and string literals.
     private static func code(_ line: Substring) -> String {
         let parts = line[..<(line.firstRange(of: "//")?.lowerBound ?? line.endIndex)]
             .split(separator: "\"", omittingEmptySubsequences: false)

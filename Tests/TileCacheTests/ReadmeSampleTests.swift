@@ -5,7 +5,7 @@ import TileCache
 
 /// The sample of the README is the code below, letter for letter, so that it compiles and runs.
 @Suite struct ReadmeSampleTests {
-    /// Stands for whatever a renderer draws on.
+    /// Stands for the renderer's window.
     private final class Screen: Sendable {
         private let redraws = Atomic(0)
         private let drawn = Mutex<[TileIdentity]>([])
@@ -52,7 +52,7 @@ import TileCache
         }
         // README end
 
-        // The main queue, where the sample is called back, belongs to the tests' runner.
+        // The callback uses the main queue, which belongs to the test runner.
         view.callbackQueue = DispatchQueue(label: "screen")
         let viewport = TileViewport(center: WorldPoint(x: 65_536, y: 65_536), width: 512, height: 512)
         var drawn: [TileIdentity] = []
@@ -71,7 +71,7 @@ import TileCache
         let readme = try readme()
         let test = try String(contentsOfFile: #filePath, encoding: .utf8)
         let sample = try #require(between("```swift\nimport TileCache\n\n", "```", in: readme))
-        // Looked for in two parts, so that this line is not what is found.
+        // The string is split, so that this line does not match itself.
         let code = try #require(between("// README " + "begin\n", "        // README " + "end", in: test))
         #expect(sample == unindented(code, by: 8))
     }

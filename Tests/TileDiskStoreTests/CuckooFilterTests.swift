@@ -12,7 +12,7 @@ import TileCache
         var filter = CuckooFilter(expecting: count)
         var set: Set<UInt64> = []
         while set.count < count {
-            // Adjacent numbers, as those of neighbouring tiles.
+            // Adjacent numbers, as in keys of neighbouring tiles.
             let block = random.next() & ~63
             for place in 0..<UInt64(1 + random.below(64)) where set.insert(block | place).inserted {
                 let isAdded = filter.insert(block | place)

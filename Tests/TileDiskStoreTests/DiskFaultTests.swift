@@ -66,7 +66,7 @@ import TileCache
             let found = Self.verify(store, "cut \(cut)")
             entries += found
             if found == 0 { empty += 1 }
-            // A cut is no damage: nothing that was committed is lost.
+            // An interrupted write is no damage: every committed entry stays.
             #expect(store.statistics.resets == 0, "cut \(cut): \(store.lastFailure ?? "")")
             Self.work(store, seed: 2, steps: 10)
             #expect(store.statistics.failures == 0, "cut \(cut): \(store.lastFailure ?? "")")
@@ -90,7 +90,7 @@ import TileCache
             let folder = ScratchFolder()
             try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
             var damaged = file
-            // The first pages decide most; the number of flips goes from one to thousands.
+            // The first pages matter most; the number of flipped bits goes from one to thousands.
             let flips = 1 << random.below(13)
             for _ in 0..<flips {
                 let range = random.oneIn(3) ? 16_384 * 6 : file.count
@@ -105,7 +105,7 @@ import TileCache
                 corrupt += store.statistics.misses[.corrupt] ?? 0
                 resets += store.statistics.resets
                 #expect(folder.byteCount <= Self.limit, "seed \(seed), round \(round)")
-                // Works again, whatever had to be given up.
+                // The store works again, whatever it had to drop.
                 store.flush()
                 let key = MadeEntry.key(1)
                 // A damaged generation is an invalidation.
@@ -151,7 +151,7 @@ import TileCache
         #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
     }
 
-    /// Numbers that only damage explains neither trap nor take memory: the store works, empty or not.
+    /// Damaged numbers neither trap nor take memory: the store works, empty or not.
     @Test(arguments: [
         "UPDATE store SET value = 9223372036854775807 WHERE name = 'entries'",
         "UPDATE store SET value = 1000000000000 WHERE name = 'entries'",
@@ -205,7 +205,7 @@ import TileCache
         #expect(store.put(other, MadeEntry.bytes(other, version: 1, count: 50_000)) == .accepted)
         store.flush()
         #expect(store.statistics.failures == 1 && store.statistics.dropped == 1)
-        // Writing is attempted again after a pause only.
+        // Writing is retried only after a pause.
         #expect(store.put(other, [1]) == .refused)
         #expect(store.bytes(key) != nil && store.cause(other) == .absent)
     }

@@ -6,7 +6,7 @@ import TileCache
 
 @testable import TileDiskStore
 
-/// Random calls beside a dictionary, with the sizes of all files summed at each write.
+/// Random calls, against a dictionary, with the sizes of all files summed at each write.
 @Suite struct DiskLimitTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
     func randomCalls(seed: UInt64) throws {
@@ -15,7 +15,7 @@ import TileCache
         let disk = FaultyDisk()
         var limit = 4 << 20
         var store: TileDiskStore? = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
-        // What the store must have, if it has anything.
+        // Expected entry, if the store has one.
         var newest: [TileStoreKey: (bytes: [UInt8], generation: UInt64, freshness: TileStoreFreshness)] = [:]
         var generations: [TileStoreNamespace: UInt64] = [:]
         var version: UInt64 = 0
@@ -80,7 +80,7 @@ import TileCache
                 if random.oneIn(2) { limit = 4 << 20 + random.below(12 << 20) }
                 let size = folder.byteCount
                 store = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
-                // A smaller limit than the last one is obeyed when the store is open.
+                // A limit lower than the last one is met when the store is open.
                 disk.state.withLock { state in
                     #expect(state.peak <= max(limit, size + DiskBudget(pages: size / 16_384).journalBytes))
                     state.peak = 0
@@ -96,7 +96,7 @@ import TileCache
         #expect(counts.memoryBytes < 16 << 20)
     }
 
-    /// Statistics count each entry that was accepted once.
+    /// Statistics count each accepted entry once.
     @Test func everyEntryIsCounted() throws {
         let folder = ScratchFolder()
         let store = try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test())

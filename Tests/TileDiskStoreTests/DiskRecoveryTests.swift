@@ -7,7 +7,7 @@ import TileCache
 
 @testable import TileDiskStore
 
-/// What a store does after failures, and what it must not do.
+/// Recovery of a store after failures, and its limits.
 @Suite(.timeLimit(.minutes(15))) struct DiskRecoveryTests {
     private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test(disk))
@@ -130,7 +130,7 @@ import TileCache
 
     // MARK: - Writing after a failure
 
-    /// Statements that write nothing say nothing about the disk.
+    /// Statements that write nothing give no information about the disk.
     @Test func onlyAWriteEndsThePause() throws {
         let folder = ScratchFolder()
         let disk = FaultyDisk()
@@ -167,7 +167,7 @@ import TileCache
 
     // MARK: - Look-ups that must end
 
-    /// Another connection holds the file's lock while the first look-up opens its own.
+    /// Another connection holds the file's lock while the first look-up opens its connection.
     @Test func openingAConnectionHasADeadline() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
@@ -205,7 +205,7 @@ import TileCache
         }
     }
 
-    /// Entries that are put while a flush writes are not its own.
+    /// A flush does not include entries that are put during it.
     @Test func aFlushIsBounded() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
@@ -246,7 +246,7 @@ import TileCache
         #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
     }
 
-    /// The number that names the program is damaged, the tables are a store's.
+    /// The number that identifies the program is damaged; the tables are a store's.
     @Test func aStoreWithADamagedHeaderIsReplaced() throws {
         let folder = ScratchFolder()
         try Self.fill(Self.open(folder), 0..<8)
@@ -255,7 +255,7 @@ import TileCache
         #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
     }
 
-    /// SQLite opens a file for reading only if its header states a later format.
+    /// SQLite opens a file read-only only if its header states a later format.
     @Test func aStoreWithADamagedFormatIsReplaced() throws {
         let folder = ScratchFolder()
         try Self.fill(Self.open(folder), 0..<8)
@@ -334,7 +334,7 @@ import TileCache
         #expect(grown >= 8 * 1_000_120 && grown < 8 * 1_000_120 + 1024)
         for number in 2...9000 { store.put(MadeEntry.key(number), [1]) }
         store.flush()
-        // So that the next one is begun with all entries.
+        // So that the next one starts with all entries.
         store.completeFilter()
         let filters = CuckooFilter(expecting: 9000).byteCount - CuckooFilter(expecting: 0).byteCount
         store.core.queue.sync {

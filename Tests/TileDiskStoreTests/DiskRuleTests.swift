@@ -39,7 +39,7 @@ import TileCache
         let used = budget.maximumPages * 16_384 + budget.journalBytes
         #expect(used <= limit - 16_384 && used > limit - 2 * 16_384)
         #expect(budget.operationBytes <= budget.journalBytes)
-        // Few bytes of a large limit are kept for the journal.
+        // Few bytes of a large limit are reserved for the journal.
         #expect(budget.maximumPages * 16_384 > limit / 2)
         #expect(DiskBudget(pages: budget.maximumPages).maximumPages >= budget.maximumPages)
     }
@@ -87,7 +87,7 @@ import TileCache
         #expect(buffer.byteCount == 10_000)
         let taken = buffer.take(bytes: 5000)
         #expect(taken.writes.map(\.key) == [MadeEntry.key(0), MadeEntry.key(1)])
-        // What is being written still counts and is still found.
+        // Bytes being written still count, and look-ups find them.
         #expect(buffer.byteCount == 10_000 && buffer.write(of: MadeEntry.key(0)) != nil)
         buffer.finish()
         #expect(buffer.byteCount == 4000 && buffer.write(of: MadeEntry.key(0)) == nil)

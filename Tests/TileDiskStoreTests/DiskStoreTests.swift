@@ -46,7 +46,7 @@ import TileCache
         store.close()
     }
 
-    /// In whatever order they are written, the newest entry has the freshness that was given last.
+    /// In any order of writes, the newest entry has the last freshness.
     @Test func renewalsAndEntriesKeepTheirOrder() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
@@ -85,7 +85,7 @@ import TileCache
         #expect(store.bytes(key) == bytes)
         let counts = store.statistics
         #expect(counts.writes == 1 && counts.unchanged == 1 && counts.renewals == 1)
-        // Other bytes or another generation are new.
+        // Other bytes or another generation are a new entry.
         store.put(key, MadeEntry.bytes(key, version: 2, count: 200_000))
         store.flush()
         #expect(store.statistics.writes == 2)
@@ -110,7 +110,7 @@ import TileCache
         let store = try Self.open(folder)
         #expect(store.generation(of: key.namespace) == 3 && store.generation(of: other.namespace) == 0)
         #expect(store.cause(key) == .oldGeneration && store.bytes(other) == bytes)
-        // An entry of the buffer that an invalidation overtakes.
+        // An invalidation while an entry is in the buffer.
         #expect(store.put(key, bytes, generation: 3) == .accepted)
         #expect(store.raiseGeneration(of: key.namespace, to: 4))
         #expect(store.cause(key) == .oldGeneration)
@@ -154,7 +154,7 @@ import TileCache
             }
         }
         let store = try Self.open(folder, limit: 32 << 20)
-        // Its steps alternate with what else is queued.
+        // Its steps alternate with other queued work.
         store.completeFilter()
         for number in 0..<9000 { #expect(store.presence(of: MadeEntry.key(number)) == .present) }
         let wrong = (9000..<19_000).count { store.presence(of: MadeEntry.key($0)) == .present }
@@ -170,7 +170,7 @@ import TileCache
         #expect(store.presence(of: key) == .present)
     }
 
-    /// The filter is complete if entries come and go while it is built.
+    /// The filter is complete if entries are added and removed while it is built.
     @Test func presenceWhileTheFilterIsBuilt() throws {
         let folder = ScratchFolder()
         func fill(_ store: TileDiskStore, _ numbers: Range<Int>) {

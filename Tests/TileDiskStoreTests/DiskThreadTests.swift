@@ -6,7 +6,7 @@ import TileCache
 @testable import TileDiskStore
 
 @Suite struct DiskThreadTests {
-    /// Threads that do all of it at once find what belongs to their keys, or nothing.
+    /// Threads with all operations at once find their keys' entries, or none.
     @Test func callsFromManyThreads() throws {
         let folder = ScratchFolder()
         var options = TileDiskStoreOptions.test()

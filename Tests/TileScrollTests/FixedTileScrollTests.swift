@@ -16,13 +16,13 @@ import TileCache
             model.layoutTiles(at: milliseconds(0)).made.map(\.tile) == [tile(0, 0), tile(1, 0), tile(0, 1), tile(1, 1)]
         )
 
-        // A tile to the right: the right two stay in their slots, the left two become the new right ones.
+        // One tile to the right: the right two stay in their slots, the left two become the new right ones.
         model.handle(.scroll(by: .init(x: 330, y: 0)), at: milliseconds(10))
         let right = model.layoutTiles(at: milliseconds(10))
         #expect(right.kept == [.init(number: 1, tile: tile(1, 0)), .init(number: 3, tile: tile(1, 1))])
         #expect(right.retasked == [.init(number: 0, tile: tile(2, 0)), .init(number: 2, tile: tile(2, 1))])
 
-        // Farther than the view is wide: nothing can stay.
+        // Farther than the view is wide: no tile stays.
         model.handle(.scroll(by: .init(x: 1000, y: 1000)), at: milliseconds(20))
         #expect(model.layoutTiles(at: milliseconds(20)).retasked.count == 4)
 
@@ -66,7 +66,7 @@ import TileCache
             for slot in changes.retasked + changes.made { slots[slot.number] = slot.tile }
             #expect(slots.count == 4 && Set(slots.values).count == 4 && changes.shown.count == 4)
             #expect(changes.recycled.isEmpty)
-            // Whatever of the plane is in view lies in the four.
+            // Every visible part of the plane is in the four.
             let state = model.state(at: time)
             for (right, down) in [(0.0, 0.0), (1, 0), (0, 1), (1, 1)] {
                 let point = state.offset + ScrollVector(x: gestures.view.width * right, y: gestures.view.height * down)

@@ -33,7 +33,8 @@ import TileCache
         model.handle(.touchCancelled(id: 0), at: milliseconds(200))
         #expect(model.offset(at: 200) == ScrollVector(x: -160, y: -230))
         #expect(model.destination == nil)
-        // 100 px more show 46.93 of it, although there is less content than view; let go, it comes back.
+        // After 100 px more 46.93 of it are visible, although there is less content than view; after release it
+        // returns.
         model.pull([(middle, middle + ScrollVector(x: 100, y: 0))], from: 1000, to: 1200)
         #expect(abs(model.offset(at: 1200).x - (-160 - 46.9333333)) < 1e-6)
         model.handle(.touchCancelled(id: 0), at: milliseconds(1200))
@@ -41,7 +42,8 @@ import TileCache
         #expect(model.offset(at: 9000) == ScrollVector(x: -160, y: -230))
     }
 
-    /// Doubled about its middle (144, 207 px) the content shows from (128, 184) on, 64 x 92 px of the drawn content.
+    /// Doubled about its middle (144, 207 px), the content's visible part starts at (128, 184) with 64 x 92 px of the
+    /// drawn content.
     @Test func aPinchScalesAndItsEndTransfers() throws {
         var model = try model()
         _ = model.layoutTiles(at: milliseconds(0))
@@ -65,7 +67,7 @@ import TileCache
         #expect(model.relativeScale == 1 && model.drawnScale == 1.8)
         #expect(model.offset(at: 100).isClose(to: .init(x: 128, y: 184)))
         let after = model.layoutTiles(at: milliseconds(100))
-        // 128 to 448 across and 184 to 644 down: two columns, three rows; all anew, four of them in old slots.
+        // 128 to 448 across and 184 to 644 down: two columns, three rows; all new, four of them in old slots.
         #expect(after.recycled.count == 2 && after.kept.isEmpty)
         #expect(after.retasked.count == 4 && after.made.count == 2)
         #expect(model.layoutTiles(at: milliseconds(101)).isEmpty)
@@ -78,7 +80,7 @@ import TileCache
         #expect(model.drawnScale == 1.8)
         model.pinch(about: middle, by: 0.05, from: 5000, to: 5100)
         #expect(model.drawnScale == 0.9)
-        // 60 pinches farther than any bitmap, and back.
+        // 60 pinches to a scale beyond any bitmap, and back.
         for step in 0..<40 {
             model.pinch(about: middle, by: 3, from: 10_000 + Double(step) * 5000, to: 10_100 + Double(step) * 5000)
         }
@@ -129,7 +131,7 @@ import TileCache
             let middle = gestures.down.count == 2 ? (fingers[0].place + fingers[1].place) * 0.5 : nil
             worst = max(worst, witness.look(state, middle: middle, isFree: isFree))
 
-            // Slots as a renderer would keep them, against the tiles that a naive model needs.
+            // Slots as a renderer would keep them, against the needed tiles of a naive model.
             let changes = model.layoutTiles(at: time)
             for slot in changes.recycled { #expect(shown.removeValue(forKey: slot.number) == slot.tile) }
             for slot in changes.kept { #expect(shown[slot.number] == slot.tile) }
@@ -161,7 +163,7 @@ import TileCache
         #expect(model.state(at: milliseconds(2)).viewport.width == 99_997)
     }
 
-    /// Each tile of the grid is looked at by itself: does it share any area with what is seen of the content?
+    /// Each tile of the grid is examined alone: does it share any area with the visible content?
     private func naiveTiles(
         _ state: ScrollState,
         world: ScrollSize,

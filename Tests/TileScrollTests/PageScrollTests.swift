@@ -40,7 +40,7 @@ import TileCache
         #expect(model.offset(at: 9000) == .zero)
     }
 
-    /// Zoomed to 1.5 and back to 1 by the fingers, which are lifted at 5 s: paged again 0.2 s later.
+    /// Pinched to 1.5 and back to 1, with the fingers lifted at 5 s: paged again 0.2 s later.
     @Test func pagingResumesAfterTheZoomOut() throws {
         var model = try model()
         #expect(model.pinch(about: middle, by: 1.5, from: 0, to: 100).map(\.kind) == [.pagingStopped])
@@ -56,7 +56,7 @@ import TileCache
         #expect(later == [report(.pagingResumed, 5200)])
     }
 
-    /// Pinched to less than 1 the page comes back in 0.2 s, and only after that the 0.2 s begin.
+    /// Pinched below 1, the page returns in 0.2 s, and only then the other 0.2 s begin.
     @Test func pagingResumesAfterTheBounce() throws {
         var model = try model()
         model.pinch(about: middle, by: 0.5, from: 0, to: 100)
@@ -70,7 +70,7 @@ import TileCache
         model.pinch(about: middle, by: 1, from: 0, to: 100)
         #expect(model.pinch(about: middle, by: 1.2, from: 250, to: 350).isEmpty)
         #expect(model.advance(to: milliseconds(9000)).isEmpty && !model.isPaging)
-        // Next to 1 is 1; what is farther than 1e-5 from it is not.
+        // A scale near 1 counts as 1, within 1e-5.
         model.pinch(about: middle, by: 1 / 1.2 * 1.000_005, from: 9000, to: 9100)
         #expect(model.scale(at: 9100) == 1)
         #expect(model.advance(to: milliseconds(9999)).map(\.kind) == [.pagingResumed])
@@ -130,7 +130,7 @@ import TileCache
                     isPaging = false
                 case .pagingResumed:
                     #expect(!isPaging)
-                    // Not sooner than 0.2 s after the last zoom, and not under a finger.
+                    // Not earlier than 0.2 s after the last zoom, and not under a finger.
                     #expect(Double(report.time.nanoseconds) >= lastPinch + 200e6)
                     #expect(Double(report.time.nanoseconds) >= lastTouch)
                     isPaging = true

@@ -51,7 +51,7 @@ import TileCache
         model.handle(.doubleTap(at: .init(x: 160, y: 230)), at: milliseconds(10))
         model.handle(.resize(turned), at: milliseconds(500))
         #expect(model.scale(at: 500) == 0.3 && model.offset(at: 500).isClose(to: .init(x: 600 - 230, y: 450 - 160)))
-        // 0.7 is more than this view allows.
+        // 0.7 exceeds the maximum of this view.
         model.handle(.doubleTap(at: .init(x: 230, y: 160)), at: milliseconds(1000))
         #expect(model.scale(at: 1200) == 0.7)
         model.handle(.resize(view), at: milliseconds(1300))

@@ -30,7 +30,8 @@ import TileCache
         #expect(model.advance(to: milliseconds(1000)).isEmpty)
     }
 
-    /// Half of 0.2 s is half of the way for what is seen: from 100 to 50 units wide it is 75, from 0 to 50 down 25.
+    /// After half of 0.2 s half of the visible change is done: from 100 to 50 units wide it is 75, from 0 to 50 down
+    /// 25.
     @Test func animationTakesAFifthOfASecond() throws {
         var model = try model()
         model.handle(.zoom(to: 2, about: .init(x: 25, y: 75), animated: true), at: milliseconds(0))
@@ -45,7 +46,7 @@ import TileCache
         #expect(model.advance(to: milliseconds(1000)) == [ended(2, 300)])
     }
 
-    /// 40 units at scale 1 leave 60 pixels, at scale 2 they leave 20; a throw has nowhere to go.
+    /// 40 units at scale 1 leave 60 pixels, at scale 2 they leave 20; a fling cannot move.
     @Test func smallContentLiesInTheMiddleWhereItIsAskedFor() throws {
         for (centers, first, last) in [(true, -30.0, -10.0), (false, 0, 0)] {
             var model = try ProgrammaticZoomScroll(
@@ -112,7 +113,7 @@ import TileCache
         #expect(model.offset(at: 500).isClose(to: legal))
     }
 
-    /// A pinch beyond the largest scale comes back in 0.2 s; 0.1 s after that its end is reported.
+    /// A pinch beyond the maximum scale returns in 0.2 s; 0.1 s after that its end is reported.
     @Test func theEndIsReportedOnceAfterTheBounce() throws {
         var model = try model(scale: 1.5)
         model.handle(.scroll(by: .init(x: 300, y: 300)), at: milliseconds(0))
@@ -123,7 +124,7 @@ import TileCache
         #expect(model.advance(to: milliseconds(5000)) == [ended(2, 1400)])
     }
 
-    /// What scrolls on after the zoom puts the report off, a finger that rests does not.
+    /// Scrolling after the zoom delays the report, a resting finger does not.
     @Test func laterScrollEventsPutTheReportOff() throws {
         var model = try model()
         model.handle(.scroll(by: .init(x: 300, y: 300)), at: milliseconds(0))
@@ -153,7 +154,7 @@ import TileCache
         #expect(model.state(at: milliseconds(60)).phase == .rest && model.offset(at: 60) == .init(x: 300, y: 300))
         model.pull([(.init(x: 60, y: 10), .init(x: 60, y: 40))], from: 100, to: 150)
         #expect(model.offset(at: 150) == .init(x: 300, y: 270))
-        // The end of a finger that the host takes is no throw.
+        // The end of a finger that the host takes is no fling.
         model.hostConsumes = { if case .touchEnded = $0 { true } else { false } }
         model.lift(1, at: 150)
         #expect(model.state(at: milliseconds(150)).phase == .rest)
@@ -185,7 +186,7 @@ import TileCache
         var worst = 0.0
         for _ in 0..<80 {
             let (event, time) = gestures.next()
-            // Asking in between changes nothing.
+            // Queries in between change nothing.
             let between = MonotonicTime(nanoseconds: time.nanoseconds - Int64(gestures.dice.whole(0...40)) * 1_000_000)
             var reports = often.advance(to: between)
             reports += often.handle(event, at: time)
@@ -202,7 +203,7 @@ import TileCache
                 x: content.width * state.scale - gestures.view.width,
                 y: content.height * state.scale - gestures.view.height
             )
-            // Without a destination it is in somebody's hands, and not in an animation.
+            // Without a destination the view is being dragged, not animated.
             let isFree =
                 model.destination == nil && state.offset.x > 0 && state.offset.x < room.x && state.offset.y > 0
                 && state.offset.y < room.y

@@ -17,7 +17,7 @@ import TileCache
         }
     }
 
-    /// 1000 px/s reach 1000 / 2.0020027 = 499.4998 px; half a pixel before that they stop, after ln 999 / 2.002 s.
+    /// 1000 px/s reach 1000 / 2.0020027 = 499.4998 px; motion stops half a pixel before that, after ln 999 / 2.002 s.
     @Test func theEndPointIsKnown() {
         let motion = ScrollDeceleration(from: .init(x: 7, y: 0), velocity: .init(x: 1000, y: 0))
         #expect(abs(motion.end.x - (7 + 499.49983 - 0.5)) < 1e-4)
@@ -73,7 +73,7 @@ import TileCache
 
     @Test func velocityIsTheSlopeOfTheLast100Milliseconds() {
         var tracker = VelocityTracker()
-        // Fast at first, which is forgotten, then 300 px/s to the right and 100 up.
+        // Fast at first, which is ignored, then 300 px/s to the right and 100 up.
         for step in 0...40 {
             let time = Int64(step) * 8_000_000
             let x = step < 20 ? Double(step) * 50 : 1000 + Double(step - 20) * 2.4
@@ -88,7 +88,7 @@ import TileCache
         #expect(one.velocity(at: 6) == .zero)
     }
 
-    /// Numbers that no screen has: they are ignored, or come to rest like any others.
+    /// Extreme numbers: they are ignored, or come to rest like any others.
     @Test func nothingOverflows() throws {
         let far = ScrollVector(x: 0x1p52, y: -0x1p52)
         let events: [ScrollEvent] = [
@@ -131,7 +131,7 @@ import TileCache
         #expect(motion.endOffset == .init(x: 900, y: 0))
         let places = (0...4000).map { motion.offset(at: Int64($0) * 1_000_000) }
         #expect(places.contains { $0.x > 910 } && places.contains { $0.x == 900 })
-        // No jump anywhere, and nothing in the direction that cannot move.
+        // No jump anywhere, and no motion in the direction that cannot move.
         let steps = zip(places, places.dropFirst()).map { $1.x - $0.x }
         #expect(steps.map(\.magnitude).max() ?? 0 <= 2.0001)
         #expect(!places.contains { $0.y != 0 })

@@ -19,7 +19,7 @@ extension ScrollModel {
     func offset(at count: Double) -> ScrollVector { state(at: milliseconds(count)).offset }
     func scale(at count: Double) -> Double { state(at: milliseconds(count)).scale }
 
-    /// Puts fingers down, moves them straight in so many steps and leaves them there.
+    /// Puts fingers down, moves them straight in a number of steps and leaves them there.
     @discardableResult
     mutating func pull(
         _ ways: [(from: ScrollVector, to: ScrollVector)],
@@ -41,7 +41,7 @@ extension ScrollModel {
         return reports
     }
 
-    /// Two fingers beside a place, whose distance is multiplied; both are lifted at the end.
+    /// Two fingers about a place, whose distance is multiplied; both are lifted at the end.
     @discardableResult
     mutating func pinch(about place: ScrollVector, by factor: Double, from start: Double, to end: Double)
         -> [ScrollReport]
@@ -57,11 +57,11 @@ extension ScrollModel {
     }
 }
 
-/// Fingers, wheels and commands as no person would ever mix them.
+/// Random mixtures of fingers, wheels and commands.
 struct RandomGestures {
     var dice: SplitMix64
     var view: ScrollSize
-    /// Which commands there are besides fingers.
+    /// Commands in addition to fingers.
     var hasZooms = true
     var hasWheels = true
     var hasResizes = true
@@ -107,14 +107,14 @@ struct RandomGestures {
             return .resize(view)
         default: break
         }
-        // Three fingers at the most, of which models take two.
+        // Three fingers at the most, of which models use two.
         if down.count == 3 { return .touchEnded(id: down.removeFirst().id) }
         lastID += 1
         down.append((lastID, place()))
         return .touchBegan(id: lastID, at: down[down.count - 1].place)
     }
 
-    /// Lifts all fingers and waits until everything has come to rest.
+    /// Lifts all fingers and waits until all motion has ended.
     mutating func rest(_ model: inout some ScrollModel) -> MonotonicTime {
         for finger in down { model.handle(.touchEnded(id: finger.id), at: MonotonicTime(nanoseconds: now)) }
         down.removeAll()
@@ -124,15 +124,15 @@ struct RandomGestures {
     }
 }
 
-/// Looks that the content between two fingers stays between them, where nothing is clamped.
+/// Checks that the content between two fingers stays between them if nothing is clamped.
 struct PinchWitness {
     private var start: (state: ScrollState, middle: ScrollVector)?
     private(set) var looks = 0
 
     /// - Parameters:
-    ///   - middle: between the two fingers that the model takes; `nil` where there are not two.
-    ///   - isFree: whether offset and scale are inside of their bounds, and not on them.
-    /// - Returns: how far the content has slipped, as a share of what it may.
+    ///   - middle: Middle of the two fingers that the model uses; `nil` unless there are two.
+    ///   - isFree: Whether offset and scale are within their bounds, and not on them.
+    /// - Returns: The slip of the content, as a fraction of the allowed one.
     mutating func look(_ state: ScrollState, middle: ScrollVector?, isFree: Bool) -> Double {
         guard let middle, isFree, state.phase == .zooming else {
             start = nil

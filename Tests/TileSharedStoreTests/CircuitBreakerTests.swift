@@ -59,14 +59,14 @@ import TileCache
         }
     }
 
-    /// Operations that were sent before it opened.
+    /// Operations sent before it opened.
     @Test func lateFailuresDoNotProlongIt() {
         var breaker = failing(3)
         breaker.note(isFailure: true, at: second / 2)
         #expect(breaker.state(at: second - 1) == .open && breaker.state(at: second) == .halfOpen)
     }
 
-    /// Whatever happens, a server that answers again is asked within thirty seconds.
+    /// In every sequence, a server that answers again is asked within thirty seconds.
     @Test func itNeverStaysOpen() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<200 {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A memcached of its own on loopback, ended by its process id.
+/// A separate memcached on loopback, ended by its process id.
 ///
 /// Tests end it in a `defer`: an optimised build releases a reference after its last use.
 final class MemcachedServer {
@@ -33,7 +33,7 @@ final class MemcachedServer {
     }
 }
 
-/// A server of any behaviour on a free port of loopback: each connection is handed to a closure, in a thread of its own.
+/// A server with any behaviour on a free port of loopback. A closure handles each connection in a separate thread.
 final class LoopbackListener {
     let port: Int
     private let socket: Int32

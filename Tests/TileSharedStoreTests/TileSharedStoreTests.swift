@@ -37,7 +37,7 @@ struct TileSharedStoreTests {
         }
     }
 
-    /// The value of a tile, or why there is none.
+    /// Value of a tile, or the reason for its absence.
     private func get(_ store: TileSharedStore, _ column: Int, wait: Duration = .zero) -> Result<UInt8, TileStoreMiss> {
         var value: UInt8?
         let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(5)).nanoseconds)
@@ -51,7 +51,7 @@ struct TileSharedStoreTests {
     private func store(_ ports: [Int], _ change: (inout TileSharedStoreOptions) -> Void = { _ in }) throws
         -> TileSharedStore
     {
-        // Tests share the machine with others: an answer may take its time.
+        // Other tests use the machine at the same time, so an answer may be slow.
         var options = TileSharedStoreOptions(answerTime: .seconds(5), connectTime: .seconds(5), longestWait: .zero)
         change(&options)
         return try TileSharedStore(ports.map { SharedServer(host: "127.0.0.1", port: $0) }, options: options)
@@ -72,7 +72,7 @@ struct TileSharedStoreTests {
         #expect(get(one, 1) == .failure(.closed))
     }
 
-    /// The first that misses loads; the others wait for its entry.
+    /// The first miss loads; the others wait for its entry.
     @Test func aTileIsLoadedOnceForAll() throws {
         let server = try MemcachedServer()
         defer { server.end() }
@@ -92,7 +92,7 @@ struct TileSharedStoreTests {
         #expect(loads.withLock { $0 } == 8)
     }
 
-    /// A process that ended while it loaded a tile does not keep others from it.
+    /// A process that ended during a load does not keep others from the tile.
     @Test func aWaiterStopsAtItsDeadline() throws {
         let server = try MemcachedServer()
         defer { server.end() }
@@ -109,7 +109,7 @@ struct TileSharedStoreTests {
         let one = try store([server.port])
         for (column, nanoseconds) in [Int64.max, .max - 1, .min + 1, .min].enumerated() {
             let miss = one.get(key(column), shape: shape, deadline: MonotonicTime(nanoseconds: nanoseconds)) { _ in }
-            // The answer may arrive before a deadline that has passed is noticed.
+            // The answer may arrive before a passed deadline is noticed.
             #expect(miss == .absent || nanoseconds < 0 && miss == .late, "\(nanoseconds)")
         }
     }
@@ -149,7 +149,7 @@ struct TileSharedStoreTests {
         #expect(freshness == later)
     }
 
-    /// What is no entry of this tile is a miss, and its cause is counted.
+    /// A value that is not an entry of this tile is a miss, and its cause is counted.
     @Test func foreignValuesAreMisses() throws {
         let server = try MemcachedServer()
         defer { server.end() }
@@ -192,18 +192,18 @@ struct TileSharedStoreTests {
             )
             #expect(small.put(entry, cost: .zero) == .refused)
         }
-        // A stopped server: what waits for it is bounded.
+        // Waits for a stopped server are bounded.
         server.send(SIGSTOP)
         let puts = (0..<20).map { put(small, $0, 1) }
         #expect(puts.contains(.dropped))
         #expect(small.statistics.memoryBytes <= 1024 + 5 * 1024)
     }
 
-    /// Each kind of trouble is a miss; after a few the server is not asked, and once it works it is again.
+    /// Each kind of failure is a miss. After a few the server is not asked, and once it works it is asked again.
     @Test(arguments: ["killed", "stopped", "garbage", "huge", "silent"]) func troubleIsAMissAndEnds(kind: String) throws
     {
         var server: MemcachedServer? = try MemcachedServer()
-        // To the end of the test: a server ends with its last reference.
+        // Until the end of the test: a server ends with its last reference.
         defer { server?.end() }
         let port: Int
         var listener: LoopbackListener?
@@ -244,7 +244,7 @@ struct TileSharedStoreTests {
             let result = get(one, column)
             #expect(throws: TileStoreMiss.self) { try result.get() }
         }
-        // A look-up that was late may still be on its way.
+        // A late look-up may still be in flight.
         while one.serverStates == [.closed] { _ = get(one, 13) }
         #expect(one.statistics.hits == 0 && one.statistics.failures >= 3)
         #expect(one.presence(of: key(1)) != .present)

@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// What identifies a source's data in stores.
+/// Identity of a source's data in stores.
 @Suite struct DataSetTests {
     private let folder = ScratchFolder()
     private let image = TestImage(width: 64, height: 64, seed: 1)
@@ -84,7 +84,7 @@ import Testing
             options: TileSourceOptions(tileSize: 64)
         )
         #expect(names.contains(linked.dataSet))
-        // Headers and what does not affect pixels are no part of it.
+        // Headers and settings that do not affect pixels are not included.
         let keyed = try HTTPTileSource(
             template: "http://h/{z}/{x}/{y}",
             http: HTTPTileOptions(connections: 2, headers: ["X-Key: secret"]),

@@ -43,7 +43,7 @@ import TileSources
         #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
     }
 
-    /// Both densities of all orders in one folder: a layout finds its own files and no others.
+    /// Both densities of all orders in one folder: a layout finds only its files.
     @Test(arguments: TileFolderLayout.Order.allCases, [false, true])
     func everyLayoutFindsItsOwnFiles(order: TileFolderLayout.Order, isDoubled: Bool) throws {
         let layout = TileFolderLayout(order, isDoubled: isDoubled)
@@ -93,7 +93,7 @@ import TileSources
         #expect(source.contents == PixelRect(minX: 64, minY: 64, maxX: 192, maxY: 128))
         let fromBottom = try FolderTileSource(path: folder.path, layout: TileFolderLayout(.tms))
         #expect(fromBottom.contents == PixelRect(minX: 64, minY: 128, maxX: 192, maxY: 192))
-        // A zoom without tiles says nothing.
+        // A zoom without tiles is ignored.
         folder.write([1], to: "1/0/readme.txt")
         #expect(try FolderTileSource(path: folder.path).contents.width == world.width)
     }
@@ -119,7 +119,7 @@ import TileSources
         #expect(sentence.contains("\(file) says that row 0 is at the \(place)"))
         #expect(sentence.contains("\(right.rawValue):\(folder.path) reads it so"))
         #expect(try warning(right) == nil)
-        // Metadata that says nothing of it.
+        // Metadata without that field.
         folder.write(Array(#"{"name":"tms"}"#.utf8), to: "metadata.json")
         #expect(try warning(right) == nil)
     }
@@ -156,7 +156,7 @@ import TileSources
         #expect(message(folder.path, TileSourceOptions(tileSize: 5)).contains("16 to 4096"))
     }
 
-    /// Through the cache: exact tiles on screen, the encoded bytes kept where they are smaller.
+    /// Through the cache: exact tiles on screen, with encoded bytes kept if they are smaller.
     @Test(.timeLimit(.minutes(15))) func aCacheShowsThem() throws {
         writePyramid(0...3) { _, _, _ in false }
         let address = try #require(TileSourceAddress("xyz:\(folder.path)"))

@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    /// Seconds from now until it expires, and from then until it is unusable.
+    /// Seconds until it expires, and from then until it is unusable.
     private func spans(_ freshness: HTTPFreshness) -> [Int64] {
         [freshness.expires - Self.now, freshness.usableUntil - freshness.expires]
     }
@@ -77,7 +77,7 @@ import Testing
         let many = CacheControl("Max-Age=60 , must-revalidate,no-cache=\"a, no-store\", STALE-IF-ERROR=\"5\",,x=y=z")
         #expect(many.maximumAge == 60 && many.mustRevalidate && many.isNoCache && !many.isNoStore)
         #expect(many.staleIfError == 5 && many.staleWhileRevalidate == nil)
-        // The first of each counts, and what is no number is 0.
+        // The first of each counts, and an invalid number is 0.
         #expect(CacheControl("max-age=1, max-age=2").maximumAge == 1)
         let longest: Int64 = 2_147_483_648
         let numbers: [(String, Int64)] = [
@@ -90,7 +90,7 @@ import Testing
         for text in ["", ",", "=", "=1", "public, s-maxage=9, immutable, proxy-revalidate, private", "\"no-store\""] {
             #expect(CacheControl(text) == CacheControl(), "\(text)")
         }
-        // A quote without an end could hide anything.
+        // An unterminated quote could hide anything.
         #expect(CacheControl("max-age=\"60, public").isNoStore && CacheControl("a=\"\\\"").isNoStore)
         #expect(!CacheControl("a=\"\\\\\", public").isNoStore)
     }
@@ -98,7 +98,7 @@ import Testing
     @Test func lifetimesAndAges() {
         #expect(spans(freshness("Cache-Control: max-age=100")) == [100, Self.week])
         #expect(spans(freshness("Cache-Control: max-age=100", "Age: 30")) == [70, Self.week])
-        // The time that the answer took counts if it has an age.
+        // The answer's travel time counts if it has an age.
         #expect(spans(freshness("Cache-Control: max-age=100", "Age: 30", delay: 5)) == [65, Self.week])
         #expect(spans(freshness("Cache-Control: max-age=100", delay: 5)) == [100, Self.week])
         // The larger age of the two counts; a date in the future is no age.
@@ -112,7 +112,7 @@ import Testing
             let stored = freshness("Cache-Control: max-age=100", "Age: \(age)").stored()
             #expect(stored.state(at: Self.now) == state, "\(age)")
         }
-        // Shared caches' lifetimes do not count; max-age counts before Expires.
+        // Shared caches' lifetimes do not count; max-age has precedence over Expires.
         #expect(spans(freshness("Cache-Control: s-maxage=5, max-age=100", "Expires: 0"))[0] == 100)
         #expect(spans(freshness("Cache-Control: max-age=1", "cache-control: max-age=2, no-store"))[0] == 1)
         #expect(!freshness("Cache-Control: max-age=1", "cache-control: max-age=2, no-store").isStorable)
@@ -120,7 +120,7 @@ import Testing
 
     @Test func expiryDates() {
         #expect(spans(freshness("Expires: \(date(20))")) == [20, Self.week])
-        // Reckoned from the server's clock, which may differ from this one.
+        // Relative to the server's clock, which may differ from this one.
         #expect(spans(freshness("Expires: \(date(20))", "Date: \(date(15))"))[0] == 5)
         #expect(spans(freshness("Expires: \(date(-15))", "Date: \(date(-20))"))[0] == 5 - 20)
         #expect(spans(freshness("Expires: \(date(-20))"))[0] == 0 && spans(freshness("Expires: \(date(0))"))[0] == 0)
@@ -175,7 +175,7 @@ import Testing
         #expect(kept.entityTag == "\"a\"" && kept.lastModified == "b" && kept.stored == Self.now)
     }
 
-    /// A 304 that states no lifetime leaves the one of the answer that it confirms.
+    /// A 304 without a lifetime leaves that of the answer it confirms.
     @Test func confirmations() {
         let previous = TileStoreFreshness(stored: 1000, expires: 1050, usableUntil: 1070, lastModified: date(-37))
         #expect(spans(freshness(confirming: previous)) == [50, 20])
@@ -183,7 +183,7 @@ import Testing
         #expect(spans(freshness("Cache-Control: max-age=9", confirming: previous)) == [9, Self.week])
         #expect(spans(freshness("Expires: \(date(7))", confirming: previous)) == [7, Self.week])
         #expect(spans(freshness("Cache-Control: public", confirming: previous))[0] == 3)
-        // Without any end, as of a tile of a file.
+        // Without expiry, as for a tile from a file.
         #expect(spans(freshness(confirming: TileStoreFreshness(stored: 1000))) == [3600, Self.week])
         let strict = TileStoreFreshness(stored: 1000, expires: 1000)
         #expect(spans(freshness(confirming: strict)) == [0, 0])
@@ -209,7 +209,7 @@ import Testing
         #expect(!secret.isStorable)
     }
 
-    /// Any bytes for headers and any clock: no trap, and times in their order.
+    /// Random headers and clocks: no trap, and times in their order.
     @Test func anythingMayCome() {
         var random = SplitMix64(seed: 11)
         func draw(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    /// Twice the bytes take twice the work, not four times: counted by what is kept, not by time.
+    /// Twice the bytes take twice the work, not four times: counted by stored bytes, not by time.
     @Test func headersAreReadByLines() {
         var all = HTTPCacheHeaders()
         for number in 0..<2000 {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Servers of this process that change between requests: what they are asked, and what is drawn, follows HTTP's rules.
+/// Servers of this process that change between requests: requests and drawn pixels follow HTTP's rules.
 @Suite(.timeLimit(.minutes(15))) struct HTTPModelTests {
     /// A world of one tile, through a cache.
     private final class Scene {
@@ -22,14 +22,14 @@ import Testing
             view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         }
 
-        /// The pixels that are drawn; `nil` if there are none.
+        /// Drawn pixels; `nil` if there are none.
         func drawn() -> [UInt8]? {
             view.update(TileViewport(center: WorldPoint(x: 16, y: 16), width: 32, height: 32))
             return view.frame().first.map { placement in placement.tile.withUnsafeBytes { Array($0) } }
         }
     }
 
-    /// What a server has, how it answers, and what a client that follows the rules would keep and draw.
+    /// State and answers of a server, and what a conforming client would keep and draw.
     private struct Model {
         struct Kept {
             var address: String
@@ -44,21 +44,21 @@ import Testing
         var date: String?
         var changes = 0
         var kept: Kept?
-        /// The body that the last exchange delivered; `nil` if it was absent or failed.
+        /// Body of the last exchange; `nil` if the tile was absent or failed.
         var delivered: Int?
         var failures = 0
-        /// Whether the last exchange failed for good.
+        /// Whether the last exchange failed permanently.
         var isPermanent = false
         var redirections = 0
         var notModified = 0
-        /// Exchanges whose conditional headers were not those of what is kept.
+        /// Exchanges whose conditional headers did not match the kept answer.
         var wrong: [String] = []
 
         init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
         mutating func draw(_ count: UInt64) -> UInt64 { random.next() % count }
 
-        /// What the server has is replaced, named anew, or neither.
+        /// Replaces the server's tile, its validator, or neither.
         mutating func change() {
             changes += 1
             if draw(3) == 0 { body = Int(draw(4)) }
@@ -90,7 +90,7 @@ import Testing
             (delivered, isPermanent) = (nil, false)
             if !isRedirected, draw(3) == 0 {
                 redirections += 1
-                // Named like an answer, which it is not.
+                // The redirection has validators, but is not the tile's answer.
                 let target = there[Int(draw(UInt64(there.count)))]
                 return .init(
                     status: 302,
@@ -110,7 +110,7 @@ import Testing
                 failures += 1
                 kept = nil
                 return .init(headers: names(), body: Array("no picture".utf8))
-            // A server that was not asked under a condition, or has something newer, says so all the same.
+            // Also a 304 to an unconditional request, or from a server that has a newer tile.
             case 3,
                 4 where isUnchanged, 5 where isUnchanged, 6 where isUnchanged, 7 where isUnchanged,
                 8 where isUnchanged, 9 where isUnchanged:
@@ -156,7 +156,7 @@ import Testing
             let before = scene.source.statistics
             scene.cache.invalidate(scene.layer, keepsStale: false)
             var pixels: [UInt8]?
-            // Failures that pass are retried by the cache; the others end a round, so that no exchange is in flight.
+            // The cache retries transient failures; permanent ones end a round, so that no exchange is in flight.
             let isAnswered = settled {
                 pixels = scene.drawn()
                 let statistics = scene.source.statistics
@@ -171,20 +171,20 @@ import Testing
             #expect(scene.source.statistics.failureCount == failures, "seed \(seed), round \(round)")
             if !isAnswered || !isRight || !wrong.isEmpty { break }
         }
-        // The model has seen what it is about.
+        // The model has seen every kind of event.
         let counts = model.withLock { ($0.redirections, $0.notModified) }
         #expect(counts.0 > 5 && counts.1 > 1, "seed \(seed): \(counts)")
         #expect(scene.cache.shutdown())
         withExtendedLifetime((first, second)) {}
     }
 
-    /// What two servers were asked, in order.
+    /// Requests to two servers, in order.
     private struct Log {
         var ports: [Int] = []
         var requests: [(server: Int, request: ModelServer.Request)] = []
     }
 
-    /// One tile, fetched by way of redirections; what each server saw of it.
+    /// One tile, fetched through redirections, and the requests that each server received.
     private func fetched(
         _ user: String = "",
         _ change: (inout HTTPTileOptions) -> Void = { _ in },
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// To another port and back: the key, the user and the password stay with the first server.
+    /// To another port and back: the key, the user and the password are sent to the first server only.
     @Test func secretsStayWithTheirOrigin() throws {
         let target: @Sendable (String, [Int]) -> String? = { path, ports in
             switch path {
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    /// Redirections that are refused once always are: the tile is asked for once.
+    /// Refused redirections are permanent: the tile is requested once.
     @Test(arguments: [
         ("ftp://127.0.0.1/tile", "address of http or https was expected"),
         ("file:///etc/passwd", "address of http or https was expected"), ("/0/0/0", "more than 5 redirections"),
@@ -265,7 +265,7 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
-    /// Bodies and headers that are no tile's end where they are too long.
+    /// The body of a 404 and headers that are too long are not read to their end.
     @Test func answersThatAreNoTilesAreNotReadToTheirEnd() throws {
         let kinds: [(ModelServer.Answer, TileLoadFailureCause?)] = [
             (.init(status: 404, body: [UInt8](repeating: 32, count: 1 << 20)), nil),

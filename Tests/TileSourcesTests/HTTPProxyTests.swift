@@ -23,7 +23,7 @@ struct HTTPProxyTests {
         TestImage(width: 32, height: 32, seed: column * 10 + row)
     }
 
-    /// A run that draws all tiles; returns what it asked the server.
+    /// A run that draws all tiles; returns its requests to the server.
     private func run(_ template: String, _ folder: ScratchFolder, confirms: Int = 0) throws -> TileSourceStatistics {
         let run = try StoredRun(template, folder, clock, zoom: 2)
         #expect(settled { run.drawn().count == 16 && run.source.statistics.notModified == confirms })
@@ -61,7 +61,7 @@ struct HTTPProxyTests {
         // Another user of the proxy.
         #expect(try run(proxy.template, ScratchFolder()).attempts == 16)
         #expect(settled { proxy.answers == ["200 MISS": 16, "200 HIT": 16] })
-        // The first user later: the age that the proxy passes on counts.
+        // The first user later: the age that the proxy adds counts.
         clock.now += 1999
         #expect(try run(proxy.template, store).attempts == 0)
         clock.now += 1
@@ -70,7 +70,7 @@ struct HTTPProxyTests {
         #expect(server.answers.count == 16)
     }
 
-    /// The proxy's tiles expire, and it asks the server whether they have changed before it confirms them.
+    /// The proxy's tiles expire, and it revalidates them with the server before it confirms them.
     @Test(.enabled(if: NginxServer.program != nil, "nginx is not installed"))
     func aCachingProxyRevalidates() throws {
         let server = try serve("log,etag,Cache-Control:max-age=1")
@@ -79,7 +79,7 @@ struct HTTPProxyTests {
         #expect(try run(proxy.template, store).attempts == 16)
         var confirmed = 0
         let isRevalidated = settled {
-            // Expired for the user at each turn, for the proxy once its own second has passed.
+            // Expired for the user at each turn, for the proxy after its own second.
             clock.now += 10
             confirmed += 16
             do { _ = try run(proxy.template, store, confirms: 16) } catch { Issue.record(error) }

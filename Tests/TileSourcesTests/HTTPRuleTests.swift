@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// What the HTTP source decides, without any server.
+/// Decisions of the HTTP source, without a server.
 @Suite struct HTTPRuleTests {
     @Test func templates() throws {
         let usual = try URLTemplate("https://tiles.example/{z}/{x}/{y}.png?key=a%20b")
@@ -53,7 +53,7 @@ import Testing
         for attempts in 1...20 { #expect(many.wait(after: end, attempts: attempts, dice: 0) == 30_000) }
     }
 
-    /// Whatever is kept, it is what came last for its tile, and there is never more than the limit.
+    /// Each kept answer is the last one of its tile, and the sum stays within the limit.
     @Test func keptAnswersStayWithinTheirBytes() {
         let kept = KeptAnswers(limit: 20_000)
         var random = SplitMix64(seed: 3)

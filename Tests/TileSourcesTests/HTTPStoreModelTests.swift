@@ -5,26 +5,29 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// Many runs of a program over one store: what a random server is asked, and what is drawn, follows a naive model.
+/// Many runs of a program over one store: requests to a random server and drawn pixels follow a naive model.
 @Suite(.timeLimit(.minutes(15))) struct HTTPStoreModelTests {
-    /// What a client that follows the rules would have in its store.
+    /// Stored entry of a conforming client.
     private struct Stored {
-        /// `nil` if the tile does not exist.
+        /// `nil` if the tile is absent.
         var body: Int?
         var tag: String?
         var date: String?
         var lifetime: Int64
         var stale: Int64
         var expires: Int64
+
+        /// Whether no look-up can use it.
+        func isUseless(at now: Int64) -> Bool { tag == nil && date == nil && now >= expires + stale }
     }
 
-    /// A server that changes with each request, and what follows from its answers.
+    /// A server that changes with each request, and the expected effects of its answers.
     private struct Model {
         var random: SplitMix64
         var now: Int64 = 1_000_000
         var body = 0
         var stored: Stored?
-        /// Requests that were made, and how they differ from those that were expected.
+        /// Requests that were made, and their differences from the expected ones.
         var requests = 0
         var wrong: [String] = []
         var confirmed = 0
@@ -137,8 +140,11 @@ import TileDiskStore
                 if stored?.body == nil { return run.cache.statistics.loads.absent == 1 && drawn == nil }
                 return drawn.map { !$0.isStale && $0.pixels == images[stored?.body ?? 0].pixels } ?? false
             }
+            // What no look-up can use is only written over an older entry.
+            let after = model.withLock { $0.stored }
+            let isUseless = [before.stored, after].allSatisfy { $0?.isUseless(at: now) ?? true }
             let isWritten = settled {
-                isFresh || run.counts.writes + run.source.statistics.notModified > 0
+                isFresh || isUseless || run.counts.writes + run.source.statistics.notModified > 0
             }
             let staleHits = run.counts.staleHits
             run.end()

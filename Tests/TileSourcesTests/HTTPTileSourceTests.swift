@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Against servers on this machine that are slow, fail, hang, truncate and die.
+/// Against local servers that are slow, fail, hang, truncate and die.
 @Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(15)))
 struct HTTPTileSourceTests {
     /// Zooms 0 to 3 of 32-pixel tiles, a world of 256; 3/2/2 does not exist.
@@ -33,7 +33,7 @@ struct HTTPTileSourceTests {
             }
             server = try #require(TileServer(folder: folder.path, mode: mode))
             var http = HTTPTileOptions(zooms: 0...3)
-            // How fast this machine is decides nothing: only where servers hang is there a short one.
+            // Independent of the machine's speed: only tests with hanging servers have a short timeout.
             http.timeout = mode.contains("hang") ? .milliseconds(400) : .seconds(60)
             http.backOff = .milliseconds(10)
             change(&http)
@@ -47,7 +47,7 @@ struct HTTPTileSourceTests {
             TestImage(width: 32, height: 32, seed: zoom * 100 + column * 10 + row)
         }
 
-        /// Looks at all of the world until it is sharp, every tile on the way being its own.
+        /// Shows all of the world until it is sharp; every tile drawn meanwhile must be right.
         func look() -> Bool {
             settled {
                 view.update(all)
@@ -74,7 +74,7 @@ struct HTTPTileSourceTests {
         let scene = try Scene("slow") { $0.connections = 3 }
         #expect(scene.look())
         let statistics = scene.source.statistics
-        // Of the 64 one is not there; what is drawn in its place is its ancestor.
+        // One of the 64 is absent; its ancestor is drawn instead.
         #expect(statistics.lastFailure == nil)
         #expect(statistics.absent == 1 && statistics.failureCount == 0 && statistics.retries == 0)
         #expect(statistics.attempts == statistics.loads && statistics.loads >= 64)
@@ -82,12 +82,12 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
-    /// The whole list of misfortunes at once: all tiles come in the end, none is wrong, each cause is counted.
+    /// All faults at once: every tile lands in the end, none is wrong, each cause is counted.
     @Test func misfortunesAreCountedByCause() throws {
         let scene = try Scene("slow,fail,truncate,chunk,garbage,hang,die") { $0.retries = 6 }
         #expect(scene.look())
         for _ in 0..<4 {
-            // Once more, so that every cause has its turn.
+            // Again, so that every cause occurs.
             scene.cache.invalidate(scene.layer, keepsStale: false)
             #expect(scene.look())
         }
@@ -159,7 +159,7 @@ struct HTTPTileSourceTests {
                 return (scene.source.statistics.failures[.connection] ?? 0) >= 5
             }
         )
-        // What had come is still drawn, and the cache ends as it should.
+        // Landed tiles are still drawn, and the cache shuts down normally.
         #expect(scene.check(scene.view.frame()))
         #expect(scene.cache.shutdown())
     }
@@ -177,7 +177,7 @@ struct HTTPTileSourceTests {
         #expect(second.failureCount == 0)
         #expect(second.loads == 2 * first.loads)
         #expect(scene.cache.shutdown())
-        // Without room for them nothing is asked for under a condition.
+        // Without room for kept answers no request is conditional.
         let forgetful = try Scene(mode) { $0.keptAnswers = .bytes(0) }
         #expect(forgetful.look())
         forgetful.cache.invalidate(forgetful.layer, keepsStale: false)
@@ -188,7 +188,7 @@ struct HTTPTileSourceTests {
 
     @Test func whatNobodyWantsIsBrokenOff() throws {
         let scene = try Scene("silent", workers: 4) { $0.timeout = .seconds(600) }
-        // No request is ever answered, so each that has been sent hangs until the view moves away.
+        // Requests are never answered, so each that has been sent hangs until the view moves away.
         scene.view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(settled { scene.source.statistics.attempts > 0 })
         scene.view.update(TileViewport(center: WorldPoint(x: 224, y: 224), width: 32, height: 32))
@@ -212,7 +212,7 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
-    /// Failures for good: each tile is asked for once.
+    /// Permanent failures: each tile is requested once.
     @Test(arguments: [("forbidden", TileLoadFailureCause.status), ("huge", .tooLarge)])
     func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: TileLoadFailureCause) throws {
         let scene = try Scene(mode) { $0.largestTile = .mebibytes(1) }

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Databases that are made to take all memory or time, and the layouts of real ones, which are not refused with them.
+/// Databases crafted to take all memory or time. The layouts of real ones must not be refused with them.
 @Suite(.serialized) struct HostileDatabaseTests {
     private let folder = ScratchFolder()
     private let image = TestImage(width: 32, height: 32)
@@ -80,7 +80,7 @@ import Testing
         #expect(sqlite3_memory_highwater(0) < 64 << 20)
     }
 
-    /// Steps, time and memory, each of which ends what the others would let go on.
+    /// Limits of steps, time and memory, each tested without the others.
     @Test(arguments: ["more steps", "too long to answer", "too much memory"])
     func eachLimitEndsAQuery(expected: String) throws {
         let value = String(repeating: "t.a || ", count: 12) + "n.x"
@@ -105,11 +105,11 @@ import Testing
             _ = try MBTilesTileSource(path: path, rows: .fromBottom, options: TileSourceOptions(), limits: limits)
         }
         #expect(refusal.contains(expected), "\(refusal)")
-        // Sixteen values of a megabyte, what the limit allows besides, and what 100 steps may add.
+        // Sixteen values of a megabyte, the other allowed memory, and the growth in 100 steps.
         #expect(sqlite3_memory_highwater(0) < 128 << 20)
     }
 
-    /// The time of a tile is over: it fails for now, and the next one has its own time.
+    /// The tile's time is over: it fails transiently, and the next one has its own time.
     @Test func aTileHasItsOwnTime() throws {
         let made = make(
             Self.thousand + """
@@ -131,14 +131,14 @@ import Testing
         let source = try MBTilesTileSource(path: path, rows: .fromTop, options: options, limits: limits)
         #expect(try source.loaded(0, 0, 0).image == image)
         step.withLock { $0 = limits.tile + 1 }
-        // A tile that does not exist is looked for in all rows.
+        // All rows are searched for an absent tile.
         #expect(throws: TileFailure.transient(retryAfter: .zero)) { _ = try source.loaded(0, 0, 1) }
         #expect(source.statistics.failures == [.timeOut: 1])
         step.withLock { $0 = 0 }
         #expect(try source.loaded(0, 0, 1).outcome == .absent)
     }
 
-    /// Metadata in any quantity: what is within the limits is kept.
+    /// Any amount of metadata: rows within the limits are kept.
     @Test func metadataIsBounded() throws {
         let made = make(MadeMBTiles.usualTable)
         made.add(3, 0, rowFromBottom: 0, image.png)
@@ -159,7 +159,7 @@ import Testing
         #expect(try MBTilesTileSource(path: path).metadata.count == 1)
     }
 
-    /// How mb-util, tippecanoe, planetiler, GDAL and others lay out their tables, and views that people write.
+    /// Table layouts of mb-util, tippecanoe, planetiler, GDAL and others, and hand-written views.
     private static let layouts = [
         MadeMBTiles.usualTable,
         """
@@ -219,7 +219,7 @@ import Testing
         #expect(added == isAdded, "\(sql)")
     }
 
-    /// Names are found again however they are written, and what hides one is damage.
+    /// Names match in any spelling, and a name that hides another is damage.
     @Test func schemasAreReadAsSQLiteWritesThem() {
         var schema = DatabaseSchema()
         expectAdded(&schema, "Tiles", #"CREATE VIEW "Tiles"(a) AS SELECT * FROM [Part one]"#)

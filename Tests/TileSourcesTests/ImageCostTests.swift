@@ -31,7 +31,7 @@ import Testing
         #expect(last.contains("the data continue after the last row"))
     }
 
-    /// A megabyte may follow, and is looked at for the end; more is not.
+    /// A megabyte may follow, and is searched for the end; more is refused.
     @Test func whatFollowsTheLastRowIsNotReadToItsEnd() throws {
         let source = try source()
         let jpeg = Array(image.jpeg().dropLast(2))
@@ -44,7 +44,7 @@ import Testing
             }
         }
         #expect(source.statistics.failures == [.truncated: 2])
-        // With what follows, the file is larger than the memory that it may take.
+        // With the bytes that follow, the file exceeds its memory limit.
         let webP = folder.write(image.webP + [UInt8](repeating: 7, count: 3 << 20), to: "image.webp")
         let options = ImageTileOptions(memoryLimit: .mebibytes(2))
         #expect(try ImageTileSource(path: webP, image: options).loaded(0, 0, 0).outcome == .pixels)
@@ -63,7 +63,7 @@ import Testing
         #expect(try source().decoded(file, of: origin).outcome == .pixels)
     }
 
-    /// Resident memory of the process in bytes; 0 if the system does not say.
+    /// Resident memory of the process in bytes; 0 if the system does not report it.
     private func residentBytes() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
@@ -73,7 +73,7 @@ import Testing
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())
     }
 
-    /// What is wrong with a file that is not read is not what went wrong before.
+    /// The error of an unreadable file is not that of an earlier failure.
     @Test func reasonsAreTheFilesOwn() throws {
         folder.write([1], to: "0/0/0.png/notes.txt")
         errno = EPERM

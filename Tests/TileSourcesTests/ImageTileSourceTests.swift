@@ -7,7 +7,7 @@ import Testing
 @Suite struct ImageTileSourceTests {
     private let folder = ScratchFolder()
 
-    /// Level by level what the whole image comes to when all of it is halved at once.
+    /// Each level against the whole image, halved at once.
     private func halves(_ image: TestImage, _ count: Int, _ options: TileSourceOptions) throws -> [TestImage] {
         let halver = try #require(ImageHalver(format: options.format, alpha: options.alpha, downsampling: .linear))
         var images = [image]
@@ -153,7 +153,7 @@ import Testing
         #expect(said(Array(image.jpeg().dropLast(100))).hasSuffix("the JPEG ends too early"))
         #expect(said(Array(image.webP.dropLast(100))).hasSuffix("the WebP ends too early"))
         #expect(said(image.png, TileSourceOptions(tileSize: 33)).contains("an even tile size"))
-        // A frame header of 65,280 pixels a side, of a progressive file: refused by what it would take, not tried.
+        // A frame header of 65,280 pixels a side, of a progressive file: refused by its memory estimate, not decoded.
         var jpeg = image.jpeg(isProgressive: true)
         let frame = try #require(jpeg.indices.first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc2 })
         jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xff, 0x00, 0xff, 0x00])

@@ -12,9 +12,9 @@ import Testing
     import Darwin
 #endif
 
-/// Ten times the input costs at most forty times the time: what is quadratic costs a hundred times.
+/// Ten times the input takes at most forty times the time: a quadratic cost would be a hundred times.
 ///
-/// Time is that of the thread, the least of three runs, and at least a millisecond: other work does not count.
+/// Measures the thread's CPU time, the least of three runs, and at least a millisecond: other work does not count.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct InputCostTests {
     private let folder = ScratchFolder()
     private let origin = TileCoordinate(level: 0, column: 0, row: 0)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// A beginning, a part as often as it fits, and an end.
+    /// A prefix, a part repeated as often as it fits, and a suffix.
     private func repeated(_ begin: String, _ part: String, _ end: String = "") -> (Int) -> [UInt8] {
         { size in Array((begin + String(repeating: part, count: size / part.utf8.count) + end).utf8) }
     }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Files whose tables grow; SQLite's heap grows no more than they do, besides what any file needs.
+    /// Files with growing tables; SQLite's heap grows no more than they do, except for a constant part.
     @Test func databases() {
         let image = TestImage(width: 32, height: 32).png
         let kinds: [String: (MadeMBTiles, Int) -> Void] = [

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// MBTiles files, well made and not.
+/// MBTiles files, valid and invalid.
 @Suite struct MBTilesSourceTests {
     private let folder = ScratchFolder()
     private var path: String { "\(folder.path)/map.mbtiles" }
@@ -14,7 +14,7 @@ import Testing
         TestImage(width: 32, height: 32, seed: zoom * 1000 + column * 30 + row)
     }
 
-    /// Zooms 2 to 4, with a hole at 3/5/5; formats by turns, as long as nothing is lost.
+    /// Zooms 2 to 4, with a hole at 3/5/5; formats in turn, lossless ones only.
     private func makeMap() -> MadeMBTiles {
         let map = MadeMBTiles(path)
         map.run("BEGIN")
@@ -64,7 +64,7 @@ import Testing
         #expect(try MBTilesTileSource(path: path, rows: .fromTop).loaded(0, 1, 0).image == image(2, 1, 3))
     }
 
-    /// Metadata that is missing, of other types, or not true of the tiles.
+    /// Metadata that is missing, of other types, or wrong for the tiles.
     @Test(arguments: [
         [:], ["minzoom": "0", "maxzoom": "22"], ["minzoom": "x"], ["bounds": "1,2,3"], ["bounds": "9,9,1,1"],
     ])
@@ -146,7 +146,7 @@ import Testing
         #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("of the format pbf"))
     }
 
-    /// Pages changed at random: a failure or another tile's pixels, and never a trap.
+    /// Random changes to pages: a failure or another tile's pixels, and never a trap.
     @Test func damagedDatabasesDoNoHarm() throws {
         makeMap().close()
         guard case .bytes(let whole) = Files.read(path) else { return }

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Sets that GDAL and libvips have written: every tile equal to what those programs decode.
+/// Sets that GDAL and libvips have written: every tile equals those programs' decoding.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct OtherProgramsTests {
     private let folder = ScratchFolder()
 
@@ -11,7 +11,7 @@ import Testing
         folder.write(TestImage(width: 700, height: 500, hasAlpha: hasAlpha).png, to: "picture.png")
     }
 
-    /// Colours as they are, so that what the programs print can be compared to the bit.
+    /// Straight alpha, so that the programs' output can be compared to the bit.
     private let straight = TileSourceOptions(alpha: .straight)
 
     /// libvips' Deep Zoom sets, with overlap and without, of each format.
@@ -26,7 +26,7 @@ import Testing
         #expect(OtherPrograms.run("vips dzsave '\(picture())' '\(folder.path)/set' \(flags)"))
         let source = try DeepZoomTileSource(path: "\(folder.path)/set.dzi", options: straight)
         #expect(source.overlap == overlap && source.pyramid.worldWidth == 700 && source.pyramid.worldHeight == 500)
-        // What the set calls its levels.
+        // Numbers of the levels in the set.
         let names = try #require(Files.names(in: "\(folder.path)/set_files")).compactMap { Int($0) }.sorted()
         let last = try #require(names.last)
         var count = 0
@@ -54,7 +54,7 @@ import Testing
         #expect(count >= 9 && source.statistics.failureCount == 0)
     }
 
-    /// Images of libvips that can only be decoded as a whole, and ordinary ones: each tile is the image's own part.
+    /// Images of libvips that can only be decoded whole, and ordinary ones: each tile is the image's own part.
     @Test(
         .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
         arguments: [
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The `google` layout, whose rows are folders; the picture lies at the top left of the world.
+    /// The `google` layout, whose rows are folders; the image is at the top left of the world.
     @Test(.enabled(if: OtherPrograms.vips, "libvips-tools is not installed"), arguments: [false, true])
     func foldersOfVips(isDoubled: Bool) throws {
         let (tiles, suffix) = ("\(folder.path)/tiles", isDoubled ? "@2x.png" : ".png")
@@ -142,7 +142,7 @@ import Testing
                     if loaded.outcome == .absent {
                         #expect(decoded.pixels.allSatisfy { $0 == 0 })
                     } else {
-                        // GDAL makes clear what a JPEG has outside of the map.
+                        // GDAL makes the outside of the map in a JPEG transparent.
                         let isSame = OtherPrograms.showTheSame(loaded.image, decoded, knowsAlpha: format != "JPEG")
                         #expect(isSame, "tile \(zoom)/\(column)/\(row)")
                     }
@@ -153,7 +153,7 @@ import Testing
         #expect(compared >= 4 && source.statistics.failureCount == 0)
     }
 
-    /// What `gdal2tiles` cuts, rows from the top and from the bottom.
+    /// Tiles of `gdal2tiles`, rows from the top and from the bottom.
     @Test(.enabled(if: OtherPrograms.gdalTiles, "gdal2tiles is not installed"), arguments: [true, false])
     func foldersOfGDAL(fromTop: Bool) throws {
         let place = "-a_srs EPSG:3857 -a_ullr 200000 700000 900000 200000"
@@ -180,7 +180,7 @@ import Testing
                     compared += 1
                 }
             }
-            // North of the picture there is nothing.
+            // North of the image there is nothing.
             #expect(try source.loaded(zoom - 6, 1 << (zoom - 1), 0).outcome == .absent)
         }
         #expect(compared >= 10)

@@ -90,11 +90,11 @@ import Testing
         #expect(message { _ = try run() }.contains("of a world of 1024x2048, and that of xyz:"))
         options.fitsWorld = true
         #expect(try run().traces[0].loads.finished > 0)
-        // The built-in session is of a world of its own, and always stretched.
+        // The built-in session has its own world, and is always stretched.
         options.fitsWorld = false
         let builtIn = try Replay(options, source: replaySource(source)).run(ReplayInput(builtIn: options))
         #expect(builtIn.traces[0].loads.finished > 0)
-        // Pasted, the flags make the same journey again: they name the world that was stretched.
+        // The printed flags repeat the same session: they name the world that was stretched.
         #expect(builtIn.traces[0].configuration["world"] == .text("512x512"))
         #expect(ReplayText.text(builtIn).contains("--world 131072x131072"))
     }

@@ -3,7 +3,7 @@ import TileCache
 
 @testable import TileSources
 
-/// What containers may have wrong with them that is rare, each with its own sentence.
+/// Rare errors in containers, each with its own message.
 @Suite struct SourceRefusalTests {
     private let folder = ScratchFolder()
     private let image = TestImage(width: 32, height: 32)
@@ -36,7 +36,7 @@ import TileCache
         folder.write(image.png, to: "image_files/5/0_0.png")
         let deep = try DeepZoomTileSource(path: path)
         #expect(try deep.decoded(image.png, of: tile).image == image)
-        // The image of another tile, say.
+        // For example the image of another tile.
         let other = TestImage(width: 31, height: 32)
         #expect(throws: TileFailure.permanent) { try deep.decoded(other.png, of: tile) }
         #expect(deep.statistics.failures == [.wrongSize: 1])

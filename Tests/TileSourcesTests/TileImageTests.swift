@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// The decoders, through the simplest source there is.
+/// The decoders, through the simplest source.
 @Suite struct TileImageTests {
     private let folder = ScratchFolder()
     private let origin = TileCoordinate(level: 0, column: 0, row: 0)
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    /// Wherever a file is cut: an error, and never pixels that are partly made up.
+    /// A file cut at any place: an error, and never partly invented pixels.
     @Test func truncatedFilesFail() throws {
         let image = TestImage(width: 64, height: 64)
         let source = try source(image)
@@ -66,7 +66,7 @@ import Testing
         #expect((source.statistics.failures[.truncated] ?? 0) > 50)
     }
 
-    /// Bytes changed at random: whatever comes of it, it comes without a trap, and a PNG's own checksums tell.
+    /// Random changes to bytes: no trap, and a PNG's checksums detect them.
     @Test func damagedFilesDoNoHarm() throws {
         let image = TestImage(width: 48, height: 48)
         let source = try source(image)

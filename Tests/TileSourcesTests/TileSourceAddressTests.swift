@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileSources
 
-/// Addresses of tiles as they are written on command lines.
+/// Addresses of tiles as written on command lines.
 @Suite struct TileSourceAddressTests {
     @Test(
         arguments: [

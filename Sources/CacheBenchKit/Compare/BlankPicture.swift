@@ -1,4 +1,5 @@
-/// Missing area over the same seconds of one trace, a strip for each policy, as an SVG file.
+/// SVG picture of the missing area over time, with a strip for each policy. All strips show the same seconds of one
+/// trace.
 package struct BlankPicture {
     private static let stripHeight = 76.0
     private static let gap = 26.0

@@ -9,15 +9,15 @@ package struct Compare: Sendable {
         case policy(PrefetchKind)
     }
 
-    /// Options of all replays; policy, eviction and limit are replaced, and the effort if `efforts` is set.
+    /// Options of all replays. Policy, eviction and limit are replaced, and the effort if `efforts` is set.
     package var options: ReplayOptions
     /// The policies; `none` and `oracle` are also replayed, for the gap.
     package var policies: [PrefetchKind]
     package var budgets: [MemoryLimit]
     /// Efforts for each policy; empty for that of the options.
     package var efforts: [Double] = []
-    /// Changes each policy's effort, source by source and budget by budget, until it loads as much as this one.
-    /// Default: `nil`, unchanged. Not together with `efforts`.
+    /// Policy whose loads each policy's effort is changed to match, source by source and budget by budget. Default:
+    /// `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
@@ -163,13 +163,13 @@ package struct Compare: Sendable {
         )
     }
 
-    /// (without prefetch - deficit) / (without prefetch - oracle); `nil` if that gap is below 0.005 levels.
+    /// (without prefetch - deficit) / (without prefetch - oracle). `nil` if that gap is below 0.005 levels.
     static func deficitGapClosed(_ deficit: Double?, none: Double?, oracle: Double?) -> Double? {
         guard let deficit, let none, let oracle, none - oracle >= 0.005 else { return nil }
         return (none - deficit) / (none - oracle)
     }
 
-    /// (hit rate - without prefetch) / (oracle - without prefetch); `nil` if that gap is below 0.02.
+    /// (hit rate - without prefetch) / (oracle - without prefetch). `nil` if that gap is below 0.02.
     static func gapClosed(_ rate: Double?, none: Double?, oracle: Double?) -> Double? {
         guard let rate, let none, let oracle, oracle - none >= 0.02 else { return nil }
         return (rate - none) / (oracle - none)

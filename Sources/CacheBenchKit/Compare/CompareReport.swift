@@ -17,7 +17,7 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     package var effort: Double
     package var demands: Int
     @Nullable package var hitRate: Double?
-    /// Demands that their frame could draw over demands; less than the hit rate if decompression costs time.
+    /// Demands that their frame could draw over demands. Less than the hit rate if decompression costs time.
     @Nullable package var drawableHitRate: Double?
     @Nullable package var panHitRate: Double?
     @Nullable package var zoomHitRate: Double?
@@ -25,13 +25,13 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     package var blankPixelMilliseconds: Double
     package var fallbackPixelMilliseconds: Double
     @Nullable package var deficit: Double?
-    /// Fraction of the deficit without prefetch that is avoided, relative to what the oracle avoids; `null` if the oracle
-    /// avoids less than 0.005 levels. The oracle minimises misses, not the deficit: values above 1 are possible.
+    /// Fraction of the deficit without prefetch that is avoided, relative to the oracle. `null` if the oracle avoids
+    /// less than 0.005 levels. The oracle minimises misses, not the deficit: values above 1 are possible.
     @Nullable package var deficitGapClosed: Double?
     package var loads: Int
     package var loadedBytes: Int
     @Nullable package var waste: Double?
-    /// Fraction of the gap from no prefetch to the oracle; `null` if the gap is below 0.02.
+    /// Fraction of the gap from no prefetch to the oracle. `null` if the gap is below 0.02.
     @Nullable package var gapClosed: Double?
     /// Number of loads to match, if loads are held equal.
     @Nullable package var targetLoads: Int?
@@ -51,7 +51,7 @@ package struct CompareReport: Encodable, Sendable, Hashable {
     package var totals: [CompareRow]
     /// Codec charge of the rows below, as in the flag; `null` without a charge.
     @Nullable package var cost: String? = nil
-    /// The same rows with the codec's time charged: a compressed tile can be drawn once it is decompressed.
+    /// The same rows with the codec's time charged. A compressed tile can be drawn once it is decompressed.
     @Nullable package var chargedRows: [CompareRow]? = nil
     @Nullable package var chargedTotals: [CompareRow]? = nil
     /// Whether it was stopped early; then rows are missing, but none is partial.

@@ -58,7 +58,7 @@ final class CompareRunner: Sendable {
     /// Whether it was stopped; unfinished replays are dropped.
     var isStopped: Bool { hooks.shouldStop() }
 
-    /// Replays the missing pairs of cells and a source's traces, `nil` for all, until it is stopped.
+    /// Replays the missing pairs of a cell and a source until it is stopped. The source `nil` is all traces.
     func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
         var keys: [Key] = []
         var known: Set<Key> = []
@@ -89,7 +89,8 @@ final class CompareRunner: Sendable {
         }
     }
 
-    /// Figures of a cell for one of the source's traces, or `nil` for all of them pooled; `nil` if it was not finished.
+    /// Figures of a cell for one of the source's traces; `nil` if it was not finished. For the trace `nil`, all of them
+    /// pooled.
     func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport? {
         state.withLock { state in
             let keys = (trace.map { [$0] } ?? traces(of: source)).map { Key(cell: cell, trace: $0) }

@@ -1,4 +1,4 @@
-/// Finds the effort at which each policy loads as much as another, source by source and budget by budget.
+/// Finds the effort at which each policy loads as much as another. Source by source and budget by budget.
 struct EqualLoads {
     struct Group: Hashable {
         var budget: MemoryLimit

@@ -19,7 +19,7 @@ struct FingerPath {
         events = [GestureEvent(time: time, event: .touchBegan(id: id, at: place))]
     }
 
-    /// Moves on; `way` is the offset from the present place for each fraction of the duration, from 0 to 1.
+    /// Moves on. `way` is the offset from the present place for each fraction of the duration, from 0 to 1.
     mutating func move(seconds: Double, along way: (Double) -> ScrollVector) {
         let (start, begin) = (time, place)
         let steps = max(1, Int((seconds * 1e9 / Double(GestureHand.eventInterval)).rounded()))

@@ -23,8 +23,8 @@ struct GestureDice: Sendable {
         median * PortableMath.exp(spread * normal())
     }
 
-    /// Spread of the log-normal distribution with a median and a 90th percentile, which is 1.2816 standard deviations
-    /// above.
+    /// Spread of the log-normal distribution with a median and a 90th percentile. The latter is 1.2816 standard
+    /// deviations above.
     static func spread(median: Double, percentile90: Double) -> Double {
         PortableMath.log2(percentile90 / median) * 0.6931471805599453 / 1.2815515655446004
     }

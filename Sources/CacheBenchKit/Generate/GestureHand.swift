@@ -5,10 +5,10 @@ import TileScroll
 struct GestureHand: Sendable {
     /// Interval between events of fingers and mice, in nanoseconds; 8.4 ms on the recorded touch screens.
     static let eventInterval: Int64 = 8_000_000
-    /// Spread of the durations of mouse strokes; it brings the speeds' 90th percentile within a quarter of the recorded
+    /// Spread of the durations of mouse strokes. It brings the speeds' 90th percentile within a quarter of the recorded
     /// one.
     private static let strokeTimeSpread = 0.45
-    /// A stroke is visible some 10 to 15 ms longer than the hand moves: until the frame after it.
+    /// A stroke is visible some 10 to 15 ms longer than the hand moves. It ends with the frame after it.
     private static let handShare = 0.93
     /// Fraction of touch gestures that are pinches. The recordings have only small ones, some three a minute, one in
     /// five gestures.
@@ -33,7 +33,7 @@ struct GestureHand: Sendable {
         rotate(dice.next(from: 0, to: 2 * Double.pi))
     }
 
-    /// Events of the next stroke or zoom, from the time and state at which the view came to rest.
+    /// Events of the next stroke or zoom. They start from the time and state at which the view came to rest.
     mutating func next(from time: Int64, _ state: ScrollState, world: ScrollSize) -> [GestureEvent] {
         let start = time + pause()
         if dice.chance(zoomShare) { return zoom(at: start, state, world) }
@@ -43,8 +43,8 @@ struct GestureHand: Sendable {
 
     // MARK: When
 
-    /// Fraction of gestures that zoom: the recorded number per minute, given the strokes that the moving share and
-    /// their mean duration allow.
+    /// Fraction of gestures that zoom: the recorded number per minute over all gestures. The moving share and the
+    /// strokes' mean duration determine the number of strokes.
     private var zoomShare: Double {
         guard preset.zooming != .none else { return 0 }
         guard let zooms = recorded.zoomsPerMinute else { return Self.pinchShare }

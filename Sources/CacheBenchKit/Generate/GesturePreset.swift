@@ -1,7 +1,7 @@
 package import TileCache
 import TileScroll
 
-/// Subject of a generated trace: one of the five scroll view designs, or a session of a person.
+/// Subject of a generated trace: a scroll view design, of five, or a user's session.
 package enum GesturePreset: String, Sendable, CaseIterable {
     /// An infinite zoom over tiles, by touch.
     case infinite
@@ -69,7 +69,7 @@ package enum GesturePreset: String, Sendable, CaseIterable {
     /// Whether content moves on after its release.
     var isTouch: Bool { zooming != .wheel }
 
-    /// Minimum scale of sessions: four views are as wide as the world, so that there is room for a stroke.
+    /// Minimum scale of sessions. The world is then four views wide, so that there is room for a stroke.
     static func leastScale(world: ScrollSize, view: ScrollSize) -> Double {
         min(1, max(view.width / world.width, view.height / world.height) * 4)
     }

@@ -38,7 +38,7 @@ package struct TraceGenerator: PanSampleStream {
     private var handTime: Int64 = 0
     private var frame: Int64 = 0
     private var last: PanTraceSample?
-    /// End of a rest, which is a separate sample: otherwise the next motion would seem to begin with the rest.
+    /// End of a rest, which is a separate sample. Otherwise the next motion would seem to begin with the rest.
     private var restEnd: PanTraceSample?
     private var pending: PanTraceSample?
     private var isOver = false

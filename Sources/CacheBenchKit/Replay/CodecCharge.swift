@@ -53,7 +53,7 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
         return CodecCost(compressBytesPerSecond: compress, decompressBytesPerSecond: decompress)
     }
 
-    /// Best of several rounds, since other work only slows them down; rounded to 10 MB a second.
+    /// Best of several rounds, rounded to 10 MB a second. Other work only slows them down.
     private static func measure() throws -> CodecCharge {
         let side = 256
         let world = try DemoTileSource(

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Applies effort to a policy without one: keeps the first part of its wishes, from none at 0 to all at 0.5 and above.
+/// Applies effort to a policy without one by keeping the first part of its wishes. None at 0, all at 0.5 and above.
 struct EffortShare: PrefetchPolicy {
     private var base: any PrefetchPolicy
 

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Times at which each tile of a trace is needed, known to a replay but not to a cache.
+/// Times at which each tile of a trace is needed. A replay knows them, a cache does not.
 final class FutureNeeds: Sendable {
     /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {

@@ -81,7 +81,7 @@ struct GaussianPolicy: PrefetchPolicy {
             .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }.map(\.element)
     }
 
-    /// Calls `body` with the middle of each row of tiles outwards from both edges, and its probability of need.
+    /// Calls `body` with the middle and probability of need of each row of tiles. Rows go outwards from both edges.
     private func walk(
         _ axis: Axis,
         from low: Double,
@@ -105,8 +105,8 @@ struct GaussianPolicy: PrefetchPolicy {
         }
     }
 
-    /// Probability that a standard normal number exceeds `z`: Zelen and Severo's approximation (Abramowitz and Stegun
-    /// 26.2.17), within 7.5e-8, by portable arithmetic.
+    /// Probability that a standard normal number exceeds `z`, within 7.5e-8, by portable arithmetic. Zelen and Severo's
+    /// approximation (Abramowitz and Stegun 26.2.17).
     static func upperTail(_ z: Double) -> Double {
         let t = 1 / (1 + 0.2316419 * abs(z))
         let series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))

@@ -4,15 +4,15 @@ import TileCache
 /// Model of load times, beside `ReplayOptions.loadLatency`.
 package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     case constant
-    /// Log-normal with the latency as its median: a time for each tile, from the seed and the tile alone. `sigma` is
+    /// Log-normal with the latency as its median. Each tile's time follows from the seed and the tile alone. `sigma` is
     /// the standard deviation of the natural logarithm, larger than 0 to 3.
     case longTail(sigma: Double)
-    /// After the latency, the decoded bytes arrive over a link that all loads share; bytes a second.
+    /// A link that all loads share, in decoded bytes a second. A tile's bytes arrive after the latency.
     case bandwidth(Double)
     /// Recorded for each tile in a file of lines `level,column,row,milliseconds`; other tiles take the latency.
     case file(String)
 
-    /// Default sigma: one load in twenty takes more than five times the median, one in a hundred more than ten times.
+    /// Default sigma. One load in twenty takes more than five times the median, one in a hundred more than ten times.
     package static let usualSigma = 1.0
 
     /// Parses `constant`, `longtail`, `longtail:0.5`, `bandwidth:10MB`, `file:PATH`; `nil` for other text.

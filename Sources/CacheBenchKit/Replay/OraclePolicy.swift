@@ -28,7 +28,7 @@ struct OraclePolicy: PrefetchPolicy {
 
     /// Maximum number of wishes of one plan; more rarely start before the next one.
     static let maximumWishes = 256
-    /// Demands examined for each tile that fits the cache; no load of a later one would begin now.
+    /// Demands examined for each tile that fits the cache. No load of a later one would begin now.
     static let lookAhead = 8
 
     private let future: FutureNeeds
@@ -38,7 +38,7 @@ struct OraclePolicy: PrefetchPolicy {
 
     private var change = 0
     private var cached: (change: Int, pool: Int, wishes: Wishes)?
-    /// By tile: the plan that found it resident or in flight, the one that counted it, the one that wants it.
+    /// By tile, the plans that found it resident or in flight, counted it and want it.
     private var present: [Int]
     private var counted: [Int]
     private var wanted: [Int]
@@ -83,7 +83,7 @@ struct OraclePolicy: PrefetchPolicy {
         var end: Int64
     }
 
-    /// Collects the missing needed tiles, row by row, without those that have left by the next frame.
+    /// Collects the missing needed tiles, row by row. Skips those that have left by the next frame.
     private func leaveGaps(in wishes: inout Wishes, target: PlanTarget, context: PlanContext) -> [Gap] {
         var gaps: [Gap] = []
         for tile in target.neededTiles {
@@ -107,7 +107,7 @@ struct OraclePolicy: PrefetchPolicy {
         var victims: [Int64] = []
     }
 
-    /// Sets the worth of each resident tile; those never needed again have none and are evicted first.
+    /// Sets the worth of each resident tile. Those never needed again have none and are evicted first.
     private mutating func valueResidents(
         in wishes: inout Wishes,
         target: PlanTarget,
@@ -183,7 +183,7 @@ struct OraclePolicy: PrefetchPolicy {
         return schedule
     }
 
-    /// Appends the loads in the order of their starts, with missing needed tiles as early as no later demand is late.
+    /// Appends the loads in the order of their starts. Missing needed tiles are as early as no later demand is late.
     private func appendLoads(
         _ schedule: OracleSchedule,
         _ holdings: Holdings,
@@ -230,7 +230,7 @@ struct OraclePolicy: PrefetchPolicy {
         }
     }
 
-    /// Whether one more tile on screen until its end would take the room of one that is demanded meanwhile.
+    /// Whether one more tile on screen until its end would displace one that is demanded meanwhile.
     private func isCrowded(until end: Int64, latency: Int64) -> Bool {
         var index = change
         while index < future.changes.count {
@@ -245,6 +245,6 @@ struct OraclePolicy: PrefetchPolicy {
         return false
     }
 
-    /// Decreases with the wait; at most 1, so that a prefetch of another policy, worth 2, may evict any unneeded tile.
+    /// Decreases with the wait. At most 1, so that a prefetch of another policy, worth 2, may evict any unneeded tile.
     private static func value(_ wait: Int64) -> Float { 1 / (1 + Float(wait) / 1e6) }
 }

@@ -29,7 +29,7 @@ struct OracleSchedule {
     private var accepted: [Accepted] = []
     /// Indices of `accepted`; the first to be left out on top. Dropped ones are removed when they are met.
     private var heap: [Int] = []
-    /// Times at which the workers are free after the accepted jobs, the earliest first; maintained if durations differ.
+    /// Times at which the workers are free after the accepted jobs, the earliest first. Maintained if durations differ.
     private var busy: [Int64]
     /// Number of accepted jobs that were not dropped.
     private(set) var count = 0
@@ -65,7 +65,7 @@ struct OracleSchedule {
         return Self.sum(workers[number % workers.count], span)
     }
 
-    /// Adds a span to a time, neither below 0; saturates at 292 years, which is in time for nothing.
+    /// Adds a span to a time, neither below 0. Saturates at 292 years, which is in time for nothing.
     private static func sum(_ moment: Int64, _ span: Int64) -> Int64 {
         let (sum, overflow) = moment.addingReportingOverflow(span)
         return overflow ? .max : sum
@@ -81,7 +81,8 @@ struct OracleSchedule {
         }
     }
 
-    /// Number of other loads that may go before each job, and after the last, without making a later one late.
+    /// Number of other loads that may go before each job without making a later one late. The last number is for after
+    /// the last job.
     func shifts(upTo maximum: Int) -> [Int] {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
@@ -115,7 +116,7 @@ struct OracleSchedule {
         if !isUniform { occupy(until: finish) }
     }
 
-    /// The slots stay the same, and every job after the one left out starts one slot earlier.
+    /// Every job after the one left out starts one slot earlier; the slots stay the same.
     private mutating func replace(_ number: Int, by job: Job) -> Job {
         accepted[number].isDropped = true
         heap.removeFirstOfHeap(by: order)
@@ -124,8 +125,8 @@ struct OracleSchedule {
         return accepted[number].job
     }
 
-    /// Without a long load several short ones may be in time; tried out, since workers that take turns do not sum
-    /// simply.
+    /// Without a long load several short ones may be in time. This is tried out, since workers that take turns do not
+    /// sum simply.
     private mutating func replaceTimed(_ number: Int, by job: Job) -> Job {
         guard accepted[number].job.duration > job.duration else { return job }
         var trial = OracleSchedule(workers: workers, duration: duration, isUniform: false)

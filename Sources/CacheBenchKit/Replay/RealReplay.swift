@@ -2,8 +2,8 @@ import Foundation
 import PanTraces
 import TileCache
 
-/// Replays through the real service on Dispatch workers, in real time or faster: the same decisions with real pixels
-/// and real waits.
+/// Replays through the real service on Dispatch workers, in real time or faster. The decisions are the same, with real
+/// pixels and real waits.
 ///
 /// The cache's clock is the trace's: at `speed` 10 a load of 40 ms takes 4 ms, and the cache measures 40.
 struct RealReplay {

@@ -128,7 +128,7 @@ package struct Replay: Sendable {
         self.stores = stores
     }
 
-    /// Replays traces: on all cores under the virtual clock, one after the other under the real one.
+    /// Replays traces: in parallel under the virtual clock, one after the other under the real one.
     ///
     /// - Parameters:
     ///   - inputs: Called to open each trace when its turn comes.

@@ -1,7 +1,7 @@
 import PanTraces
 import TileCache
 
-/// Part of a replay that both clocks share: the trace's pyramid and limit, and the sums of its frames.
+/// Part of a replay that both clocks share. Has the trace's pyramid and limit, and the sums of its frames.
 struct ReplayCourse {
     let pyramid: TilePyramid
     let tileBytes: Int
@@ -28,7 +28,7 @@ struct ReplayCourse {
         stop = StopWatch(input, options, hooks)
     }
 
-    /// Adds a drawn frame; of the first one, the coverage counts only if a tile was missing.
+    /// Adds a drawn frame. The coverage of the first one counts only if a tile was missing.
     mutating func add(
         _ frame: PanFrame,
         _ coverage: Coverage,

@@ -4,12 +4,12 @@ package import TileCache
 package struct ReplayHooks: Sendable {
     /// Called at each frame; a stopped replay reports its results so far.
     package var shouldStop: @Sendable () -> Bool
-    /// Called now and then with the name of the trace, the part that is done (0 to 1, `nil` if it is not known) and its
-    /// seconds so far.
+    /// Called now and then with the progress of a trace. Arguments: its name, the part that is done (0 to 1, `nil` if
+    /// it is not known) and its seconds so far.
     package var progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)?
     /// Whether data for pictures is kept; see ``ReplayResult/series``.
     package var keepsSeries: Bool
-    /// Called on workers with each tile that the built-in world is asked for, under the real clock.
+    /// Called on workers with each tile requested from the built-in world, under the real clock.
     package var noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
     package init(

@@ -26,8 +26,8 @@ extension ReplayOptions {
         return limit
     }
 
-    /// Cache settings under either clock: the library's defaults, except for the options and two that the reference
-    /// replay needs otherwise.
+    /// Cache settings under either clock: the library's defaults, changed by the options. Two more differ, since the
+    /// reference replay needs them otherwise.
     func cacheConfiguration(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> TileCache.Configuration {
         var configuration = TileCache.Configuration(
             byteLimit: .bytes(limit.bytes),

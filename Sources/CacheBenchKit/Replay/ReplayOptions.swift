@@ -6,7 +6,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     case bytes(Int)
     /// A number of decoded tiles; tables are added.
     case tiles(Int)
-    /// floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h; tables are added.
+    /// Limit of floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h. Tables are added.
     case screens(Double)
 
     /// Parses `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for other text.
@@ -138,13 +138,13 @@ package struct ReplayOptions: Sendable, Hashable {
     package var compressionRatio = 2.0
     /// How much is prefetched, from 0 (nothing) to 1 (every tile that may be used).
     package var effort = 0.5
-    /// Whether traces of another world than the source's are stretched over it; otherwise they are an error.
+    /// Whether traces of another world than the source's are stretched over it. Otherwise they are an error.
     package var fitsWorld = false
     /// Effects of the library's policy that are turned off. Default: none.
     package var without: PolicyEffects = []
     /// Tiers below memory under the virtual clock, nearest first. Default: none.
     package var tiers: [VirtualTiers.Tier] = []
-    /// Whether each trace begins with these tiers as the one before left them; otherwise they are empty.
+    /// Whether each trace starts with the tiers as the last one left them. Otherwise they are empty.
     package var keepsTiers = false
 
     package init() {}

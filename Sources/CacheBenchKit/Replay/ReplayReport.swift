@@ -39,7 +39,7 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     }
 
     package struct Demands: Encodable, Sendable, Hashable {
-        /// Tiles that a frame needed and the previous frame did not; the first frame is left out.
+        /// Tiles that a frame needed and the previous frame did not. The first frame is left out.
         package var total: Int
         /// Demands that were resident and decoded.
         package var decodedHits: Int
@@ -81,7 +81,7 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var pixels: Double
     }
 
-    /// Milliseconds from the frame of a demand that was no hit to the frame that could draw it.
+    /// Milliseconds from the frame of each missed demand to the frame that could draw it.
     package struct Percentiles: Encodable, Sendable, Hashable {
         @Nullable package var p50: Double?
         @Nullable package var p95: Double?
@@ -157,9 +157,9 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
 
     /// Durations measured in the real service only.
     package struct Service: Encodable, Sendable, Hashable {
-        /// Time from the first need of a tile to the start of its load, in trace time.
+        /// Trace time from the first need of a tile to the start of its load.
         package var demandWait: Durations
-        /// Time from the first of the consecutive plans that contain a tile to the start of its load, in trace time.
+        /// Trace time from the first plan that contains a tile to the start of its load. Counts consecutive plans only.
         package var prefetchWait: Durations
         /// `update` and `frame` together on the caller's thread, in real time.
         package var frameCost: Durations
@@ -183,7 +183,7 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     @Nullable package var service: Service? = nil
     /// Tiers below memory, nearest first; empty if the source alone has tiles.
     package var tiers: [Tier] = []
-    /// Milliseconds from the first frame to the first without a missing tile; the mean if traces are pooled.
+    /// Milliseconds from the first frame to the first without a missing tile. The mean if traces are pooled.
     @Nullable package var firstCompleteFrame: Double? = nil
     /// Source of the tiles; `null` for the built-in world.
     @Nullable package var tileSource: ReplaySourceCounts? = nil

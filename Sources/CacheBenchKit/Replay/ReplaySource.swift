@@ -12,7 +12,7 @@ package struct ReplaySource: Sendable {
     package var pyramid: TilePyramid
     /// Part of the world that has tiles: traces of another world are stretched over it.
     package var contents: PixelRect
-    /// Adds the source to a cache with a pyramid that wraps as the trace does, and with stores.
+    /// Adds the source to a cache, with stores. Its pyramid wraps as the trace does.
     package var addLayer: @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID
     /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts

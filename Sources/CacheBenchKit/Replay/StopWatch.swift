@@ -1,6 +1,6 @@
 import PanTraces
 
-/// Checks after each frame of a replay whether to stop, and reports its progress now and then.
+/// Checks after each frame of a replay whether to stop. Reports its progress now and then.
 struct StopWatch {
     private let hooks: ReplayHooks
     private let name: String

@@ -28,7 +28,7 @@ package struct ReplayInput {
     var fit = WorldFit.same
     private(set) var isBuiltIn = false
 
-    /// Opens a trace, `-` for standard input; the overrides of the options replace values of its header.
+    /// Opens a trace, `-` for standard input. The overrides of the options replace values of its header.
     package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)

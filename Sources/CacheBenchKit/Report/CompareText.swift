@@ -1,6 +1,6 @@
 package enum CompareText {
-    /// A line for each source, budget and policy, traces of a source pooled, at most 80 columns wide. A second table if
-    /// the codec was charged.
+    /// Table with a line for each source, budget and policy, at most 80 columns wide. Traces of a source are pooled. A
+    /// second table if the codec was charged.
     package static func text(_ report: CompareReport, style: TextStyle = .plain) -> String {
         var lines = LimitWarning.lines(report).flatMap { line in
             wrapped(line).map(style.alarm)
@@ -68,7 +68,7 @@ package enum CompareText {
             || rows.contains { $0.targetLoads != nil }
     }
 
-    /// The policy, with its effort if efforts differ, and an asterisk if no effort reaches the requested loads.
+    /// The policy, with its effort if efforts differ. An asterisk means that no effort reaches the requested loads.
     private static func policy(_ row: CompareRow, showsEffort: Bool) -> String {
         guard showsEffort, row.policy != "none", row.policy != "oracle" else { return row.policy }
         let thousandths = Int((row.effort * 1000).rounded())

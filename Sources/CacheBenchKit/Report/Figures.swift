@@ -45,7 +45,7 @@ enum Figures {
         return text
     }
 
-    /// A fraction as `97.1 %`; with up to three decimals if it would otherwise read as 0 or 1.
+    /// A fraction as `97.1 %`. Up to three decimals if it would otherwise read as 0 or 1.
     static func percent(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return none }
         for places in 1...3 {

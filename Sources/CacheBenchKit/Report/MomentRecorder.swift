@@ -1,6 +1,6 @@
 import TileCache
 
-/// Finds the moments of a replay with the largest missing area: a state machine over frames, in bounded memory.
+/// Finds the moments of a replay with the largest missing area. A state machine over frames, in bounded memory.
 struct MomentRecorder {
     static let keptMoments = 10
     /// Maximum length, so that one long moment does not hide all others.

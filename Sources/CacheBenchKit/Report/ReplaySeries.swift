@@ -6,7 +6,8 @@ package struct ReplaySeries: Encodable, Sendable, Hashable {
         package var compressedHits = 0
         package var late = 0
         package var missed = 0
-        /// Bytes of decoded tiles, at the frame of the interval that used the most memory, as all that follow.
+        /// Bytes of decoded tiles, at the interval's frame that used the most memory. The fields that follow are of the
+        /// same frame.
         package var decodedBytes = 0
         package var compressedBytes = 0
         package var inFlightBytes = 0

@@ -1,4 +1,4 @@
-/// A line for each trace, grouped by folder, with a pooled line for each folder and for all.
+/// Table with a line for each trace, grouped by folder. Each folder, and all together, have a pooled line.
 struct ReplayTable {
     let result: ReplayResult
     let style: TextStyle

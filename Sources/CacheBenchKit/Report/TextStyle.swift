@@ -42,7 +42,7 @@ extension String {
 
     func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
 
-    /// Shortened in the middle if it is too long: both ends of a file's name distinguish it from others.
+    /// Shortened in the middle if it is too long. Both ends of a file's name distinguish it from others.
     func shortened(to width: Int) -> String {
         guard count > width else { return self }
         guard width > 3 else { return String(prefix(Swift.max(width, 0))) }

@@ -121,7 +121,7 @@ package struct Warm {
         report.seconds = Double(MonotonicTime.now.nanoseconds - start) / 1e9
     }
 
-    /// Loads a batch; returns the number of tiles that are still missing when nothing comes any more.
+    /// Loads a batch. Returns the number of tiles still missing when no more are loaded.
     private func load(_ batch: [TileCoordinate], _ view: TileView, _ shouldStop: () -> Bool) -> Int {
         let needed = batch.map { NeededTile(layer: layer, tile: $0) }
         var missing = batch.count

@@ -15,7 +15,7 @@ enum FreeMemory {
         ).map { unsafeBitCast($0, to: (@convention(c) () -> Int).self) }
     #endif
 
-    /// Returns free memory to the system, if the allocator can: an arena for each thread keeps the memory of one large
+    /// Returns free memory to the system, if the allocator can. An arena for each thread keeps the memory of one large
     /// plan.
     static func giveBack() {
         #if os(Linux) && canImport(Glibc)
@@ -23,7 +23,7 @@ enum FreeMemory {
         #endif
     }
 
-    /// Memory in use by the process: its resident bytes, or those of its heap under a sanitizer, whose allocator keeps
+    /// Memory in use by the process: its resident bytes, or its heap's under a sanitizer. A sanitizer's allocator keeps
     /// freed memory in a quarantine and records every allocation.
     static func bytesInUse() -> Int? {
         #if os(Linux) && canImport(Glibc)

@@ -9,7 +9,8 @@ package struct Stress {
     /// Creates a run from options without a ``StressOptions/problem``.
     package init(_ options: StressOptions) { self.options = options }
 
-    /// Runs until the time is over or `interruption` returns true, which is called continually, on many threads.
+    /// Runs until the time is over or `interruption` returns true. `interruption` is called continually, on many
+    /// threads.
     package func run(
         interruption: @escaping @Sendable () -> Bool = { false },
         progress: (_ seconds: Double, _ operations: Int, _ findings: Int) -> Void = { _, _, _ in }

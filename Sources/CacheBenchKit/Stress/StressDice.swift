@@ -62,7 +62,7 @@ struct StressAction: Hashable, Sendable {
     var c: UInt64
 }
 
-/// Decisions of one thread: a function of seed and thread, whatever the cache and other threads do.
+/// Decisions of one thread. A function of seed and thread, whatever the cache and other threads do.
 struct StressDice: Sendable {
     private var random: SplitMix64
     private static let total = StressOperation.allCases.reduce(0) { $0 + $1.weight }

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// Checks after all threads have stopped: every view gets its tiles and callbacks, nothing stays pinned, the cache ends
-/// in time although loads still hang.
+/// Checks after all threads have stopped. Every view gets its tiles and callbacks, nothing stays pinned, and the cache
+/// ends in time although loads still hang.
 struct StressEnding {
     /// Maximum wait of a view for its tiles, in seconds; far longer than usual.
     private static let patience = 60.0
@@ -51,7 +51,7 @@ struct StressEnding {
         if !isWhole { run.findings.note(.progress, "the limit is \(limit) after all pressure") }
     }
 
-    /// Checks that a view over a part of a layer gets callbacks until only hanging tiles are missing.
+    /// Checks that a view over part of a layer gets callbacks. They end when only hanging tiles are missing.
     private func checkProgress(of id: LayerID) {
         let layer = run.checker.all[id.serial]
         // Resets failures, so that no retry is waited for.
@@ -99,7 +99,7 @@ struct StressEnding {
         )
     }
 
-    /// Checks that a view at rest stops requesting loads, at a limit without room for all it would prefetch.
+    /// Checks that a view at rest stops requesting loads. The limit has no room for all that it would prefetch.
     private func checkRest() {
         run.setLimit(quarters: 1)
         let view = run.cache.makeView(layers: run.allLayerIDs)

@@ -30,7 +30,7 @@ package enum StressFault: String, StressChoice {
     case absent
     /// Takes up to half a second, longer than the time after which loads count as stuck.
     case stall
-    /// Delivers wrong sizes: too few pixels, empty and far too large payloads, impossible numbers of held bytes.
+    /// Delivers wrong sizes: too few pixels, empty and far too large payloads. Also impossible numbers of held bytes.
     case size
     /// Completes twice, the second time with poison.
     case twice

@@ -1,7 +1,7 @@
 import Synchronization
 import TileCache
 
-/// Changes of a layer in order, which determine the versions of a tile that may be drawn.
+/// Changes of a layer in order. They determine the versions of a tile that may be drawn.
 ///
 /// A version is raised before the cache is invalidated and completed when `invalidate` has returned. Changes of one
 /// layer are sequential, so that everything up to the completed one holds.

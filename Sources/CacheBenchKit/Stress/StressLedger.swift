@@ -1,4 +1,4 @@
-/// Changes of the limits, as the threads make them, by which a sample of the ledger is judged.
+/// Changes of the limits, as the threads make them. Samples of the ledger are compared with them.
 struct StressChanges: Sendable {
     /// Highest limit that may have been in force since the last sample.
     private(set) var highest: Int

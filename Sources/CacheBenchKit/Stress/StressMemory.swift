@@ -11,7 +11,7 @@ struct StressMemory: Sendable {
     private var stride = 1
     private var seen = 0
 
-    /// Adds a sample; if there are too many, every second one is dropped and the rate is halved.
+    /// Adds a sample. If there are too many, every second one is dropped and the rate is halved.
     mutating func add(_ sample: Sample) {
         defer { seen += 1 }
         guard seen % stride == 0 else { return }

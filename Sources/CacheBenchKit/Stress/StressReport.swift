@@ -14,7 +14,7 @@ package struct StressReport: Encodable, Sendable {
     package struct Resident: Encodable, Sendable {
         /// Medians of the three thirds of the run; `nil` if it was too short.
         package let medians: [Int]?
-        /// Whether the median of the last third is at most that of the middle one plus `tolerance`.
+        /// Whether the last third's median is at most the middle one's plus `tolerance`.
         package let isFlat: Bool?
         package let tolerance: Int
         let samples: [StressMemory.Sample]

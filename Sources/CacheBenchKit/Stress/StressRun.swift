@@ -4,7 +4,7 @@ import TileCache
 
 /// One cache, and all operations of the threads.
 final class StressRun: Sendable {
-    /// Maximum number of layers at a time and in a whole run, since the history of each is kept.
+    /// Maximum number of layers at a time and in a whole run. The history of each is kept.
     private static let mostLayers = 12
     private static let mostLayersEver = 100
     /// Time after which a load counts as stuck, in nanoseconds.

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Pixels of a stress tile, with its identity and version in every word, so that no wrong word is missed.
+/// Pixels of a stress tile. Every word has its identity and version, so that no wrong word is missed.
 ///
 /// A third of a world's tiles has one colour, a third compresses well and a third hardly, which covers all paths
 /// through the tiers.

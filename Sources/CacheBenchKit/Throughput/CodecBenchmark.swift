@@ -1,7 +1,7 @@
 import Foundation
 package import TileCache
 
-/// Measures the compressed tier's codec against raw LZ4 and against copying, on the same tiles in the same run.
+/// Measures the compressed tier's codec against raw LZ4 and against copying. Tiles and run are the same.
 ///
 /// Figures are sums of each tile's median over rounds in which both sides alternate: a slow period of the machine
 /// affects both, a pause neither. Speeds are 10^6 bytes of pixels a second; filters, checks and the detection of tiles
@@ -15,7 +15,7 @@ package struct CodecBenchmark {
         package var format: TilePixelFormat
         package var pixels: [UInt8]
 
-        /// Whether the tile counts in the totals: pictures do; noise, plain colours and elevation have separate lines.
+        /// Whether the tile counts in the totals. Pictures do; noise, plain colours and elevation have separate lines.
         var isPicture: Bool {
             format.bytesPerPixel == 4 && format != .float32 && !className.hasPrefix("noise") && className != "flat"
         }

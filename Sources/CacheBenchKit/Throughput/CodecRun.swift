@@ -64,7 +64,7 @@ struct CodecRun {
         }
     }
 
-    /// Seconds for all tiles of the class: the sum of each tile's median, or of another statistic of its rounds.
+    /// Seconds for all tiles of the class. The sum of each tile's median, or of another statistic of its rounds.
     func seconds(_ pass: (Times) -> Double, of rounds: ([Double]) -> Double = \.median) -> Double {
         tiles.indices.reduce(0) { sum, tile in sum + rounds(times.map { pass($0[tile]) }) }
     }

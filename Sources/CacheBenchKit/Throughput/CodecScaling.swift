@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TileCache
 
-/// Scaling to a second thread: each of two threads does the work of one, with its own codec.
+/// Scaling to a second thread. Each of two threads does the work of one, with its own codec.
 final class CodecScaling: @unchecked Sendable {
     // Unchecked: each lane belongs to one thread at a time, and the tiles are only read.
     private final class Lane {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TileCache
 
-/// Cost of calls, and waits of other threads for them, by the number of tiles in the cache.
+/// Cost of calls, and other threads' waits for them, by the number of tiles held.
 package struct HeldTilesBenchmark: Sendable {
     /// Figures of one number of tiles, in milliseconds.
     package struct Row: Encodable, Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct HeldTilesBenchmark: Sendable {
         package var idleWaits: [String: Double] = [:]
         /// Longest look-up of another thread during each call.
         package var longestWaits: [String: Double] = [:]
-        /// Median of `update` and `frame()` of a view that pans over a full cache, half of it pinned.
+        /// Median of `update` and `frame()` of a panning view. The cache is full, half of it pinned.
         package var frame = 0.0
         package var longestFrame = 0.0
     }

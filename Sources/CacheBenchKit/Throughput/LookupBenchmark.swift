@@ -91,8 +91,8 @@ package struct LookupBenchmark: Sendable {
         )
     }
 
-    /// Throughput of two threads relative to one, with look-ups between the work, and with the work alone, which shows
-    /// whether two cores were available.
+    /// Throughput of two threads relative to one, with look-ups between the work. The work alone shows whether two
+    /// cores were available.
     private func twoThreads(_ tiles: [TileCoordinate]) -> (work: Double, spin: Double) {
         let steps = Self.stepsOfTwoMicroseconds()
         @Sendable func work(_ start: Int, looksUp: Bool, count: Int) {
@@ -125,7 +125,7 @@ package struct LookupBenchmark: Sendable {
         return x
     }
 
-    /// Number of steps that take 2 us now: the fastest of some tries, which was not interrupted.
+    /// Number of steps that take 2 us now. The fastest of some tries, which was not interrupted.
     private static func stepsOfTwoMicroseconds() -> Int {
         let steps = 20_000
         let shortest: Int64 =
@@ -139,8 +139,8 @@ package struct LookupBenchmark: Sendable {
 
     @inline(never) private static func sink(_ value: UInt64) { if value == 42 { print("") } }
 
-    /// Nanoseconds of one call, by batches shorter than a scheduler's slice, so that most contain no pause; each begins
-    /// where the one before ended.
+    /// Nanoseconds of one call, measured in batches. They are shorter than a scheduler's slice, so that most contain no
+    /// pause. Each begins where the one before ended.
     private func nanoseconds(_ count: Int, batches: Int, _ body: (Int) -> Void) -> [Double] {
         (0..<batches).map { batch in
             seconds { for index in 0..<count { body(batch * count + index) } } * 1e9 / Double(count)

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Cost of the default policy's plans for a view that pans, turns back and zooms, at each frame.
+/// Cost of the default policy's plans, one a frame. The view pans, turns back and zooms.
 package struct PlanBenchmark: Sendable {
     package struct Figures: Encodable, Sendable, Hashable {
         package var plans: Int

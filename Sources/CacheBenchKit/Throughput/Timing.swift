@@ -31,7 +31,7 @@ struct FirstByteSource: BlockingTileSource {
     }
 }
 
-/// A view that moves 3000 pixels a second at 120 Hz, back after two seconds, with a slow zoom in and out.
+/// A view that moves 3000 pixels a second at 120 Hz. It returns after two seconds, with a slow zoom in and out.
 struct PacedPath {
     private(set) var center = WorldPoint(x: 300_000, y: 400_000)
     private(set) var scale: Double

@@ -69,7 +69,7 @@ package struct TraceHits: Encodable, Sendable, Hashable {
         var isDemand: Bool
     }
 
-    /// Every needed tile of every frame, row by row: a renderer looks all of them up in each frame, and recency depends
+    /// Every needed tile of every frame, row by row. A renderer looks all of them up in each frame, and recency depends
     /// on it.
     static func accesses(duration: Int64? = nil) throws -> [Access] {
         var options = ReplayOptions()

@@ -6,7 +6,7 @@
 /// Curves of real caches rise with their budget except for small dips. A budget counts only if every larger tried one
 /// meets the target too, so that luck is never the answer; budgets between two tried ones are not known.
 struct BudgetSearch {
-    /// Budgets tried at once between two others: the same on every machine, so that the answer is too.
+    /// Number of budgets tried at once between two others. Constant, so that the answer does not depend on the machine.
     private static let pointsPerRound = 3
 
     private let sweep: [Int]

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Writes the keys of a trace for cache simulators: needed tiles as `level/column/row`, one to a line.
+/// Writes the keys of a trace for cache simulators. Needed tiles as `level/column/row`, one to a line.
 ///
 /// Every needed tile of every frame is written, row by row.
 package enum KeyExport {

@@ -1,4 +1,4 @@
-/// Knee of a curve: the point from which more of x pays less than on average over the whole curve.
+/// Knee of a curve. Beyond it more of x pays less than on average over the whole curve.
 ///
 /// It is the point with the largest distance above the chord from the first point to the last, both axes scaled to
 /// 0...1: the "Kneedle" of Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack" (ICDCS Workshops,

@@ -1,7 +1,7 @@
 import PanTraces
 import TileCache
 
-/// Needed tiles of a trace frame by frame, without a cache: row by row from the top left of the screen.
+/// Needed tiles of a trace frame by frame, without a cache. Row by row from the top left of the screen.
 struct NeededTiles {
     private let pyramid: TilePyramid
     private let selection: TileLevelSelection

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Hits of plain LRU at every size at once: all needed tiles of all frames, instant loads, no pins.
+/// Hits of plain LRU at every size at once. For all needed tiles of all frames, instant loads, no pins.
 ///
 /// It bounds the effect of memory alone, without prediction. Accesses are every needed tile of every frame, as
 /// `replay --export-keys` writes them. Demands are accesses that the previous frame did not have, without the first
@@ -88,7 +88,7 @@ struct ReuseCurve: Sendable, Hashable {
         }
     }
 
-    /// Sizes to draw: all up to 64, then in steps of a thirty-second, up to the last change.
+    /// Sizes to draw: all up to 64, then in steps of a thirty-second. The last is that of the last change.
     var sizes: [Int] {
         var sizes: [Int] = []
         var size = 1

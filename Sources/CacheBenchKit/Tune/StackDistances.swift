@@ -25,7 +25,7 @@ struct StackDistances<Key: Hashable> {
     /// Number of times that fit.
     var lineCount: Int { line.count }
 
-    /// Returns the distance of an access, 1 if the key was the last one used; `nil` if it was never used before.
+    /// Returns the distance of an access, 1 if the key was the last one used. `nil` if it was never used before.
     mutating func access(_ key: Key) -> Int? {
         if now == line.count { moveTogether() }
         let moment = now

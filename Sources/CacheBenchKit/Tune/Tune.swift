@@ -111,7 +111,7 @@ package struct Tune: Sendable {
         return (curve, max(1 << 20, slot), read.map(\.1))
     }
 
-    /// Opens a trace with the tile size of a variant, which was not known when the scene was made.
+    /// Opens a trace with the tile size of a variant. It was not known when the scene was made.
     private static func open(
         _ open: @Sendable () throws -> ReplayInput,
         for variant: ReplayOptions

@@ -72,8 +72,8 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         @Nullable package var storeLimit: Int?
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
-        /// `target` if it is the smallest budget that meets the target, `knee` without a target, `best` if no budget
-        /// meets the target and this one comes nearest.
+        /// Rule that chose the budget. `target` if it is the smallest that meets the target, `knee` without a target,
+        /// `best` if no budget meets the target and this one comes nearest.
         package var reason: String
 
         var variant: Variant {
@@ -100,7 +100,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
     @Nullable package var knee: Knee?
     /// Suggestion; `null` if no replay was finished, or no tried limit holds one screen.
     @Nullable package var suggested: Suggestion?
-    /// The budget one step below the suggested one, which misses the target; `null` if there is none.
+    /// The budget one step below the suggested one, which misses the target. `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
     @Nullable package var target: Target?
     /// Bytes of the largest tile, which convert the curve's sizes to bytes.

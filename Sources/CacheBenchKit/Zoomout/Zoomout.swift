@@ -1,7 +1,7 @@
 import PanTraces
 package import TileCache
 
-/// Zooms out and back in over the built-in world, once for each factor with a fresh cache.
+/// Zooms out and back in over the built-in world, with a fresh cache for each factor.
 package struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene
@@ -145,8 +145,8 @@ package struct Zoomout: Sendable {
         return (row, most)
     }
 
-    /// With stores, stays along the path until no tile is missing, so that the next run finds what the pinches were
-    /// too fast for.
+    /// With stores, stays along the path until no tile is missing. The next run then finds the tiles that the pinches
+    /// were too fast for.
     private func persist(_ stage: ZoomoutStage, _ path: PinchPath, from start: Int64, _ shouldStop: () -> Bool) throws {
         guard !stores.isEmpty else { return }
         var time = start

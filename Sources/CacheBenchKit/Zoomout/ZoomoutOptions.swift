@@ -2,7 +2,8 @@ import PanTraces
 package import TileCache
 
 package struct ZoomoutOptions: Sendable, Hashable {
-    /// Limit, workers, tier, clock, latency, speed, pixels and seed; view, world and tile size are its overrides.
+    /// Replay options that apply: limit, workers, tier, clock, latency, speed, pixels and seed. View, world and tile
+    /// size are its overrides.
     ///
     /// The limit holds everything, tables and scratch memory included, even if it is in tiles or screens. Without a
     /// latency the tiles of the built-in world are drawn, which needs the real clock. Without a world one is chosen in

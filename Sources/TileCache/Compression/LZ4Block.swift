@@ -24,7 +24,7 @@ enum LZ4Block {
         #endif
     }
 
-    /// Compresses `count` bytes of `source`, at most `maximumInput`; returns the bytes of the block, or 0 if it exceeds
+    /// Compresses `count` bytes of `source`, at most `maximumInput`. Returns the bytes of the block, or 0 if it exceeds
     /// `capacity`.
     static func compress(
         _ source: UnsafeRawPointer,

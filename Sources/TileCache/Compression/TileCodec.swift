@@ -35,7 +35,7 @@ package final class TileCodec {
     /// All memory of the codec.
     package let scratchByteCount: Int
 
-    /// A region of its own: the allocator would keep freed memory of this size for other uses, uncounted.
+    /// A separate region. The allocator would keep freed memory of this size for other uses, uncounted.
     private let scratch: MemoryRegion
     /// Filtered pixels, before compression or after decompression.
     private let planes: UnsafeMutablePointer<UInt8>
@@ -44,7 +44,7 @@ package final class TileCodec {
     private let blockCapacity: Int
     private let lz4State: UnsafeMutableRawPointer
 
-    /// Blocks larger than 15/16 of the pixels are not kept: the pages of the compressed tier lose more to rounding, and
+    /// Blocks larger than 15/16 of the pixels are not kept. The pages of the compressed tier lose more to rounding, and
     /// every hit costs a decompression.
     package static func keeps(blockByteCount: Int, of rawByteCount: Int) -> Bool {
         blockByteCount <= rawByteCount - rawByteCount / 16
@@ -159,8 +159,8 @@ package final class TileCodec {
         )
     }
 
-    /// Joins the parts of a block in the codec's own memory; `nil` if they exceed its largest block. The result is
-    /// valid until the next call.
+    /// Joins the parts of a block in the codec's own memory. Returns `nil` if they exceed its largest block. The result
+    /// is valid until the next call.
     package func gather(_ parts: [(start: UnsafeRawPointer, count: Int)]) -> UnsafeRawBufferPointer? {
         var count = 0
         for part in parts {

@@ -9,8 +9,8 @@ public enum TileDownsampling: Hashable, Sendable {
     case linear
     /// As ``linear``, but ``TilePixelFormat/gray16`` is signed, as for elevation.
     case linearSigned
-    /// Averages sRGB colours as linear light, which keeps the weight of fine bright lines on dark ground. For formats
-    /// of 8 bits a channel only, and some ten times slower.
+    /// Averages sRGB colours as linear light. Keeps the weight of fine bright lines on dark ground. For formats of 8
+    /// bits a channel only, and some ten times slower.
     case sRGB
 }
 
@@ -62,7 +62,7 @@ package struct ImageHalver: Sendable {
         )
     }
 
-    /// Halves an image; sizes are rounded up, and beyond an odd edge the last column or row counts twice.
+    /// Halves an image. Sizes are rounded up; beyond an odd edge the last column or row counts twice.
     ///
     /// - Parameters:
     ///   - pixels: `height` rows of `width` pixels, `stride` bytes apart.

@@ -4,7 +4,7 @@ import CTileKernels
 enum TileFilter: UInt8, CaseIterable {
     /// No filter: maps and other drawings, whose repeated pixels LZ4 finds by itself.
     case none = 0
-    /// Four 8-bit channels: green subtracted from red and blue, the row above from each row, split into planes.
+    /// Four 8-bit channels: red and blue minus green, then minus the row above. Split into planes.
     case greenUp8 = 1
     /// Four 16-bit channels: the same, with small differences folded into the low bytes.
     case greenUp16 = 2
@@ -39,7 +39,7 @@ enum TileFilter: UInt8, CaseIterable {
         }
     }
 
-    /// Chooses a filter from every eighth row, since trying them out would cost more than it saves.
+    /// Chooses a filter from every eighth row. Trying them out would cost more than it saves.
     ///
     /// - If more than 60 % of pixels equal their left neighbour, the tile is a drawing and gets no filter (within 0.3 %
     ///   of the better choice over all measured classes).

@@ -26,7 +26,7 @@ public enum TilePixelFormat: Hashable, Sendable {
         }
     }
 
-    /// Bytes of a tile of this format, rows packed; `nil` if the size overflows or is not positive.
+    /// Bytes of a tile of this format, with packed rows. `nil` if the size overflows or is not positive.
     public func byteCount(width: Int, height: Int) -> Int? {
         guard width > 0, height > 0 else { return nil }
         if case .opaque(let bytes) = self { return bytes > 0 ? bytes : nil }

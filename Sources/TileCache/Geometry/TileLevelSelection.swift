@@ -3,12 +3,12 @@ public struct TileLevelSelection: Hashable, Sendable {
     /// Coarser levels than 1:1 to accept, in octaves. Default: 0. 0.5 halves the tiles on average, for pixels magnified
     /// at most 1.41 times. Negative values select finer tiles than the screen can show.
     public var bias: Double
-    /// How far the scale may pass a level's bound before the view leaves that level, in octaves. Default: 0. Prevents
-    /// pinches around a bound from flipping levels.
+    /// Hysteresis in octaves: how far the scale may pass a level's bound. Default: 0. Prevents pinches around a bound
+    /// from flipping levels.
     public var hysteresis: Double
 
-    /// A scale within this relative distance above a level's bound counts as the bound, so that rounding errors in
-    /// powers of two do not change the level.
+    /// Relative distance above a level's bound within which a scale counts as the bound. Rounding errors in powers of
+    /// two then do not change the level.
     static let tolerance = 1 + 1e-6
 
     private let biasFactor: Double
@@ -26,7 +26,7 @@ public struct TileLevelSelection: Hashable, Sendable {
         hysteresisFactor = self.hysteresis == 0 ? 1 : PortableMath.exp2(self.hysteresis)
     }
 
-    /// Selects the coarsest level that is not magnified at a scale; the finest if all would be.
+    /// Selects the coarsest level that is not magnified at a scale. The finest if all would be.
     ///
     /// - Parameters:
     ///   - scale: Screen pixels per world pixel.

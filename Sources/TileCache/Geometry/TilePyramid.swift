@@ -8,7 +8,7 @@ public struct PyramidLevel: Hashable, Sendable {
     public let tileWidth: Int
     /// Drawn height of a tile in pixels, without the border.
     public let tileHeight: Int
-    /// World pixels a side that one pixel of this level covers; 1 at full resolution, larger on coarser levels.
+    /// World pixels a side of one pixel of this level. 1 at full resolution, larger on coarser levels.
     public let worldPixelsPerPixel: Double
     /// World coordinates of the top left corner of tile (0, 0).
     public let origin: WorldPoint
@@ -135,7 +135,7 @@ public struct TilePyramid: Hashable, Sendable {
         self.levels = levels
     }
 
-    /// Creates a pyramid of powers of two: each level has twice the resolution of the one before.
+    /// Creates a pyramid of powers of two. Each level has twice the resolution of the one before.
     ///
     /// One tile of level 0 covers the world. The pyramid is anchored at (0, 0); the last column and row of a level may
     /// be cut.
@@ -188,7 +188,7 @@ public struct TilePyramid: Hashable, Sendable {
         return (0..<level.columns).contains(tile.column) && (0..<level.rows).contains(tile.row)
     }
 
-    /// World rectangle that a tile covers, cut at the world's edges, in the copy of the world that begins at 0.
+    /// World rectangle of a tile, cut at the world's edges, in the copy that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         uncutRectangle(of: tile).intersection(PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
     }
@@ -201,7 +201,7 @@ public struct TilePyramid: Hashable, Sendable {
         return PixelRect(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
     }
 
-    /// The copy of a rectangle in a wrapping world whose middle is nearest to a place; the rectangle itself in other
+    /// The copy of a rectangle in a wrapping world whose middle is nearest to a place. The rectangle itself in other
     /// worlds.
     func nearestCopy(of rectangle: PixelRect, to x: Double) -> PixelRect {
         guard wrapsX else { return rectangle }
@@ -209,7 +209,7 @@ public struct TilePyramid: Hashable, Sendable {
         return rectangle.offsetBy(x: copies * worldWidth, y: 0)
     }
 
-    /// The tile of a coarser level that covers the middle of a tile; `nil` at level 0.
+    /// The tile of a coarser level over the middle of a tile; `nil` at level 0.
     ///
     /// In a power-of-two pyramid it covers all of the tile. In others it may cover only a part, which is why fallbacks
     /// are cut to the area they cover.
@@ -230,13 +230,13 @@ public struct TilePyramid: Hashable, Sendable {
     /// The next coarser tile over a tile's middle; `nil` at level 0.
     public func parent(of tile: TileCoordinate) -> TileCoordinate? { ancestor(of: tile, at: tile.level - 1) }
 
-    /// The tiles of the next finer level that overlap a tile, row by row; none at the finest level.
+    /// Children: tiles of the next finer level that overlap a tile. Row by row; none at the finest level.
     public func children(of tile: TileCoordinate) -> TileRange? {
         guard tile.level < maximumLevel else { return nil }
         return range(overlapping: worldRectangle(of: tile), at: tile.level + 1)
     }
 
-    /// Tiles of one level that overlap a rectangle of the world with some area, the world not repeated.
+    /// Tiles of one level whose overlap with a world rectangle has an area. The world is not repeated.
     package func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = gridRange(
@@ -261,7 +261,7 @@ func clampedInteger(_ value: Double, below limit: Int) -> Int {
     Int(max(0, min(value, Double(limit - 1))))
 }
 
-/// Cells of a grid that overlap an open interval with some length, clipped to `0 ..< count`.
+/// Cells of a grid whose overlap with an open interval has a length, clipped to `0 ..< count`.
 func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
     guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
     let first = max(lower, 0) / span

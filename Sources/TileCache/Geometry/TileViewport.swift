@@ -1,6 +1,6 @@
 /// A viewport: a rectangle of the screen over the world.
 public struct TileViewport: Hashable, Sendable {
-    /// World point at the middle of the screen, in world pixels; on a wrapping world in any copy.
+    /// World point at the middle of the screen, in world pixels. In any copy of a wrapping world.
     public var center: WorldPoint
     /// Width in screen pixels.
     public var width: Double
@@ -50,8 +50,8 @@ public struct TileViewport: Hashable, Sendable {
         )
     }
 
-    /// The viewport, enlarged if it is so small and far from the origin that its edges are the same number. Differences
-    /// beyond 2^52 world pixels do not matter.
+    /// The viewport, enlarged if its edges would be the same number. This happens if it is small and far from the
+    /// origin. Differences beyond 2^52 world pixels do not matter.
     var withDistinctEdges: TileViewport {
         let step = max(center.x.ulp, center.y.ulp)
         guard step <= 1, min(width, height) / scale < 4 * step else { return self }

@@ -1,4 +1,4 @@
-/// Enumerates the tiles of one level under a viewport, row by row from the top left of the screen.
+/// Enumerates the tiles of one level under a viewport. Row by row from the top left of the screen.
 ///
 /// A tile is included if it shares some area with the viewport's true outline and with the world; touching edges do not
 /// count. On a wrapping world the copies of the world on screen are included.
@@ -36,8 +36,8 @@ struct ViewportCover {
         outline = nil
     }
 
-    /// Calls `body` with the column, the row and the horizontal offset, in world pixels, of the copy of the world.
-    /// `body` returns whether to continue with this row.
+    /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether
+    /// to continue with this row.
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
         guard !box.isEmpty else { return }
         // A world that does not repeat has nothing beside it.
@@ -185,7 +185,7 @@ struct RotatedOutline {
 }
 
 extension TilePyramid {
-    /// Tiles of a level that a viewport needs, each once, row by row from the top left of the screen.
+    /// Tiles of a level that a viewport needs, each once. Row by row from the top left of the screen.
     package func neededTiles(under viewport: TileViewport, at level: Int) -> [TileCoordinate] {
         var tiles: [TileCoordinate] = []
         ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)

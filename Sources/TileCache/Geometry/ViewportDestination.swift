@@ -1,4 +1,4 @@
-/// Where a view will be and when, for a fly-to or a fling that the renderer drives itself.
+/// Future position and time of a view, for a fly-to or fling of the renderer.
 public struct ViewportDestination: Hashable, Sendable {
     /// Viewport at the destination.
     public var viewport: TileViewport

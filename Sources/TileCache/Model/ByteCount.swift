@@ -9,7 +9,7 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
     public static func kibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 10) }
     /// Creates a count of units of 1024 x 1024 bytes, clamped to the largest number.
     public static func mebibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 20) }
-    /// Creates a count of units of 1024 x 1024 x 1024 bytes, clamped to the largest number.
+    /// Creates a count of units of 1024^3 bytes, clamped to the largest number.
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 30) }
 
     private static func scaled(_ count: Int, by unit: Int) -> ByteCount {

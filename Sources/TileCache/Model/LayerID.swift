@@ -5,7 +5,7 @@ public struct LayerID: Hashable, Sendable, Comparable {
     let cache: UInt32
     private let place: UInt16
 
-    /// Serial number of the layer in its cache, from 0 in the order of adding; never reused.
+    /// Serial number of the layer in its cache, from 0 in the order of adding. Never reused.
     public var serial: Int { Int(number) }
     /// Index into the cache's tables; reused.
     package var index: Int { Int(place) }

@@ -5,8 +5,8 @@
 public struct LayerShare: Hashable, Sendable {
     /// Fraction of the limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1.
     public var maximum: Double
-    /// Fraction of the limit below which the layer's tiles are not evicted for other layers, 0 to `maximum`. Default:
-    /// 0.
+    /// Guaranteed fraction of the limit, 0 to `maximum`. Below it the layer's tiles are not evicted for other layers.
+    /// Default: 0.
     ///
     /// Other layers may use the unused part. The fractions of all layers together are at most 1.
     public var guaranteed: Double

@@ -92,7 +92,7 @@ struct Plan: Sendable {
     var margin: Float = 0
     /// Whether hopeless needed tiles were left out. If the view stops, they have to be planned.
     var leavesNeedsOut = false
-    /// Whether all views are at rest: nothing is evicted for a fallback, or fallbacks would evict each other.
+    /// Whether all views are at rest. Nothing is then evicted for a fallback, or fallbacks would evict each other.
     var isAtRest = false
     /// Time of the plan, in nanoseconds.
     var time: Int64 = 0

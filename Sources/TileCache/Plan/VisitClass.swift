@@ -2,7 +2,7 @@
 enum VisitClass {
     /// Minimum number of demands between two counted visits.
     static let demandsOfAVisit = 12
-    /// Classes of demands since a tile was last needed: up to 16, up to 32, and so on.
+    /// Classes of demands since a tile was last needed. The bounds are 16, 32 and so on.
     static let ages = 10
     static let count = 4
 

@@ -7,8 +7,8 @@
         #error("Lock under TSAN needs pthreads")
     #endif
 
-    /// Lock for builds with ThreadSanitizer, which cannot see the futex hand-over of `Synchronization.Mutex` on Linux
-    /// and reports false races.
+    /// Lock for builds with ThreadSanitizer. It cannot see the futex hand-over of `Synchronization.Mutex` on Linux and
+    /// reports false races.
     package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>

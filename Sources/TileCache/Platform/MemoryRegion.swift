@@ -31,7 +31,7 @@ final class MemoryRegion: @unchecked Sendable {
 
     deinit { munmap(base, byteCount) }
 
-    /// Bytes of a page of the system: a range that is decommitted begins and ends on one.
+    /// Bytes of a page of the system. A range that is decommitted begins and ends on one.
     static let systemPageBytes = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
 
     /// Decommits a range of whole pages. On Linux it reads as zeros afterwards.
@@ -57,7 +57,7 @@ final class MemoryRegion: @unchecked Sendable {
 }
 
 extension Int {
-    /// The next multiple of a page, a power of two; the largest one if there is none.
+    /// The next multiple of a page, which is a power of two. The largest multiple if there is none.
     func roundedUp(toPages pageBytes: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(pageBytes - 1)
         return (overflow ? .max : sum) & ~(pageBytes - 1)

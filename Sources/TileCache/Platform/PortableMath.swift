@@ -1,5 +1,5 @@
-/// Functions that differ between maths libraries, composed of operations that IEEE 754 defines exactly: + - * / and bit
-/// patterns.
+/// Maths functions with the same bits on every platform, composed of exact IEEE 754 operations. These are + - * / and
+/// bit patterns.
 ///
 /// The output of `cachebench` must be equal on every machine. The last bit of `exp` or `log` depends on the library;
 /// that of a sum or a product does not, and Swift never fuses the two by itself. Errors are in units in the last place

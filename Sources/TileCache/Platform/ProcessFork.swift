@@ -8,7 +8,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Detects a child of `fork()`, which has its parent's caches but no threads, and whose Dispatch cannot start any.
+/// Detects a child of `fork()`. It has its parent's caches but no threads, and its Dispatch cannot start any.
 enum ProcessFork {
     private static let forks = Atomic<Int>(0)
     private static let isWatching =

@@ -1,4 +1,4 @@
-/// The SplitMix64 generator: 64 bits of state, the same numbers on every platform from the same seed.
+/// The SplitMix64 generator: 64 bits of state, the same numbers on every platform.
 ///
 /// `SystemRandomNumberGenerator` cannot be seeded, and the standard library's conversion of random bits to a `Double`
 /// or a range may change with its version; reproducible figures need both fixed.

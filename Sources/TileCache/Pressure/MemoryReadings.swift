@@ -1,11 +1,11 @@
 /// Memory readings of Linux, parsed from the contents of its text files.
 struct MemoryReadings: Sendable, Hashable {
-    /// Bytes that the control group may use, the minimum of its own limits and those of its ancestors; `nil` if there
-    /// is none.
+    /// Memory limit of the control group in bytes; `nil` if there is none. The minimum of its own limits and those of
+    /// its ancestors.
     var limit: Int?
     /// Bytes that it uses, without file contents that the system can drop.
     var used: Int?
-    /// Percent of the last ten seconds in which some process waited for memory, and in which all did.
+    /// Percent of the last ten seconds in which some, or all, processes waited for memory.
     var some = 0.0
     var all = 0.0
 
@@ -13,8 +13,8 @@ struct MemoryReadings: Sendable, Hashable {
     /// kills processes, which it does at the limit.
     static let warningUse = 0.85
     static let criticalUse = 0.95
-    /// Percent of time that processes wait for memory: stutter is visible from the first, little work is done from the
-    /// second.
+    /// Thresholds of the time that some, or all, processes wait for memory, in percent. Stutter is visible from the
+    /// first, little work is done from the second.
     static let warningStall = 10.0
     static let criticalStall = 10.0
 
@@ -57,7 +57,7 @@ struct MemoryReadings: Sendable, Hashable {
         used = max(bytes - max(reclaimable, 0), 0)
     }
 
-    /// Folders of a process's control group and its ancestors, innermost first, from `/proc/self/cgroup`: the line
+    /// Folders of a process's control group and its ancestors, innermost first. From `/proc/self/cgroup`, the line
     /// `0::/some/path` of version 2. Empty if there is none.
     static func groupFolders(_ text: String) -> [String] {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
@@ -79,8 +79,8 @@ struct MemoryReadings: Sendable, Hashable {
 }
 
 extension ByteCount {
-    /// Suggests a byte limit for the machine: an eighth of the memory that the process may use, 16 to 512 MiB. In a
-    /// container, of the container's limit.
+    /// Suggests a byte limit for the machine: an eighth of the available memory, 16 to 512 MiB. In a container, of the
+    /// container's limit.
     public static var automatic: ByteCount {
         automatic(physical: SystemMemory.physicalBytes, container: SystemMemory.readings().limit)
     }

@@ -6,7 +6,7 @@ struct PressureRule: Sendable, Hashable {
     static let criticalShare = 0.25
     /// Nanoseconds without pressure before a step back, and between two steps.
     static let stepTime: Int64 = 5_000_000_000
-    /// Growth of the limit in force in one step back: gradual, since other processes may use the memory by now.
+    /// Increase of the limit in force in one recovery step. Gradual, since other processes may use the memory by now.
     static let step = 1.5
 
     /// Fraction of the limit that may be used now, 0.25 to 1.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Moves of single tiles between the tiers on the caller's thread, as workers do them, for benchmarks and stress.
+/// Moves single tiles between the tiers on the caller's thread. For benchmarks and stress.
 extension TileCache {
     /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
     package var payloadBytes: Int { core.read { $0.pool.payloadBytes } }

@@ -179,8 +179,8 @@ package final class VirtualCache {
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
-    /// Whether a view has stood still for so long, with nothing missing or under way, that no plan is made. The service
-    /// rests sooner, and with work under way.
+    /// Whether a view is complete and has been still so long that no plan is made. The service rests sooner, and with
+    /// work under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
@@ -325,7 +325,7 @@ package final class VirtualCache {
     /// Bytes of an entry beside its payload.
     private static let entryHeaderBytes = 200
 
-    /// Writes a tile that has landed to the tiers before the one that had it; returns whether one had it.
+    /// Writes a landed tile to the tiers before the one that had it. Returns whether one had it.
     private func noteStored(_ ticket: LoadTicket, took: Int64) -> Bool {
         guard let tiers else { return false }
         let tier = served.removeValue(forKey: ticket.load)
@@ -441,7 +441,7 @@ package final class VirtualCache {
         )
     }
 
-    /// Bytes of a tile's slot: whole pages of 4 KiB on any system, so that figures are reproducible.
+    /// Bytes of a tile's slot: whole pages of 4 KiB on any system. Figures are then reproducible.
     package static func slotBytes(ofTile bytes: Int) -> Int { PoolConfiguration(byteLimit: 0).paged(bytes) }
 
     /// Bytes of a view's needed tiles if they exceed the limit; otherwise 0.
@@ -450,7 +450,7 @@ package final class VirtualCache {
     /// Number of tiles needed by a view's last frame.
     package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
 
-    /// Calls `body` with the needed tiles of a view, whether each is drawable, and whether it is being loaded.
+    /// Calls `body` with each needed tile of a view, whether it is drawable and whether it is loading.
     package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {

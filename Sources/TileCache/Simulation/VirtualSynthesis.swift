@@ -14,7 +14,7 @@ struct VirtualSynthesis {
 
     func makes(_ tile: TileCoordinate) -> Bool { tile.level < levels }
 
-    /// Calls `body` with each tile to load for a tile: its descendants in the source, without resident ones.
+    /// Calls `body` with each load for a tile: its missing descendants in the source.
     func forEachLoad(
         below tile: TileCoordinate,
         isResident: (TileCoordinate) -> Bool,

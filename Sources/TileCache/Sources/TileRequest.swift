@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A request for one tile of a ``TileSource``, completed once, by the first of its completion calls.
+/// A request for one tile of a ``TileSource``. The first of its completion calls completes it.
 ///
 /// A request that is released without completion counts as failed and is retried later.
 public final class TileRequest: Sendable {
@@ -20,7 +20,7 @@ public final class TileRequest: Sendable {
     private let state = Lock(State())
     private let core: CacheCore
     private let ticket: LoadTicket
-    /// Parent load that the tile is for, if it is only needed to make a coarser one.
+    /// Parent load that needs the tile, if it is only needed to make a coarser one.
     private let child: ChildLoad?
     /// What the layer's stores are told; `nil` if it has none.
     private let notes: LoadNotes?
@@ -51,7 +51,7 @@ public final class TileRequest: Sendable {
     /// Validators of a stored tile that has to be revalidated; `nil` if there is none. See ``TilePixels/cached``.
     public var cached: TileStoreFreshness? { notes?.now.cached }
 
-    /// Sets a handler called once when the tile is no longer wanted, or at once if it already is not.
+    /// Sets a handler called once when the tile is no longer wanted. Called at once if it already is not.
     ///
     /// The request still must be completed, preferably with ``cancel()``.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {

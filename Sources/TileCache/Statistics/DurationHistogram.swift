@@ -17,7 +17,7 @@ extension TileCacheStatistics {
     }
 }
 
-/// A histogram of durations with bins that widen, in a few bytes for any number of durations.
+/// A histogram of durations with bins that widen. Takes a few bytes for any number of durations.
 ///
 /// Sixteen bins an octave: results are at most a sixteenth too long.
 package struct DurationHistogram: Hashable, Sendable {
@@ -31,7 +31,7 @@ package struct DurationHistogram: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds a duration in nanoseconds; a negative one, from a clock that was set back, counts as 0.
+    /// Adds a duration in nanoseconds. A negative one, from a clock that was set back, counts as 0.
     package mutating func add(_ nanoseconds: Int64) {
         let duration = max(nanoseconds, 0)
         let bin = Self.bin(of: duration)

@@ -15,7 +15,7 @@ extension CountFields {
 extension TileCacheStatistics {
     /// Demands by their outcome.
     public struct DemandCounts: Hashable, Sendable, CountFields {
-        /// Tiles that a frame needed and the previous frame did not, without tiles known to be absent.
+        /// Tiles that a frame needed and the previous frame did not. Tiles known to be absent do not count.
         public internal(set) var total = 0
         /// Demands that were resident and decoded.
         public internal(set) var decodedHits = 0

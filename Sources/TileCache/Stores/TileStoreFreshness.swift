@@ -16,7 +16,8 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Largest number of UTF-8 bytes of a validator that is kept. A longer one is dropped, and so is an empty one.
     public static let longestValidator = 512
 
-    /// Of a tile that no store may keep, as after `no-store` of HTTP: it is drawn once, and stored entries are removed.
+    /// Of a tile that must not be stored, as after `no-store` of HTTP. It is drawn once, and stored entries are
+    /// removed.
     public static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
 
     /// Seconds by which a stored time may be ahead of the clock. A clock that is further behind has jumped.

@@ -29,7 +29,7 @@ public struct PanTraceHeader: Hashable, Sendable {
         }
     }
 
-    /// Size of the view in screen pixels; `nil` if the trace has none, and the reader's flags must.
+    /// Size of the view in screen pixels. `nil` if the trace has none; the reader's flags must then set it.
     public var viewport: Size?
     /// Size of the world in world pixels, integers; `nil` if the trace has none.
     public var world: Size?

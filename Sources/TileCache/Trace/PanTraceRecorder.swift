@@ -102,7 +102,7 @@ public final class PanTraceRecorder: Sendable {
     /// The samples so far; empty if the recorder writes to a sink.
     public var samples: [PanTraceSample] { state.withLock { $0.samples } }
 
-    /// The trace so far as text; only a header, which readers refuse, if the recorder writes to a sink.
+    /// The trace so far as text. Only a header, which readers refuse, if the recorder writes to a sink.
     public var text: String {
         let (header, samples) = state.withLock { ($0.header, $0.samples) }
         let includesRotation = samples.contains { $0.rotation != 0 }
@@ -111,7 +111,7 @@ public final class PanTraceRecorder: Sendable {
         }
     }
 
-    /// Time since the first sample; `nil` if it is not later than the last one (or overflows).
+    /// Time since the first sample. `nil` if it is not later than the last one, or overflows.
     private static func time(of nanoseconds: Int64, in state: inout State) -> Int64? {
         guard let first = state.firstTime else {
             state.firstTime = nanoseconds

@@ -6,7 +6,7 @@ struct ComposedTile: Sendable {
     var generation: UInt32
     var isStale: Bool
     var isExact: Bool
-    /// World rectangle that it covers, in world pixels, in the copy of the world that is on screen.
+    /// World rectangle of the tile, in world pixels, in the copy on screen.
     var worldRectangle: PixelRect
     /// Part of the tile to draw, in its pixels, border included.
     var tileRectangle: PixelRect
@@ -42,7 +42,7 @@ struct LevelLook {
         (maxX, maxY) = (pyramid.worldWidth, pyramid.worldHeight)
     }
 
-    /// World rectangle of a tile in the copy of the world that begins at 0, cut at the world's edges.
+    /// World rectangle of a tile, cut at the world's edges, in the copy that begins at 0.
     func worldRectangle(of key: TileKey) -> PixelRect {
         let tile = key.coordinate
         let x = table.origin.x + Double(tile.column) * table.tileSpanX

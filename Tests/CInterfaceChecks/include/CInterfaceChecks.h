@@ -1,5 +1,5 @@
-/* Checks of the C interface, written in C: run by the tests, and by Scripts/check-c under valgrind and AddressSanitizer.
- * Each returns NULL, or what was not as expected. */
+/* Checks of the C interface, written in C. The tests run them, and Scripts/check-c under valgrind and
+ * AddressSanitizer. Each returns NULL, or a description of the failure. */
 #ifndef C_INTERFACE_CHECKS_H
 #define C_INTERFACE_CHECKS_H
 

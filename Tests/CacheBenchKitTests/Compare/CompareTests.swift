@@ -5,7 +5,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// Comparisons on two traces in a folder of their own.
+/// Comparisons on two traces in a separate folder.
 @Suite struct CompareTests {
     private static func withTraces<Result>(_ body: ([String]) throws -> Result) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("compare-\(UUID().uuidString)")
@@ -51,7 +51,7 @@ import Testing
             }
             #expect(report.chargedTotals == nil)
             #expect(try compare.run(paths: paths) == report)
-            // The same as the replay says.
+            // The same figures as in the replay.
             var options = Self.options()
             options.prefetch = .ring
             options.eviction = .lru
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Each gap from the rates of its neighbours, which policies beyond both of them are not kept within.
+    /// Each gap from the rates of its neighbours. Policies may lie outside both of them.
     @Test func gapsArePlacesBetweenTheOwnBaselineAndOracle() throws {
         try Self.withTraces { paths in
             let report = try Compare(
@@ -91,7 +91,7 @@ import Testing
                     #expect(row.policy != "oracle" || gap == 1)
                 }
             }
-            // One screen is 11 tiles, and such a view across tiles' edges needs up to 3 x 3: none is too small.
+            // One screen is 11 tiles, and an unaligned view needs up to 3 x 3: no limit is too small.
             #expect(report.totals.allSatisfy { $0.shortfallBytes == 0 && $0.screenBytes > 0 })
             let page = try ComparePage.text(report)
             let flags = "compare --budgets 1screens,3screens --policies none,ring,tilecache,oracle --efforts 0.5"
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// Held to equal loads as well: an effort whose search was cut short would be another row.
+    /// Also at equal loads: an interrupted search for an effort would give another row.
     @Test(arguments: [nil, .smallest] as [Compare.LoadTarget?])
     func anInterruptedComparisonHasTheRowsThatWereDone(equalLoads: Compare.LoadTarget?) throws {
         try Self.withTraces { paths in
@@ -184,7 +184,7 @@ import Testing
                     progress: { count, _ in done.withLock { $0 = max($0, count) } }
                 )
                 #expect(part.interrupted)
-                // Replays on other cores end meanwhile, but none is begun.
+                // Replays on other cores end meanwhile, but none starts.
                 #expect(part.rows.count <= whole.rows.count && (stop > 0 || part.rows.isEmpty))
                 for var row in part.rows + part.totals {
                     let same = (whole.rows + whole.totals).filter {

@@ -12,7 +12,7 @@ import TileCache
         #expect(zip(samples, samples.dropFirst()).allSatisfy { $0.time < $1.time })
         #expect((115...120).contains(Double(try #require(samples.last).time) / 1e9))
         #expect(samples.allSatisfy { $0.center.y >= 0 && $0.center.y <= 131_072 && $0.scale <= 1 })
-        // Its figures are those of recorded maps, as far as two minutes have them.
+        // Its figures match those of recorded maps, as far as two minutes allow.
         var statistics = PanTraceStatistics()
         var stream = session.stream
         try statistics.add(&stream)

@@ -30,12 +30,12 @@ import TileCache
         while let sample = try reader.nextSample() { read.append(sample) }
         #expect(read == (try samples(preset, seconds: 300)))
         #expect(read.first?.time == 0 && (read.last?.time ?? 0) <= 300_000_000_000)
-        // The last gesture may have begun before the end; nobody waits longer than this.
+        // The last gesture may have started before the end. The longest wait is bounded by this.
         #expect((read.last?.time ?? 0) > 270_000_000_000 && read.count > 1000)
         let scene = try PanTraceScene(reader.header, name: "generated")
         let (width, height) = (Double(scene.worldWidth), Double(scene.worldHeight))
         let view = scene.viewport
-        // The middle of the view never leaves the world by more than a bounce, nor the view's scale its bounds.
+        // The middle of the view leaves the world by at most a bounce; the scale stays within its bounds.
         for sample in read {
             #expect(
                 sample.center.x >= -view.width / sample.scale && sample.center.x <= width + view.width / sample.scale
@@ -49,12 +49,12 @@ import TileCache
     @Test func theSameSeedIsTheSamePerson() throws {
         #expect(try samples(.map, seconds: 60) == (try samples(.map, seconds: 60)))
         #expect(try samples(.map, seconds: 60) != (try samples(.map, seconds: 60, seed: 2)))
-        // A longer session begins as the shorter one does.
+        // A longer session starts with the shorter one.
         let (short, long) = (try samples(.photoSession, seconds: 60), try samples(.photoSession, seconds: 120))
         #expect(Array(long.prefix(short.count - 1)) == Array(short.dropLast()))
     }
 
-    /// A change of these is a change of every generated trace, and of each figure that was made with one.
+    /// A change here changes every generated trace, and each figure made with one.
     @Test(arguments: [
         (GesturePreset.map, 537, 4_678_569_775_620_768_943 as UInt64, 4_678_875_589_216_517_211 as UInt64),
         (.pages, 2530, 4_654_048_002_422_341_632, 4_642_296_422_144_671_744),
@@ -68,7 +68,7 @@ import TileCache
 
     @Test func aPlaneOfFourTilesIsNeverZoomed() throws {
         #expect(!(try samples(.plane, seconds: 300).contains { $0.scale != 1 }))
-        // A row rests on its pages.
+        // A row of pages rests on a page.
         let pages = try samples(.pages, seconds: 300)
         let rests = zip(pages, pages.dropFirst()).filter { $1.time - $0.time > 300_000_000 && $0.scale == 1 }
         #expect(rests.count > 10)
@@ -167,8 +167,8 @@ import TileCache
         }
     }
 
-    /// Two strokes of 60 and 50 px, 0.2 s apart, the second one back; then a zoom of an octave; then 20 px, which are
-    /// no stroke. Of 24 cells of 50 ms 2 + 2 + 1 show motion, and one crosses the zoom.
+    /// Two strokes of 60 and 50 px, 0.2 s apart, the second one back; then a zoom of an octave; then 20 px, too short
+    /// for a stroke. Of 24 cells of 50 ms 2 + 2 + 1 show motion, and one crosses the zoom.
     @Test func figuresByHand() throws {
         var statistics = PanTraceStatistics()
         let reader = try PanTraceReader(

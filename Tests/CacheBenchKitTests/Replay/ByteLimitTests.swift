@@ -3,9 +3,9 @@ import Testing
 
 @testable import CacheBenchKit
 
-/// The promise that counts: bytes of everything, tables included, never pass the limit.
+/// The bytes of everything, tables included, never exceed the limit.
 @Suite struct ByteLimitTests {
-    /// Small tiles make tables grow for as long as a replay runs, and most of that while every byte is in use.
+    /// With small tiles the tables grow during the whole replay, mostly while every byte is in use.
     @Test(arguments: ["3MiB", "8MiB"], [128, 256])
     func tablesGrowInsideTheLimit(limit: String, tileSize: Int) throws {
         var options = ReplayOptions()

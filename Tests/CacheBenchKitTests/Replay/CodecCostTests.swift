@@ -3,7 +3,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// The codec's time under the virtual clock.
+/// Time of the codec under the virtual clock.
 @Suite struct CodecCostTests {
     private static let tileBytes = 262_144
     private static let millisecond: Int64 = 1_000_000
@@ -33,7 +33,7 @@ import Testing
         return (look, cache)
     }
 
-    /// Looks at ten single tiles, then back at the third, which is compressed by then.
+    /// Shows ten single tiles, then the third again, which is compressed by then.
     private func walk(_ cost: CodecCost?) throws -> VirtualCache {
         let strip = try strip(cost)
         for column in 0..<10 { strip.look(column...column, Double(column) * 100) }
@@ -47,7 +47,7 @@ import Testing
         #expect(cache.coverage.missingTiles == 0)
     }
 
-    /// Every slot is taken, so a worker has to compress another tile before it decompresses this one.
+    /// Every slot is taken, so a worker must compress another tile before it decompresses this one.
     @Test func aCompressedHitIsDrawnWhenItIsDecompressed() throws {
         let strip = try strip(CodecCost(compressBytesPerSecond: 1e9, decompressBytesPerSecond: 1e9))
         for column in 0..<10 { strip.look(column...column, Double(column) * 100) }
@@ -56,7 +56,7 @@ import Testing
         #expect(cache.panDemands.compressedHits == 1)
         #expect(cache.drawableHits == 0)
         #expect(cache.coverage.missingTiles == 1)
-        // 0.27 ms to compress the other, and as much to decompress it.
+        // 0.27 ms to compress the other tile, and the same to decompress this one.
         strip.look(7...7, 1000.5)
         #expect(cache.coverage.missingTiles == 1)
         strip.look(7...7, 1000.6)
@@ -88,7 +88,7 @@ import Testing
         #expect(compress >= 1e7 && decompress >= 1e7)
     }
 
-    /// The lively session at a tight limit, charged more and more.
+    /// The lively session at a tight limit, with increasing codec times.
     @Test func theDearerTheFewerAreDrawnAtOnce() throws {
         func report(_ cost: CodecCharge) throws -> ReplayReport {
             var options = ReplayOptions()

@@ -19,7 +19,7 @@ import TileCache
         )
         let report = try #require(try Replay(options).run(input).traces.first)
         #expect(report.trace.seconds > 20)
-        // The photo may fit in the view as a few coarse tiles; everything else moves over many.
+        // The photo may fit in the view as a few coarse tiles; all other sessions pan over many.
         #expect(report.demands.total > (preset == .photo ? -1 : 10))
         #expect(report.memory.peakBytes <= report.memory.byteLimit)
     }

@@ -2,7 +2,7 @@ import CacheBenchKit
 import Testing
 import TileCache
 
-/// The default policy on motion of kinds that no constant was chosen with, beside the simple policies.
+/// The default policy and the simple ones on kinds of motion that no constant was chosen with.
 @Suite struct GeneratedSessionTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var kind: GeneratedSession.Kind
@@ -11,9 +11,9 @@ import TileCache
         var tileSize = 256
         var frameRate = 60.0
         var milliseconds: Int64 = 40
-        /// What it may hit less than the best simple policy.
+        /// Allowed deficit in hits against the best simple policy.
         var allowance = 0.02
-        /// The most of its loads that may never be drawn.
+        /// Maximum fraction of its loads that are never drawn.
         var mostWaste = 0.62
 
         var testDescription: String { "\(kind), \(Int(width))x\(Int(height)), \(milliseconds) ms" }
@@ -31,15 +31,15 @@ import TileCache
         Case(kind: .drift),
         Case(kind: .flings, width: 390, height: 844, milliseconds: 150),
         Case(kind: .pinches, width: 1920, height: 1080, tileSize: 512, frameRate: 30),
-        // With loads this short there is always a free worker, and the probabilities are learned for less than what it tries.
+        // With loads this short a worker is always free, so improbable tiles are loaded too.
         Case(kind: .slide, width: 390, height: 844, milliseconds: 10, mostWaste: 0.75),
         Case(kind: .circles, width: 390, height: 844, milliseconds: 150),
         Case(kind: .camera, width: 390, height: 844, milliseconds: 150),
         Case(kind: .camera, width: 1920, height: 1080, milliseconds: 300),
-        // A ring goes on loading at rest what steps of half a view may need; the default waits until steps have taught it.
+        // At rest a ring prefetches for steps of half a view. The default policy waits until steps have taught it.
         Case(kind: .keys, width: 390, height: 844, milliseconds: 150, allowance: 0.08),
         Case(kind: .keys, width: 1920, height: 1080, tileSize: 512, frameRate: 30, allowance: 0.1),
-        // Four workers bring 13 tiles a second, where a fling uncovers 50.
+        // Four workers load 13 tiles a second; a fling uncovers 50.
         Case(kind: .flings, width: 1920, height: 1080, milliseconds: 300, allowance: 0.05, mostWaste: 0.7),
     ]
 

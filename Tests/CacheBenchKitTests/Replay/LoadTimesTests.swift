@@ -4,7 +4,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// How long loads take under the virtual clock: by distribution, by a shared link, by what was recorded.
+/// Load times under the virtual clock: by distribution, by a shared link, as recorded.
 @Suite struct LoadTimesTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -34,7 +34,7 @@ import Testing
         let other = try clock(.longTail(sigma: 1), seed: 2)
         let tiles = (0..<4000).map { TileCoordinate(level: $0 % 7, column: $0 * 31 % 97, row: $0 / 3) }
         let times = tiles.map { first.time(of: $0) }
-        // In any order, and as often as one likes.
+        // In any order, any number of times.
         #expect(tiles.reversed().map { again.time(of: $0) } == times.reversed())
         #expect(tiles.map { other.time(of: $0) } != times)
         let sorted = times.sorted()
@@ -101,9 +101,9 @@ import Testing
     @Test func aLinkIsShared() {
         #expect(ends(starts: [0]) == [15])
         #expect(ends(starts: [0, 0]) == [25, 25])
-        // The first has half of its bytes when the second's begin to come; then both go at half the speed.
+        // The first has half of its bytes when the second's start to arrive; then both share the link.
         #expect(ends(starts: [0, 5]) == [20, 25])
-        // One after the other they do not meet.
+        // Loads one after the other do not share it.
         #expect(ends(starts: [0, 15, 40]) == [15, 30, 55])
     }
 

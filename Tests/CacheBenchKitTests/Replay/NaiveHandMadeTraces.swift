@@ -1,6 +1,6 @@
 import Testing
 
-/// A trace that is small enough to be followed by hand.
+/// A trace that is small enough to follow by hand.
 struct HandMadeTrace: Sendable, CustomTestStringConvertible {
     var name: String
     var rows: String
@@ -10,7 +10,7 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
     var tiles = 20
     var workers = 4
     var latency: Int64 = 40_000_000
-    /// What counting by hand gives without prefetch, where that is feasible.
+    /// Results without prefetch counted by hand, if that is feasible.
     var counted: NaiveFigures?
 
     var testDescription: String { name }
@@ -36,7 +36,7 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             rows: "0,512,512,1\n1,576,512,1",
             counted: NaiveFigures(demands: 2, panDemands: 2, loads: 6)
         ),
-        // At 1 s, exactly on a frame, the first column is out of view by nothing at all; then it is demanded again.
+        // At 1 s, exactly on a frame, the first column only touches the view's edge; then it is demanded again.
         HandMadeTrace(
             name: "pans there and back",
             rows: "0,512,512,1\n1,640,512,1\n2,512,512,1",
@@ -53,14 +53,14 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             viewport: "128x128",
             counted: NaiveFigures(demands: 2, hits: 1, zoomDemands: 2, zoomHits: 1, loads: 2)
         ),
-        // Passed in 33 ms, and gone before its load of 40 ms lands.
+        // In view for 33 ms, out of view before its load of 40 ms lands.
         HandMadeTrace(
             name: "a load comes too late",
             rows: "0,64,64,1\n0.1,320,64,1\n0.1333333,64,320,1",
             viewport: "128x128",
             counted: NaiveFigures(demands: 2, panDemands: 2, loads: 3, unseenLoads: 1)
         ),
-        // Frame 3 is at 50 ms: a load that ends then is there, one that ends a nanosecond later is not.
+        // Frame 3 is at 50 ms: a load that ends then is resident, one that ends a nanosecond later is not.
         HandMadeTrace(
             name: "a load ends exactly at a frame",
             rows: "0,64,64,1\n0.0166,192,64,1\n0.05,64,64,1",
@@ -75,8 +75,8 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             latency: 50_000_001,
             counted: NaiveFigures(demands: 2, panDemands: 2, loads: 2, unseenLoads: 1)
         ),
-        // One worker, 20 ms a load: three tiles take until 60 ms, and only if it goes on between frames. Away at
-        // 50 ms, back at 66.7 ms: all three are there, and so is one of those that were wanted in between.
+        // One worker, 20 ms a load: three tiles take until 60 ms, if it continues between frames. Away at 50 ms, back
+        // at 66.7 ms: all three are resident, and so is one planned in between.
         HandMadeTrace(
             name: "a worker goes on between frames",
             rows: "0,192,64,1\n0.05,192,320,1\n0.0666,192,64,1",
@@ -85,9 +85,9 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             latency: 20_000_000,
             counted: NaiveFigures(demands: 6, hits: 3, panDemands: 6, panHits: 3, loads: 4, unseenLoads: 1)
         ),
-        // Room for two. A load for what was left at once takes one place, so of the two tiles needed from frame 1 on
-        // only one can start. At 40 ms the old load lands and could be given up, but the plan has ended: the second
-        // starts with frame 3, at 50 ms, and is still on its way when frame 5, at 83 ms, demands it again.
+        // Room for two. A load for tiles that left the view at once takes one place, so only one of the two tiles
+        // needed from frame 1 on can start. At 40 ms the old load lands and could be evicted, but the plan has ended.
+        // The second starts with frame 3, at 50 ms, and is in flight when frame 5, at 83 ms, demands it again.
         HandMadeTrace(
             name: "a plan without room has ended",
             rows: "0,64,64,1\n0.0166,256,64,1\n0.0666,192,64,1\n0.0667,192,64,1\n0.0833,256,64,1",
@@ -110,7 +110,7 @@ struct HandMadeTrace: Sendable, CustomTestStringConvertible {
             wraps: true
         ),
         HandMadeTrace(name: "leaves the world", rows: "0,900,512,1\n1,1020,512,1\n2,1140,512,1\n3,1250,512,1"),
-        // Four tiles do not fit: two are loaded, and nothing may go for the others.
+        // Four tiles do not fit: two are loaded, and neither may be evicted for the others.
         HandMadeTrace(name: "has too small a budget", rows: "0,512,512,1\n1,640,512,1\n2,512,512,1", tiles: 2),
         HandMadeTrace(
             name: "evicts",

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What the naive replay counted.
+/// Counts of the naive replay.
 struct NaiveFigures: Equatable, CustomStringConvertible {
     var demands = 0
     var hits = 0
@@ -11,11 +11,11 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
     var zoomHits = 0
     /// Demands that were in flight.
     var late = 0
-    /// Milliseconds, to a tenth, from each demand that was no hit to the frame that could draw it; the first frame's too.
+    /// Milliseconds, to a tenth, from each missed demand to the frame that could draw it, first frame included.
     var waits: [Double] = []
     /// Frames that needed a tile that was not resident.
     var gapFrames = 0
-    /// The most tiles that a frame needed.
+    /// Maximum number of tiles that a frame needed.
     var mostNeeded = 0
     /// Loads started.
     var loads = 0
@@ -27,14 +27,14 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
             + "loads \(loads) unseen \(unseenLoads), late \(late), waits \(waits.count), gaps \(gapFrames)"
     }
 
-    /// What was counted by hand.
+    /// Counts worked out by hand.
     var demandsAndLoads: NaiveFigures {
         var figures = self
         (figures.late, figures.gapFrames, figures.mostNeeded, figures.waits) = (0, 0, 0, [])
         return figures
     }
 
-    /// The smallest wait in milliseconds that so many of a hundred waits do not exceed.
+    /// Percentile of the waits in milliseconds: the smallest that this share of them does not exceed.
     func percentile(_ percent: Int) -> Double? {
         let sorted = waits.sorted()
         return sorted.isEmpty ? nil : sorted[(sorted.count * percent + 99) / 100 - 1]
@@ -43,11 +43,11 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
 
 enum NaivePolicy: String, CaseIterable {
     case none
-    /// One tile around the viewport, row by row.
+    /// Ring of one tile around the viewport, row by row.
     case ring
 }
 
-/// The reference replay from its written definition, with sets and arrays: decoded tier only, least recently used first.
+/// The reference replay by its written definition: sets and arrays, decoded tier only, LRU.
 func naiveReplay(
     traceText: String,
     capacityTiles: Int,
@@ -66,7 +66,7 @@ func naiveReplay(
         if now > trace.samples.last!.time + 500_000_000 || Double(now) > duration * 1e9 { break }
         while earlier + 1 < trace.samples.count, trace.samples[earlier + 1].time <= now { earlier += 1 }
         let view = trace.sample(at: now, earlier: earlier)
-        // Looking at every tile of a level is slow, and views mostly stand still.
+        // Examining every tile of a level is slow, and views mostly stand still.
         if last?.view != view {
             last = (view, trace.tiles(view), policy == .ring ? trace.tiles(view, margin: 1) : [])
         }
@@ -92,16 +92,16 @@ private struct NaiveModel {
     let latency: Int64
 
     private var figures = NaiveFigures()
-    /// When each resident tile was last used, as a running number.
+    /// Sequence number of each resident tile's last use.
     private var lastUse: [NaiveTile: Int] = [:]
     private var uses = 0
     /// Resident tiles that were never drawn.
     private var unseen: Set<NaiveTile> = []
-    /// In order of start, which is also that of finish, for all loads take equally long.
+    /// In order of start, which is the order of completion, since all loads take equally long.
     private var inFlight: [Load] = []
     private var plan: [NaiveTile] = []
     private var needed: Set<NaiveTile> = []
-    /// When each needed tile that could not be drawn yet was demanded.
+    /// Time of the demand of each needed tile that could not be drawn yet.
     private var demandedAt: [NaiveTile: Int64] = [:]
     private var level: Int?
 
@@ -158,7 +158,7 @@ private struct NaiveModel {
         }
     }
 
-    /// Workers that come free between two frames go on with the plan of the earlier one.
+    /// Workers that become free between two frames continue with the earlier frame's plan.
     private mutating func workBetweenFrames(before frame: Int64) {
         while let next = inFlight.first?.finish, next < frame {
             land(at: next)

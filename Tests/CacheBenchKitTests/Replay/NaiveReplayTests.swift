@@ -24,7 +24,7 @@ private let recordedTraces = RecordedTraces.paths(of: "immens_map")
         options.prefetch = policy == .ring ? .ring : .none
         options.eviction = .lru
         options.workers = workers
-        // The reference keeps no worker back, whatever the default is.
+        // The reference reserves no worker, whatever the default is.
         options.reservedWorkers = 0
         options.loadLatency = latency
         options.duration = duration.isFinite ? Int64(duration * 1e9) : nil
@@ -32,7 +32,7 @@ private let recordedTraces = RecordedTraces.paths(of: "immens_map")
         let scene = try PanTraceScene(reader.header, name: "trace")
         let input = ReplayInput(name: "trace", source: "tests", scene: scene, samples: reader)
         let report = try #require(try Replay(options).run(input).traces.first)
-        // Of waits the report has percentiles alone.
+        // The report has only percentiles of waits.
         for (percent, value) in [
             (50, report.timeToSharp.p50), (95, report.timeToSharp.p95), (99, report.timeToSharp.p99),
         ] { #expect(value == naive.percentile(percent), "p\(percent)") }

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A pan trace, and where its view is at any time, from the written definitions alone.
+/// A pan trace and its view at any time, from the written definitions alone.
 ///
-/// It shares nothing with the library on purpose: an error in the one cannot hide in the other.
-/// It expects well-formed text with four columns; what is wrong with bad text is for the reader's tests.
+/// Shares no code with the library, so that an error in one cannot hide in the other. Expects well-formed text with
+/// four columns; the reader's tests cover malformed text.
 struct NaiveTrace {
     struct Sample: Equatable {
         var time: Int64
@@ -37,18 +37,18 @@ struct NaiveTrace {
         }
     }
 
-    /// Where the view is at a time, `earlier` being the last sample that is not after it.
+    /// The view at a time; `earlier` is the last sample that is not after it.
     func sample(at time: Int64, earlier: Int) -> Sample {
         let a = samples[earlier]
         guard earlier + 1 < samples.count else { return a }
         let b = samples[earlier + 1]
         let larger = max(a.scale, b.scale)
-        // A jump is a jump: nothing was drawn on the way.
+        // A jump is not interpolated.
         if abs(log(b.scale / a.scale)) > log(2) / 2 { return a }
         if abs(b.x - a.x) * larger > viewport.width / 2 { return a }
         if abs(b.y - a.y) * larger > viewport.height / 2 { return a }
         let part = Double(time - a.time) / Double(b.time - a.time)
-        // An equal scale stays equal to the bit, which a logarithm and back need not be.
+        // An equal scale is kept to the bit, which a logarithm and its inverse need not do.
         let scale = a.scale == b.scale ? a.scale : exp(log(a.scale) + (log(b.scale) - log(a.scale)) * part)
         return Sample(
             time: a.time,
@@ -58,7 +58,7 @@ struct NaiveTrace {
         )
     }
 
-    /// The needed tiles, row by row from the top left; with a margin, those of the viewport grown by so many tiles.
+    /// The needed tiles, row by row from the top left. A margin in tiles enlarges the viewport.
     func tiles(_ view: Sample, margin: Double = 0) -> [NaiveTile] {
         let shape = NaiveView(
             x: view.x,

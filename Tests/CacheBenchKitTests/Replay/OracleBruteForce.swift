@@ -1,9 +1,9 @@
-/// The most hits that any choice of loads and evictions can make on a tiny trace, by trying them all.
+/// Maximum hits of any choice of loads and evictions on a tiny trace, by trying all.
 ///
-/// Loads begin at frames and take a whole number of them; a load that ends at a frame is there. Nothing needed is given
-/// up, and nothing else is asked of a choice: needed tiles need not be loaded first, or at all.
+/// Loads start at frames and take a whole number of them. A load that ends at a frame is resident. Needed tiles are not
+/// evicted. There are no other rules: needed tiles need not be loaded first, or at all.
 struct OracleBruteForce {
-    /// The needed tiles of each frame, as bits.
+    /// Needed tiles of each frame, as bits.
     var frames: [Int]
     var tiles: Int
     var capacity: Int
@@ -14,11 +14,11 @@ struct OracleBruteForce {
     private struct State: Hashable {
         var frame: Int
         var resident: Int
-        /// By tile, frames until it lands; 0 for no load.
+        /// By tile, frames until it lands; 0 without a load.
         var waits: [Int]
     }
 
-    /// The hits, the first frame's left out.
+    /// Hits, without the first frame's.
     func mostHits() -> Int {
         var known: [State: Int] = [:]
         return best(State(frame: 0, resident: 0, waits: Array(repeating: 0, count: tiles)), &known)

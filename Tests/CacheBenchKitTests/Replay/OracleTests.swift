@@ -13,7 +13,7 @@ private let thoroughness = max(ProcessInfo.processInfo.environment["TILECACHE_OR
 private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughness > 1 || $0.offset % 4 == 0 }
     .map(\.element)
 
-/// The perfect future against brute force where that is feasible, and against every other policy everywhere.
+/// The oracle against brute force on tiny traces, and against every other policy on all.
 @Suite struct OracleTests {
     private static let frameTime: Int64 = 16_666_667
 
@@ -39,7 +39,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         )
     }
 
-    /// The oracle's hits on a walk; loads take a hair less than so many frames, so that they land at a frame.
+    /// Hits of the oracle on a walk. Loads take slightly less than whole frames, so that they land at a frame.
     private static func oracleHits(
         _ views: [ClosedRange<Int>],
         capacity: Int,
@@ -69,10 +69,10 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         return cache.panDemands.hits + cache.zoomDemands.hits
     }
 
-    /// Whether everything that is demanded while a load takes has room beside what is needed meanwhile.
+    /// Whether all demands during a load have room beside the tiles needed meanwhile.
     ///
-    /// A load takes its room when it starts. With less than this some demand cannot be loaded ahead of need however many
-    /// workers there are: room binds the throughput then.
+    /// A load reserves its room when it starts. With less room some demand cannot be prefetched with any number of
+    /// workers.
     private static func isRoomy(_ views: [ClosedRange<Int>], capacity: Int, latency: Int) -> Bool {
         views.indices.allSatisfy { first in
             let seen = views[first...min(first + latency, views.count - 1)]
@@ -80,7 +80,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         }
     }
 
-    /// The demands whose loads can begin at the first frame or later.
+    /// Demands whose loads can start at the first frame or later.
     private static func loadable(_ views: [ClosedRange<Int>], latency: Int) -> Int {
         views.indices.dropFirst(latency).reduce(0) { $0 + (bits(views[$1]) & ~bits(views[$1 - 1])).nonzeroBitCount }
     }
@@ -110,13 +110,13 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
                 tight.note(hits: hits, best: best, comment)
             }
         }
-        // Neither kind is a rarity, and where room is short no more than a hit is lost, and that seldom.
+        // Both kinds are frequent. If room is short, at most one hit is lost, and seldom.
         #expect(roomy >= 20 && tight.walks >= 10)
         print("room short: \(tight)")
         #expect(tight.most <= 1 && tight.short * 20 <= tight.walks)
     }
 
-    /// What it cannot do: tile 1, demanded first, stays on screen long and keeps out what would be two hits.
+    /// A known limitation: tile 1, demanded first, stays on screen long and keeps out two hits.
     @Test func whereRoomIsShortAGreedyOracleMayLoseAHit() throws {
         let views = [1...2, 1...2, 0...0, 0...0, 0...0, 1...2, 1...2, 0...1, 2...3, 0...0, 0...0, 2...3]
         let brute = OracleBruteForce(frames: views.map(Self.bits), tiles: 4, capacity: 2, workers: 4, latency: 2)
@@ -146,12 +146,12 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         #expect(Double(all.hits) >= 0.97 * Double(all.best))
     }
 
-    /// How far the oracle falls short of brute force over many walks; more than brute force is an error in either.
+    /// How many hits the oracle is below brute force over many walks. Exceeding brute force is an error in either.
     private struct Shortfall: CustomStringConvertible {
         var walks = 0
         var hits = 0
         var best = 0
-        /// Walks on which it falls short, and by how many hits at most.
+        /// Walks on which it is below, and by how many hits at most.
         var short = 0
         var most = 0
 
@@ -229,7 +229,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
     }
 }
 
-/// The schedule where times are as long as flags allow.
+/// The schedule with the longest times that flags allow.
 @Suite struct OracleScheduleLimitTests {
     private func job(_ need: Int, deadline: Int64, duration: Int64) -> OracleSchedule.Job {
         OracleSchedule.Job(need: need, deadline: deadline, duration: duration, again: .max, stay: 1)
@@ -242,7 +242,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
             let first = schedule.add(job(0, deadline: long, duration: long))
             let second = schedule.add(job(1, deadline: .max - 1, duration: long))
             #expect(first == nil && second == nil)
-            // It would end after 3 x long, which is more than 64 bits hold.
+            // It would end after 3 x long, which exceeds 64 bits.
             let third = schedule.add(job(2, deadline: .max - 1, duration: long))
             #expect(third != nil && schedule.count == 2)
             #expect(schedule.jobs.map(\.finish) == [long, 2 * long])

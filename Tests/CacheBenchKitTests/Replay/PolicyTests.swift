@@ -3,7 +3,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// The library's policy and its rivals, where plans are left out at rest and at the edges of numbers.
+/// The library's policy and its rivals: plans skipped at rest, and extreme numbers.
 @Suite(.timeLimit(.minutes(15))) struct PolicyTests {
     enum Foresight: String, CaseIterable, Sendable {
         case none, ring, velocity, skewport, gaussian, zoom4, tilecache
@@ -29,7 +29,7 @@ import Testing
         var all: [(tile: TileCoordinate, time: Int64)] = []
     }
 
-    /// Strokes, zooms, jumps and small steps, with rests from a frame to some seconds between them.
+    /// Strokes, zooms, jumps and small steps, separated by rests from one frame to some seconds.
     private func walk(seed: UInt64, rate: Double) -> [(viewport: TileViewport, time: Int64)] {
         var dice = SplitMix64(seed: seed)
         var view = TileViewport(center: WorldPoint(x: 4096, y: 4096), width: 500, height: 300, scale: 0.5)
@@ -104,14 +104,14 @@ import Testing
             #expect(logs[0].all.elementsEqual(logs[1].all) { $0 == $1 })
             #expect(caches[0].panDemands == caches[1].panDemands && caches[0].zoomDemands == caches[1].zoomDemands)
             #expect(plans[0] <= plans[1])
-            // With LRU wishes may push each other out for ever, and the velocities of some policies hardly die away.
+            // With LRU, plan entries may evict each other for ever, and some policies' velocities hardly decay.
             if seed < 3, foresight == .none || foresight == .tilecache {
                 #expect(plans[0] < plans[1], "seed \(seed): \(plans)")
             }
         }
     }
 
-    /// Scales over 24 powers of ten, views far larger than the world and far beside it, with every policy.
+    /// Scales over 24 powers of ten, viewports far larger than the world and far outside it, with every policy.
     @Test func viewportsOfAnySizeAreFrames() throws {
         let policies = Foresight.allCases.map(\.policy)
         for (index, policy) in policies.enumerated() {
@@ -150,7 +150,7 @@ import Testing
                 }
             }
             #expect(cache.committedBytes <= 2 << 20)
-            // All of it leaves a cache that works.
+            // The cache still works afterwards.
             for _ in 0..<100 {
                 cache.frame(view: view, Self.view(2048, 2048, scale: 1), at: now)
                 now += 16_666_667
@@ -161,7 +161,7 @@ import Testing
 
     private func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { product, _ in product * 10 } }
 
-    /// Every policy plans in a world of 2^40 pixels, moves over its edges and its levels, and comes to rest.
+    /// Every policy plans in a world of 2^40 pixels, moves over its edges and levels, and comes to rest.
     @Test(arguments: [1, 256, 16_384]) func everyPolicyPlansInAWorldOf2To40Pixels(tileSize: Int) throws {
         let policies = Foresight.allCases.map(\.policy)
         for (index, policy) in policies.enumerated() {

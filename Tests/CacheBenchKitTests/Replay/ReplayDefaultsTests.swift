@@ -3,9 +3,9 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// A replay without flags is the cache as a program gets it without settings.
+/// A replay without flags uses the library's default configuration.
 @Suite struct ReplayDefaultsTests {
-    /// Settings that the reference replay needs otherwise; each with its reason in `ReplayOptions.cacheConfiguration`.
+    /// Settings that the reference replay needs otherwise; `ReplayOptions.cacheConfiguration` has the reason of each.
     private let reference = ["fitsLevelToBudget": "false"]
 
     private func settings(_ configuration: TileCache.Configuration) -> [String: String] {
@@ -36,7 +36,7 @@ import Testing
         #expect(try options.policy() is AdaptivePolicy && options.without.isEmpty)
     }
 
-    /// The virtual clock takes every setting that it knows from the same place.
+    /// The virtual clock takes all of its settings from the same place.
     @Test func theVirtualClockHasTheSameSettings() {
         var configuration = TileCache.Configuration(byteLimit: .bytes(12345), workers: 9, reservedWorkers: 3)
         configuration.usesCompressedTier = false

@@ -4,7 +4,7 @@ import PanTraces
 import Testing
 import TileCache
 
-/// Limits that a trace, a flag and the library must agree on.
+/// Bounds that a trace, a flag and the library must agree on.
 @Suite struct ReplayLimitTests {
     @Test(arguments: [(1 << 40, true), ((1 << 40) + 1, false), (1 << 52, false), (1, true), (0, false)])
     func aWorldIsOneForTheTraceWhereItIsOneForThePyramid(side: Int, isWorld: Bool) {

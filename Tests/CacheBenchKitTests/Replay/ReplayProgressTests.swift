@@ -6,7 +6,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// How far a replay says that it is.
+/// Progress reports of a replay.
 @Suite struct ReplayProgressTests {
     private func parts(_ options: ReplayOptions, path: String? = nil) throws -> [(part: Double?, seconds: Double)] {
         let seen = Mutex<[(part: Double?, seconds: Double)]>([])
@@ -16,7 +16,7 @@ import TileCache
         return seen.withLock { $0 }
     }
 
-    /// A trace of a minute in real time is told of many times a second, not every thousand frames.
+    /// A trace of a minute in real time reports many times a second, not every thousand frames.
     @Test func aReplayInRealTimeIsToldOfOften() throws {
         var options = ReplayOptions()
         options.clock = .real
@@ -24,12 +24,12 @@ import TileCache
         options.loadLatency = 0
         options.duration = 4_000_000_000
         let parts = try parts(options)
-        // Of 240 frames every eighth.
+        // Every eighth of 240 frames.
         #expect(parts.count == 30)
         for (part, seconds) in parts { #expect(part == seconds / 4) }
     }
 
-    /// Of a session in memory, and of a file, the end is known.
+    /// For a session in memory and for a file, the end is known.
     @Test func thePartRisesToAll() throws {
         var options = ReplayOptions()
         options.prefetch = .none
@@ -39,7 +39,7 @@ import TileCache
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.part ?? 1 < $1.part ?? 0 })
     }
 
-    /// What is in the buffer has not been replayed.
+    /// Buffered bytes have not been replayed.
     @Test func theReadersBufferDoesNotCount() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString).csv")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -27,7 +27,7 @@ import Testing
         let (cold, warm) = (try #require(first.tiers.first), try #require(second.tiers.first))
         #expect(cold.hits + cold.misses == first.loads.started && cold.misses > 0)
         #expect(cold.writes <= cold.misses)
-        // What the second prefetches, the first may not have loaded.
+        // The second may prefetch tiles that the first did not load.
         #expect(Double(warm.hits) > 0.8 * Double(second.loads.started))
         let before = try #require(first.firstCompleteFrame)
         #expect(try #require(second.firstCompleteFrame) < before)

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// Rates, shares, percentiles and answers, each worked out once more from the counts that it is of.
+/// Rates, shares, percentiles and answers, recomputed from their counts.
 @Suite struct DerivedFigureTests {
     private func share(_ part: Int, _ whole: Int) -> Double? { whole == 0 ? nil : Double(part) / Double(whole) }
 
@@ -76,14 +76,14 @@ import Testing
         #expect(report.memory.screenBytes == parts.map(\.memory.screenBytes).max())
     }
 
-    /// The counts of a replay belong together, whatever is replayed.
+    /// The counts of a replay are consistent in every replay.
     @Test(arguments: 0..<8)
     func ofRandomReplays(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) + 500)
         var options = ReplayOptions()
         options.duration = 2_000_000_000
         options.pixelFormat = [.rgba8, .gray8, .gray16][dice.below(3)]
-        // Sizes whose tiles are no whole number of pages, too.
+        // Also tiles that are no whole number of pages.
         options.overrides.tileSize = [100, 128, 200, 256, 300][dice.below(5)]
         options.compressionRatio = [1, 1.5, 2, 3.7][dice.below(4)]
         options.prefetch = [.none, .ring, .skewport, .tilecache][dice.below(4)]
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// Neither clamped at 0 nor at 1: a policy may be worse than none, and better than an oracle that is not perfect.
+    /// Clamped neither at 0 nor at 1: a policy may be worse than none, and better than the oracle, which is not exact.
     @Test(arguments: 0..<50)
     func theGapThatIsClosed(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) + 9)
@@ -178,8 +178,8 @@ import Testing
         return (options, try Tune(options, inputs: [{ try ReplayInput(lively: shared) }]).run())
     }
 
-    /// The answer, from the rows alone: of all variants the smallest limit from which on the target is met and a screen
-    /// fits; without a target the best knee.
+    /// The answer, from the rows alone. It is the smallest limit of all variants from which on the target is met and a
+    /// screen fits; without a target, the best knee.
     @Test(arguments: 0..<3)
     func theSuggestedLimit(seed: Int) throws {
         let (options, report) = try tune(seed, policies: [])
@@ -207,14 +207,14 @@ import Testing
         let row = try #require(report.rows.first(where: report.isSuggested))
         #expect(row.shortfallBytes == 0 && row.hitRate == suggested.hitRate && row.blank == suggested.blank)
         if options.target == nil {
-            // No variant's knee hits more, as far as it can be told from the best row of each.
+            // No variant's knee has more hits, as far as its best row shows.
             #expect(suggested.reason == "knee")
             let budgets = Set(report.rows.map(\.byteLimit))
             #expect(budgets.contains(suggested.byteLimit))
         }
     }
 
-    /// A policy is compared with no prefetch and with the oracle of its own workers.
+    /// A policy is compared with no prefetch and with the oracle of the same number of workers.
     @Test func eachNumberOfWorkersHasItsOwnBaselineAndOracle() throws {
         let (options, report) = try tune(1, policies: [.none, .oracle])
         for variant in Set(report.rows.map(\.variant)) {
@@ -234,7 +234,7 @@ import Testing
                 }
             }
         }
-        // The page draws the suggested variant's alone, and marks one row.
+        // The page draws only the suggested variant, and marks one row.
         let page = try TunePage.text(report)
         #expect(
             page.components(separatedBy: "<tr class=\"marked\"><td class=\"name\">tilecache (suggested)").count == 2

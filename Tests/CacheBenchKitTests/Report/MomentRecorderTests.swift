@@ -3,7 +3,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// The worst moments of frames made by hand.
+/// The worst moments of hand-made frames.
 @Suite struct MomentRecorderTests {
     private struct Frame {
         var milliseconds: Int64
@@ -81,7 +81,7 @@ import TileCache
         #expect(try cause({ $0.evicted = 3 }) == .evicted)
         #expect(try cause({ $0.x = 1000 }) == .pan)
         #expect(try cause({ $0.x = 1001 }) == .jump)
-        // The short way around the world.
+        // The shorter way around the world.
         #expect(try cause({ $0.x = 99_500 }) == .pan)
         #expect(try cause({ $0.scale = 2 }) == .zoomIn)
         #expect(try cause({ $0.scale = 0.5 }) == .zoomOut)
@@ -93,7 +93,7 @@ import TileCache
         var frames = [whole]
         for index in 1...14 {
             let start = Int64(index) * 100
-            // Every second one is as blank as the one before, but more of it is coarse.
+            // Every second one has the same blank area as the one before, but more coarse area.
             frames.append(
                 Frame(
                     milliseconds: start,
@@ -111,14 +111,14 @@ import TileCache
     @Test func aLongMomentIsCut() throws {
         let frames = (0...250).map { Frame(milliseconds: Int64($0) * 20, blank: 1000, missing: 1) }
         let found = try moments(frames)
-        // The last frame lasts as long as any.
+        // The last frame has the common duration.
         #expect(found.map { Int(($0.duration * 100).rounded()) }.sorted() == [102, 200, 200])
         #expect(found.filter { $0.cause == .start }.count == 1)
         // 5 s and the last frame.
         #expect(found.reduce(0) { $0 + $1.blankPixelMilliseconds } == 1000 * 20 * 251)
     }
 
-    /// The first frame is a cold start everywhere: it does not decide which traces are worst.
+    /// The first frame is always a cold start and does not decide which traces are worst.
     @Test func theWorstTracesHavePictures() throws {
         var options = ReplayOptions()
         options.duration = 500_000_000

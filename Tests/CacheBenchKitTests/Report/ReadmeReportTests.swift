@@ -4,7 +4,7 @@ import Testing
 @testable import CacheBenchKit
 
 @Suite struct ReadmeReportTests {
-    /// What the README says the demo prints is what it prints.
+    /// The README's output of the demo is the actual one.
     @Test func printsWhatTheReadmeShows() throws {
         let options = ReplayOptions()
         let result = try Replay(options).run([{ try ReplayInput(builtIn: options) }])

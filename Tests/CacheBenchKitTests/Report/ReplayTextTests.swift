@@ -2,7 +2,7 @@ import Testing
 
 @testable import CacheBenchKit
 
-/// Reports made by hand, and the very text that they become.
+/// Hand-made reports and their exact text.
 @Suite struct ReplayTextTests {
     @Test func aTraceWithoutDemandsHasNoRates() {
         let report = ReplayReport.sample(name: "still.csv", source: "touch")
@@ -162,7 +162,7 @@ import Testing
         #expect(one.contains("\"schema\" : 2"))
         let report = ReplayReport.busy(name: "a", source: "b")
         let two = try JSONText.of(ReplayResult(traces: [report, report], total: report, sources: [report]))
-        // One trace and several have one shape.
+        // One trace and several have the same structure.
         for text in [one, two] {
             var parser = JSONParser(Array(text.utf8))
             guard case .object(let fields) = try parser.parse(), case .array(let traces)? = fields["traces"],
@@ -182,7 +182,7 @@ extension ReplayResult {
 }
 
 extension ReplayReport {
-    /// One still frame, nothing demanded.
+    /// One still frame, without demands.
     fileprivate static func sample(name: String, source: String) -> ReplayReport {
         ReplayReport(
             trace: .init(name: name, source: source, hash: "0", frames: 1, seconds: 0),
@@ -238,7 +238,7 @@ extension ReplayReport {
         )
     }
 
-    /// An ordinary one, with something in every field.
+    /// An ordinary one, with all fields set.
     fileprivate static func busy(name: String, source: String) -> ReplayReport {
         var report = sample(name: name, source: source)
         report.trace.frames = 3848

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// The checker must see each kind of violation: it is fed every one.
+/// The checker detects each kind of violation.
 @Suite(.timeLimit(.minutes(15))) struct StressCheckerTests {
     private let tile = TileCoordinate(level: 3, column: 5, row: 2)
 
@@ -65,21 +65,21 @@ import Testing
             ) != nil
         }
         #expect(!objects(1) && objects(2))
-        // Elsewhere; it only touches the tile.
+        // Outside the tile: the region only touches its edge.
         history.change(.init(region: PixelRect(minX: 64, minY: 0, maxX: 99, maxY: 64))) {
             #expect(!objects(2))
         }
         #expect(!objects(1) && !objects(2) && objects(3))
         history.change(.init(region: PixelRect(minX: 63, minY: 0, maxX: 99, maxY: 64))) {
-            // Neither is wrong while the cache is being told.
+            // Neither version is wrong during the invalidation.
             #expect(!objects(2) && !objects(3))
         }
         #expect(objects(1) && objects(2) && !objects(3))
-        // A frame that was asked for before knows nothing of it, and stale pixels may be drawn.
+        // A frame requested before the invalidation may draw stale pixels.
         #expect(!objects(2, false, 2) && !objects(1, true))
         history.change(.init(keepsStale: false)) {}
         #expect(objects(3) && objects(3, true) && !objects(4) && !objects(4, true))
-        // Also where the first changes are forgotten.
+        // Also after the first changes have been dropped.
         for version: UInt32 in 4..<2004 {
             history.change(.init()) {}
             if !objects(version) || objects(version + 1) || !objects(1) { Issue.record("version \(version)") }
@@ -94,7 +94,7 @@ import Testing
         #expect(isLegal(100, of: 100))
         #expect(!isLegal(101, of: 100))
         #expect(isLegal(100, of: 100))
-        // Lowered while tiles are held: it may shrink, and nothing else.
+        // Lowered while tiles are held: memory may only shrink.
         #expect(isLegal(90, of: 50, 2))
         #expect(isLegal(80, of: 50, 2))
         #expect(!isLegal(81, of: 50, 2))
@@ -107,13 +107,13 @@ import Testing
         #expect(ledger.maximum == 101)
     }
 
-    /// A limit counts from when its change begins until a sample after the change has ended, whatever other samples were
-    /// taken meanwhile.
+    /// A limit counts from the start of its change until a sample after the change has ended, whatever other samples
+    /// are taken meanwhile.
     @Test func aLimitThatIsBeingSetCountsUntilItHasBeenSampled() {
         var changes = StressChanges(limit: 6)
         changes.begin(limit: 8)
         #expect(changes.takeSample().highest == 8)
-        // The limit is set only now, used to the full, and lowered again before anybody samples.
+        // The limit of 8 takes effect here, is fully used, and is lowered again before the next sample.
         changes.begin(limit: 2)
         changes.end()
         changes.end()
@@ -128,7 +128,7 @@ import Testing
         var flat = StressMemory()
         var growing = StressMemory()
         for second in 0..<10_000 {
-            // Noise, and a first third that fills up.
+            // Noise, and a first third in which memory fills up.
             let base = min(second, 3000) * 1000 + second % 7 * 100
             flat.add(.init(seconds: Double(second), bytes: base))
             growing.add(.init(seconds: Double(second), bytes: base + second * 100))
@@ -139,10 +139,10 @@ import Testing
         #expect(StressMemory().isFlat(tolerance: 1) == nil)
     }
 
-    /// Violations that only a cache can show: a cache whose source does them.
+    /// Violations that need a cache, whose source causes them.
     @Test(arguments: StressLayer.Kind.allCases) func sourcesThatWriteWrongPixelsAreSeen(kind: StressLayer.Kind) throws {
         for wrong in Wrong.allCases {
-            // What the source says to be versions is not what the decoder says.
+            // The source's version differs from the decoder's.
             let run = try self.run()
             let number = StressLayer.Kind.allCases.firstIndex(of: kind) ?? 0
             let layer = run.checker.all[number]

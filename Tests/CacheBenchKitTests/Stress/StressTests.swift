@@ -3,7 +3,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// The stress run itself: short ones with everything going wrong, and that seeds mean something.
+/// Short stress runs with every fault, and reproducible seeds.
 @Suite(.timeLimit(.minutes(15))) struct StressTests {
     private func options(seconds: Double, _ faults: Set<StressFault>, seed: UInt64 = 3) -> StressOptions {
         var options = StressOptions()
@@ -23,7 +23,7 @@ import Testing
         #expect(Set(report.faults.keys) == Set(faults.map(\.rawValue)))
     }
 
-    /// What a layer is like depends on the seed and its number alone, and every feature comes up.
+    /// A layer's properties depend only on the seed and its number, and every feature occurs.
     @Test func layersAreUncommon() throws {
         func pyramid(_ seed: UInt64, _ number: Int, _ features: Set<StressFeature>) throws -> StressShape {
             var random = SplitMix64(seed: seed)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func theSameSeedMakesTheSameDecisions() throws {
-        // Decisions are the same with faults and without; loads that hang would keep the end waiting.
+        // Decisions are the same with and without faults. Loads that hang would delay the end.
         var options = options(seconds: 0, [])
         options.decisions = 60
         let first = try Stress(options).run()

@@ -2,8 +2,8 @@ import CacheBenchKit
 import PanTraces
 import TileCache
 
-/// Motion that nobody recorded: each kind moves in one way over a world of 131,072 pixels a side, the same on every
-/// machine for the same seed.
+/// Synthetic motion over a world of 131,072 pixels a side. Each kind moves in one way, the same on every machine for
+/// the same seed.
 struct GeneratedSession {
     enum Kind: String, CaseIterable, Sendable {
         case flings, pinches, slide, flights, keys, circles, camera, wheel, drift
@@ -152,7 +152,7 @@ struct GeneratedSession {
         let x = random.next(from: -reach, to: reach)
         let y = random.next(from: -reach, to: reach)
         move(0.4) { session, part in
-            // Softly at both ends: the derivative of 3 p^2 - 2 p^3.
+            // Smooth at both ends: the derivative of 3 p^2 - 2 p^3.
             let share = 6 * part * (1 - part) / 25
             session.pan(x * share, y * share)
         }
@@ -165,7 +165,7 @@ struct GeneratedSession {
         center.y = min(max(center.y + y / scale, margin), Self.world - margin)
     }
 
-    /// About a point of the screen that stays where it is.
+    /// About a fixed point of the screen.
     private mutating func zoom(_ factor: Double, _ x: Double, _ y: Double) {
         let next = min(max(scale * factor, 0x1p-6), 1)
         center.x += x / scale - x / next

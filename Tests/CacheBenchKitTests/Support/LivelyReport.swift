@@ -2,7 +2,7 @@ import Testing
 
 @testable import CacheBenchKit
 
-/// The figures of the lively session, replayed with some options.
+/// Report of the lively session, replayed with some options.
 func livelyReport(_ options: ReplayOptions) throws -> ReplayReport {
     try #require(try Replay(options).run(ReplayInput(lively: options)).traces.first)
 }

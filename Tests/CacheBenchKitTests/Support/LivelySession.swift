@@ -3,15 +3,15 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// A session in which something moves nearly all the time, so that a few seconds of it are enough for a test.
+/// A session with nearly continuous motion, so that a few seconds suffice for a test.
 ///
-/// Three places of the world are visited one after the other: zoomed in on by steps, looked at with drags, flings and
-/// pauses, left by zooming out; then the view jumps back to the first one. Each seed is another session.
+/// Visits three places of the world in turn: zooms in by steps, drags, flings and pauses there, and zooms out. Then the
+/// view jumps back to the first one. Each seed gives another session.
 struct LivelySession {
     static let worldSize = 131_072
     static let viewport = PanTraceHeader.Size(width: 1280, height: 720)
 
-    /// Where the view was, every 8 ms while it moved.
+    /// Samples of the view, every 8 ms during motion.
     let samples: [PanTraceSample]
 
     init(seed: UInt64 = 1) {
@@ -39,7 +39,7 @@ extension ReplayInput {
     }
 }
 
-/// The hand that moves the map of a ``LivelySession``.
+/// Generates the motion of a ``LivelySession``.
 private struct SessionActor {
     private(set) var samples: [PanTraceSample] = []
     private var random: SplitMix64
@@ -52,7 +52,7 @@ private struct SessionActor {
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
-        // The whole world, a little smaller than the screen is wide.
+        // The whole world, slightly narrower than the screen.
         center = WorldPoint(x: Self.world / 2, y: Self.world / 2)
         scale = 0x1p-7
         record()
@@ -102,13 +102,13 @@ private struct SessionActor {
         pause(random.next(from: 0.5, to: 1.3))
     }
 
-    /// Nothing happens; the end of a pause is a sample, or the next movement would seem to begin with it.
+    /// Rests. The end of a pause is a sample, or the next movement would seem to start with it.
     private mutating func pause(_ seconds: Double) {
         time += Self.nanoseconds(seconds)
         record()
     }
 
-    /// The map is pulled by some screen pixels, softly at both ends.
+    /// Drags the map by some screen pixels, smoothly at both ends.
     private mutating func drag(right: Double, down: Double) {
         let start = center
         move(seconds: random.next(from: 0.3, to: 0.7)) { actor, part in
@@ -117,7 +117,7 @@ private struct SessionActor {
         }
     }
 
-    /// The map is thrown, and comes to rest as its speed decays.
+    /// Flings the map, which comes to rest as its speed decays.
     private mutating func fling() {
         // Speeds in screen pixels a second; the decay of a touch screen, a third left after 0.33 s.
         let right = random.next(from: 700, to: 2600) * (random.next() & 1 == 0 ? 1 : -1)
@@ -132,7 +132,7 @@ private struct SessionActor {
         }
     }
 
-    /// The map grows or shrinks about a point on the screen that stays where it is, between the whole world and 1.4:1.
+    /// Zooms about a fixed point of the screen, between the whole world and 1.4:1.
     private mutating func zoom(octaves wanted: Double, seconds: Double) {
         let now = PortableMath.log2(scale)
         let octaves = min(max(now + wanted, -7), 0.5) - now
@@ -147,7 +147,7 @@ private struct SessionActor {
         }
     }
 
-    /// Makes samples while something moves; the part of the way that is done goes from 0 to 1.
+    /// Makes samples during motion; the completed fraction goes from 0 to 1.
     private mutating func move(
         seconds: Double,
         eased: Bool = true,
@@ -156,7 +156,7 @@ private struct SessionActor {
         let steps = max(1, Self.nanoseconds(seconds) / Self.step)
         for step in 1...steps {
             let part = Double(step) / Double(steps)
-            // Starts and ends without a jerk: 10 p^3 - 15 p^4 + 6 p^5.
+            // Smooth start and end: 10 p^3 - 15 p^4 + 6 p^5.
             change(&self, eased ? part * part * part * (10 + part * (6 * part - 15)) : part)
             let margin = min(Self.world / 2, LivelySession.viewport.height / scale / 2)
             center.y = min(max(center.y, margin), Self.world - margin)

@@ -5,7 +5,7 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// What the benchmark of the codec reports.
+/// Report of the codec's benchmark.
 @Suite struct CompressionBenchmarkTests {
     private static func drawn() -> [CodecBenchmark.Tile] {
         var random = TileRandom(1)
@@ -27,7 +27,7 @@ import Testing
         #expect(report.codec.map(\.class) == ["a", "b", "flat", "noise"])
         #expect(report.codec[3].ratio == 1 && report.codec[3].rawRatio == 1)
         for row in report.codec { #expect(row.compress > 0 && row.decompress > 0 && row.rawCompress > 0) }
-        // Both pictures have as many bytes: their ratio is the harmonic mean.
+        // Both pictures have equally many bytes, so their ratio is the harmonic mean.
         let mean = 2 / (1 / report.codec[0].ratio + 1 / report.codec[1].ratio)
         #expect(try abs(#require(report.codecTotal.ratio) - mean) < 1e-9)
         #expect(report.codecTotal.twoThreads == nil)

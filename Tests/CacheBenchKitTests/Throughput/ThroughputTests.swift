@@ -5,12 +5,12 @@ import Testing
 @testable import CacheBenchKit
 @testable import TileCache
 
-/// What `throughput` reports beside speeds, and that its parts say what they promise. Speeds themselves decide nothing.
+/// Report of `throughput`: its counts and labels. Speeds are not tested.
 @Suite struct ThroughputTests {
-    /// Enough of the session for a full cache, in nanoseconds.
+    /// Duration of the session that fills the cache, in nanoseconds.
     private static let duration: Int64 = 30_000_000_000
 
-    /// Our side of the comparison counts the demands that the other side is asked for.
+    /// Our side of the comparison counts the same demands as the other side.
     @Test func bothSidesOfTheTraceSeeTheSameDemands() throws {
         let hits = try TraceHits.measure(byteLimit: 16 << 20, compressionRatio: 2, duration: Self.duration)
         var options = ReplayOptions()
@@ -18,14 +18,14 @@ import Testing
         options.loadLatency = 0
         options.duration = Self.duration
         #expect(try hits.demands == Replay(options).run(ReplayInput(builtIn: options)).total.demands.total)
-        // Where it is full, an `NSCache` may drop what is new and never hit again.
+        // A full `NSCache` may drop new objects and never hit again.
         #expect(hits.nsCacheHits < hits.demands)
         #expect(hits.decodedOnlyHits > 0 && hits.decodedOnlyHits <= hits.hits)
         #expect(hits.hitRate == Double(hits.hits) / Double(hits.demands))
     }
 
     #if os(Linux)
-        /// Why an `NSCache` hits so seldom here: of tiles that cost the same it keeps those that came first, for good.
+        /// Reason of the few hits of `NSCache` here: of tiles of equal cost it keeps the first ones for good.
         @Test(arguments: [8, 16])
         func aFullNSCacheTakesNoOtherTile(mebibytes: Int) throws {
             let hits = try TraceHits.measure(byteLimit: mebibytes << 20, compressionRatio: 2, duration: Self.duration)
@@ -48,7 +48,7 @@ import Testing
         #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
     }
 
-    /// The longest part asks in between too; what a second thread adds takes seconds.
+    /// Scaling to a second thread takes seconds, so it also checks for an interruption in between.
     @Test func scalingStopsAfterTheRoundThatItIsIn() throws {
         var asked = 0
         let scaling = try CodecScaling(tiles: Array(Throughput.builtInTiles().prefix(2)), maximumTileBytes: 262_144)
@@ -60,7 +60,7 @@ import Testing
         #expect(asked == 2 && scaling.compress > 0 && scaling.decompress > 0)
     }
 
-    /// Ctrl-C in the middle: what was measured stays, the rest is null, and the table still reads.
+    /// Interrupted in the middle: measured values stay, the rest is null, and the table is readable.
     @Test func aRunThatIsStoppedReportsWhatItHas() throws {
         var parts: [String] = []
         let report = try Throughput(directory: nil, rounds: 1000).run(
@@ -82,7 +82,7 @@ import Testing
         #expect(report.tiles == 40)
     }
 
-    /// Counts depend on no machine and on no run. Benchmarks has tighter thresholds for them.
+    /// Counts depend on neither machine nor run. Benchmarks has tighter thresholds for them.
     @Test func countsAreTheSameInEachRun() throws {
         let figures = try CostBenchmark().run()
         #expect(try CostBenchmark().run() == figures)

@@ -4,9 +4,9 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// Stack distances and the curves of them, against caches that are really run.
+/// Stack distances and their curves, against simulated caches.
 @Suite struct ReuseCurveTests {
-    /// A cache as one would write it down: a list, most recently used first.
+    /// A plain LRU cache: a list, most recently used first.
     private struct NaiveLRU<Key: Equatable> {
         let size: Int
         var keys: [Key] = []
@@ -31,7 +31,7 @@ import TileCache
     func anySequenceAgreesWithCachesOfManySizes(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let kinds = [3, 17, 60, 200][Int(seed) % 4]
-        // Some keys far more often than others, and stretches that come again.
+        // Skewed keys, with repeated sequences.
         var keys: [Int] = []
         while keys.count < 3000 {
             if random.next() % 4 == 0, keys.count > 50 {
@@ -85,7 +85,7 @@ import TileCache
         options.compressedTier = false
         options.loadLatency = 0
         options.seed = 3
-        // Larger than all that was ever seen: what was needed once is a hit for good.
+        // A size larger than the whole working set: every key hits after its first use.
         options.memoryLimit = .tiles(5000)
         let report = try Replay(options).run(ReplayInput(lively: options)).total
         let curve = try ReuseCurve(ReplayInput(lively: options), options: options)

@@ -4,9 +4,9 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// The search for a budget against curves that are known.
+/// Search for a budget against known curves.
 @Suite struct TuneTests {
-    /// Runs a search over a curve; the answer, and how many budgets it took.
+    /// Runs a search over a curve; returns the answer and the number of budgets tried.
     private func search(
         _ sweep: [Int],
         step: Int = 1,
@@ -41,7 +41,7 @@ import TileCache
     }
 
     @Test func aLuckyDipBelowIsNotTheAnswer() {
-        // 20 does, 30 does not, all from 41 on do.
+        // 20 meets the target, 30 does not, all from 41 on do.
         let (found, _) = search([10, 20, 30, 50, 80]) { $0 == 20 || $0 >= 41 }
         #expect(found.answer == 41)
     }
@@ -59,13 +59,13 @@ import TileCache
         func knee(_ points: [(Double, Double)]) -> Int? { Knee.index(of: points.map { (x: $0.0, y: $0.1) }) }
         // Scaled: (0, 0), (0.25, 0.8), (0.5, 0.9), (1, 1): the distances are 0, 0.55, 0.4, 0.
         #expect(knee([(0, 0.1), (10, 0.5), (20, 0.55), (40, 0.6)]) == 1)
-        // A dip counts as high as the curve was before: (0.5, 0.7) stays at 0.8.
+        // A dip counts as the maximum before it: (0.5, 0.7) stays at 0.8.
         #expect(knee([(0, 0), (10, 0.8), (20, 0.7), (40, 1)]) == 1)
         #expect(knee([(0, 0), (1, 1)]) == nil)
         #expect(knee([(0, 0.5), (1, 0.5), (2, 0.4)]) == nil)
         #expect(knee([(0, 0), (1, 0), (2, 1)]) == nil)
         #expect(knee([(0, 0), (1, 1), (2, 1)]) == 1)
-        // A limit that is too small is no knee, and belongs to the curve: of the last three points alone it would be 30.
+        // A limit that is too small is not a knee, but belongs to the curve: the last three points alone would give 30.
         let curve = [(x: 0.0, y: 0.0), (10, 0.5), (20, 0.8), (30, 0.9), (60, 1)]
         #expect(Knee.index(of: curve) { $0 > 1 } == 2)
         #expect(Knee.index(of: curve) { $0 > 4 } == nil)
@@ -99,7 +99,7 @@ import TileCache
         #expect(TuneText.text(report).hasSuffix("\ncachebench replay \(suggested.flags)\n"))
     }
 
-    /// Each row is what `replay` says with the row's own flags, whatever is tried beside it.
+    /// Each row equals `replay` with the row's own flags, whatever variants are tried with it.
     @Test func everyVariantIsWhatItsReplayIs() throws {
         var options = ReplayOptions()
         options.duration = 2_500_000_000
@@ -167,7 +167,7 @@ import TileCache
         #expect(row.sharp == plain.coverage.sharp && row.peakBytes == plain.memory.peakBytes)
         #expect(row.sharp != report.rows.first { $0.tileSize == 256 }?.sharp)
 
-        // What is shown of the answer, and the curve, are of the first size alone.
+        // The displayed parts of the answer and the curve are of the first size only.
         tuning.tileSizes = [size]
         let single = try Tune(tuning, inputs: inputs).run()
         let suggested = try #require(single.suggested)
@@ -208,7 +208,7 @@ import TileCache
         tuning.storeLimits = [1 << 30, 1 << 20, 64 << 20, 1 << 20]
         #expect(tuning.variants.map { $0.tiers[0].byteLimit } == [1 << 20, 64 << 20, 1 << 30])
         #expect(tuning.variants.allSatisfy { $0.tiers[1].byteLimit == nil })
-        // The second of two equal sessions finds what the first one left.
+        // The second of two equal sessions finds the tiles of the first one.
         let input = { @Sendable in try ReplayInput(lively: shared) }
         let inputs = [input, input]
         let report = try Tune(tuning, inputs: inputs).run()

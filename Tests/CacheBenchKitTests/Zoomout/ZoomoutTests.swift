@@ -5,7 +5,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// Zooming out under both clocks; under the real one sources hand out tiles at once, so that nothing depends on the
+/// Zooming out under both clocks. Under the real one sources answer at once, so that the results do not depend on the
 /// machine.
 @Suite(.timeLimit(.minutes(15))) struct ZoomoutTests {
     private func options(
@@ -79,7 +79,7 @@ import TileCache
         #expect(report.checks.passed)
     }
 
-    /// The view draws a coarser level then, whose tiles fit: what is missing is told by what it left.
+    /// The view then draws a coarser level, whose tiles fit. The shortfall is that of the level it left.
     @Test(arguments: ReplayClock.allCases)
     func aLimitBelowOneScreenIsReported(clock: ReplayClock) throws {
         var options = options(320, 460, factors: [2], clock: clock)
@@ -87,12 +87,12 @@ import TileCache
         options.replay.memoryLimit = .tiles(5)
         let report = try Zoomout(options).run()
         #expect(report.checks.screenBytes >= 6 * 262_144)
-        // Tables come on top.
+        // Tables are additional.
         #expect(report.checks.shortfallBytes > report.checks.screenBytes - report.checks.byteLimit)
         #expect(ZoomoutText.text(report).hasPrefix("limit too small: one screen needs"))
     }
 
-    /// The default: no clock of the machine, no pixels, the same figures whatever else runs.
+    /// The default: no system clock, no pixels, the same figures on a loaded machine.
     @Test(arguments: [false, true])
     func underTheVirtualClockEveryRunIsTheSame(isFullResolutionOnly: Bool) throws {
         var options = ZoomoutOptions()
@@ -104,11 +104,11 @@ import TileCache
         #expect(try JSONText.of(report) == JSONText.of(Zoomout(options).run()))
         #expect(report.configuration["clock"] == .text("virtual"))
         #expect(report.rows[1].hitRate.map { $0 > 0 && $0 < 1 } == true)
-        // A load takes its time: slower ones leave more blank or coarse.
+        // Slower loads leave more blank or coarse area.
         options.replay.loadLatency = 400_000_000
         let slow = try Zoomout(options).run()
         #expect(try #require(slow.rows[1].sharp) < #require(report.rows[1].sharp))
-        // What the cache makes of finer tiles takes longer than what it loads.
+        // Tiles made from finer ones take longer than loaded ones.
         guard isFullResolutionOnly else { return }
         options.isFullResolutionOnly = false
         let loaded = try Zoomout(options).run()
@@ -190,7 +190,7 @@ import TileCache
                 #expect(octaves >= 0 && octaves <= path.octaves)
                 if octaves < last - 1e-9 { isBack = true }
                 #expect(!isBack || octaves <= last + 1e-9)
-                // A pinch of an octave in half a second is nowhere faster than 4 octaves a second.
+                // A pinch of an octave in half a second never exceeds 4 octaves a second.
                 #expect(abs(octaves - last) < 4.0 / 60)
                 last = octaves
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// Which filter a tile gets.
+/// Filter chosen for a tile.
 @Suite struct CompressionChoiceTests {
     private func choice(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) -> TileFilter {
         pixels.withUnsafeBytes { TileFilter.choose(for: $0, width: width, height: height, format: format) }

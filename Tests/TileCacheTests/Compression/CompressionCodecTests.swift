@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Every filter that a format allows comes back, chosen or not.
+    /// Every filter that a format allows is lossless, chosen or not.
     @Test(arguments: pixelFormats)
     func everyFilterComesBack(format: TilePixelFormat) throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 20)
@@ -104,7 +104,7 @@ import Testing
         #expect(block[4] == TileFilter.none.rawValue)
     }
 
-    /// A picture whose alpha, or whose every colour difference, is constant stores no plane for it.
+    /// A tile with constant alpha or constant colour differences stores no plane for them.
     @Test func constantChannelsTakeNoSpace() throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 20)
         var random = TileRandom(2)
@@ -119,7 +119,7 @@ import Testing
         #expect(block.count <= 128 * 128 + 32 + 128 * 128 / 255 + 16)
         #expect(try codec.pixels(of: block, 128, 128, .rgba8) == pixels)
 
-        // Only alpha changes: the one plane that is stored is the last.
+        // Only alpha changes: the only stored plane is the last.
         for index in pixels.indices { pixels[index] = index % 4 == 3 ? UInt8(index / 64 % 251) : 9 }
         let alpha = try #require(codec.block(pixels, 128, 128, .rgba8, filter: .greenUp8))
         #expect(alpha[5] == 0b1000)
@@ -154,7 +154,7 @@ import Testing
                 try TileCodec(maximumTileBytes: bytes)
             }
         }
-        // A tile that the codec is too small for is left raw; its block, from a larger codec, is refused.
+        // A tile too large for the codec stays raw; the codec refuses its block, made by a larger one.
         let large = try TileCodec(maximumTileBytes: 64 * 64 * 4)
         let small = try TileCodec(maximumTileBytes: 63 * 64 * 4)
         var random = TileRandom(4)
@@ -165,7 +165,7 @@ import Testing
         }
         let block = try #require(large.block(pixels, 64, 64, .rgba8, filter: .greenUp8))
         #expect(throws: BlockError.tooLarge) { try small.pixels(of: block, 64, 64, .rgba8) }
-        // So is one whose bytes are not those of its size.
+        // It also refuses a block whose byte count does not match its size.
         guard case .raw = large.compress(pixels, 64, 63, .rgba8) else {
             Issue.record("a tile of the wrong size was compressed")
             return

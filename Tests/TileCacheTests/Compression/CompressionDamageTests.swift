@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// A damaged block throws; it never gives wrong pixels and never touches memory outside of the tile.
+/// A damaged block throws. It never gives wrong pixels or accesses memory outside the tile.
 @Suite struct CompressionDamageTests {
     private static let width = 61
     private static let height = 47
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// A block is good for one size and one format only, even where the bytes would be as many.
+    /// A block is valid for one size and format only, even if the byte count is the same.
     @Test func anotherTilesSizeOrFormat() throws {
         let (codec, pixels, block) = try Self.sample(.rgba8)
         #expect(try codec.pixels(of: block, Self.width, Self.height, .rgba8) == pixels)
@@ -81,7 +81,7 @@ import Testing
         for _ in 0..<3000 {
             let count = Int.random(in: 0...400, using: &random)
             var bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-            // Half of them at least begin like a block.
+            // Half of them start like a block.
             if count >= 8 && Bool.random(using: &random) {
                 bytes.replaceSubrange(0..<8, with: [0x54, 0x43, 0x42, 1, UInt8(count % 7), 1, 0, 0])
             }
@@ -89,8 +89,8 @@ import Testing
         }
     }
 
-    /// Damage that the checksum has missed: payloads of garbage, sealed as if they were good. Decoding stays inside
-    /// of the tile, whatever LZ4 makes of them.
+    /// Damage that the checksum misses: random payloads with a valid checksum. Decoding stays within the tile, whatever
+    /// LZ4 returns.
     @Test(arguments: pixelFormats)
     func sealedGarbageStaysInside(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Both paths of every kernel against a model that is written for reading.
+/// Both paths of every kernel against a plain model.
 @Suite struct CompressionKernelTests {
     static let filters = TileFilter.allCases.filter { $0 != .none }
 
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Wider than the strips that the kernels work in, so that gradients are carried from one strip into the next.
+    /// Wider than the strips of the kernels, so that gradients carry over from one strip to the next.
     @Test(arguments: filters, [1023, 1024, 1025, 2051])
     func wideRows(filter: TileFilter, width: Int) throws {
         var random = TileRandom(UInt64(width))
@@ -46,7 +46,7 @@ import Testing
         var sizes = Array(0...600)
         sizes += (0..<20).map { _ in Int.random(in: 601...70_000, using: &random) }
         for count in sizes {
-            // One byte in front puts the bytes at an odd address.
+            // One leading byte puts the bytes at an odd address.
             let bytes = (0...count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let seed = random.next()
             let sum = bytes.withUnsafeBufferPointer { tk_checksum(path, $0.baseAddress.map { $0 + 1 }, count, seed) }
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: Models
 
-    /// The filters as their definitions read, one number at a time.
+    /// The filters by their definitions, one number at a time.
     static func planes(_ filter: TileFilter, _ pixels: [UInt8], width: Int, height: Int) -> [UInt8] {
         let (channels, bytes): (Int, Int) =
             switch filter {
@@ -168,7 +168,7 @@ import Testing
         return planes
     }
 
-    /// The checksum as its definition reads: 64 lanes of 32 bits.
+    /// The checksum by its definition: 64 lanes of 32 bits.
     static func checksum(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
         var lanes = (1...64).map { UInt32($0) &* 0x85eb_ca77 }
         let padded = bytes + [UInt8](repeating: 0, count: (256 - bytes.count % 256) % 256)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Ratios on real tiles, whose directory `TILECACHE_TILES` names.
+/// Compression ratios of real tiles in the directory that `TILECACHE_TILES` names.
 @Suite struct CompressionRatioTests {
     private static let tileDirectory = ProcessInfo.processInfo.environment["TILECACHE_TILES"]
 

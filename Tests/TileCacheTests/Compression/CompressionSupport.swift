@@ -12,7 +12,7 @@ extension TileCodec {
         pixels.withUnsafeBytes { compress($0, width: width, height: height, format: format) }
     }
 
-    /// The block as an array, with a filter of the test's choice; `nil` when it would not be kept.
+    /// The block as an array, with a given filter; `nil` if it would not be kept.
     func block(
         _ pixels: [UInt8],
         _ width: Int,
@@ -28,7 +28,7 @@ extension TileCodec {
         }
     }
 
-    /// Decompresses into memory with guards on both sides; `nil` in place of pixels when a guard was overwritten.
+    /// Decompresses into memory with guards on both sides; `nil` if a guard was overwritten.
     func pixels(of block: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) throws(BlockError)
         -> [UInt8]?
     {
@@ -48,7 +48,7 @@ extension TileCodec {
         return intact ? Array(target[margin..<margin + count]) : nil
     }
 
-    /// What comes back after compressing; the pixels themselves where the tile is left raw.
+    /// Pixels after compression and decompression; the input if the tile stays raw.
     func roundTrip(_ pixels: [UInt8], _ width: Int, _ height: Int, _ format: TilePixelFormat) throws -> [UInt8]? {
         switch compress(pixels, width, height, format) {
         case .raw: return pixels

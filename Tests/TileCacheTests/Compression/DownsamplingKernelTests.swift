@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Both paths of every mean against a reference that is written for reading.
+/// Both paths of every mean against a plain reference.
 @Suite struct DownsamplingKernelTests {
     struct Kind: Sendable, CustomStringConvertible {
         var format: TilePixelFormat
@@ -51,16 +51,16 @@ import Testing
         // -1 + 1 + 0 + 0 is 0 with a sign; without, -1 would be 65535.
         let signed = Kind(format: .gray16, alpha: .ignored, downsampling: .linearSigned)
         #expect(try halved([0xFF, 0xFF, 1, 0, 0, 0, 0, 0], signed, 2, 2) == [0, 0])
-        // One red pixel, opaque, among three that are clear and green: red, a quarter as opaque (63.75 is 64).
+        // One opaque red pixel among three clear green ones: red with a quarter of the alpha (63.75 is 64).
         let straight = Kind(format: .rgba8, alpha: .straight, downsampling: .linear)
         let clear: [UInt8] = [0, 255, 0, 0]
         #expect(try halved([255, 0, 0, 255] + clear + clear + clear, straight, 2, 2) == [255, 0, 0, 64])
         #expect(try halved(clear + clear + clear + clear, straight, 2, 2) == [0, 0, 0, 0])
-        // Half black and half white is half of the light, which sRGB writes as 188.
+        // Half black and half white is half of the light, which sRGB encodes as 188.
         let light = Kind(format: .gray8, alpha: .ignored, downsampling: .sRGB)
         #expect(try halved([0, 255, 255, 0], light, 2, 2) == [188])
         #expect(try halved([0, 255, 255, 0], gray, 2, 2) == [128])
-        // Three columns and one row: the last column is a mean of itself.
+        // Three columns and one row: the last column is averaged with itself.
         #expect(try halved([10, 20, 7], gray, 3, 1) == [15, 7])
     }
 
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A mean of four opaque pixels is the plain one, whatever alpha means.
+    /// The mean of four opaque pixels is the plain one, whatever alpha means.
     @Test func opaqueColoursDoNotMindWhatAlphaMeans() throws {
         var random = SplitMix64(seed: 3)
         for downsampling in [TileDownsampling.linear, .sRGB] {
@@ -133,7 +133,7 @@ import Testing
                 let rows = (0..<h).flatMap { target[$0 * targetStride..<$0 * targetStride + w * bytes] }
                 #expect(Array(rows) == expected, "\(width) x \(height), path \(path.rawValue), in place \(inPlace)")
                 guard !inPlace else { continue }
-                // Not a byte beyond its rows.
+                // No byte beyond its rows.
                 for y in 0..<h { #expect(target[y * targetStride + w * bytes] == 0xA5) }
             }
         }

@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// What one implementation has compressed the other one reads.
+    /// Each implementation reads the blocks of the other.
     @Test func blocksAreThoseOfTheLibrary() {
         let seed = UInt64.random(in: 0...9999)
         var random = SplitMix64(seed: seed)

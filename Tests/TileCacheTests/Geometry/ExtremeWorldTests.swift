@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Worlds as large and tiles as small or large as can be named, drawn and not only addressed.
+/// Worlds and tiles of extreme sizes, drawn and not only addressed.
 @Suite(.timeLimit(.minutes(15))) struct ExtremeWorldTests {
     private static let side = 1 << 40
 
@@ -10,7 +10,7 @@ import Testing
         TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
-    /// The corners and the middle of a world of 2^40 pixels a side, from all of it in view to far beyond 1:1.
+    /// The corners and the middle of a world of 2^40 pixels a side, from the whole world in view to far beyond 1:1.
     @Test(arguments: [(1, false), (1, true), (64, false), (64, true)] as [(Int, Bool)])
     func aWorldOf2To40PixelsIsDrawn(tileSize: Int, wraps: Bool) throws {
         let pyramid = try TilePyramid.powerOfTwo(
@@ -19,7 +19,7 @@ import Testing
             tileSize: tileSize,
             wrapsX: wraps
         )
-        // Pages of 4 KiB for tiles of 4 bytes: what the level under a view of 16 x 12 pixels needs fits.
+        // Pages of 4 KiB for tiles of 4 bytes: the needed tiles of a view of 16 x 12 pixels fit.
         let cache = try TileCache(byteLimit: .mebibytes(8))
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = cache.makeView(layers: [layer])
@@ -42,7 +42,7 @@ import Testing
                     let identity = placement.tile.identity
                     #expect(pyramid.contains(identity.tile))
                     #expect(holdsSmall(placement.tile, expectedPixel(layer: 0, identity.tile)))
-                    // Whatever is drawn is on screen, to what a Double can tell apart out there.
+                    // Everything drawn is on screen, to the precision of a Double at that distance.
                     let world = placement.worldRectangle
                     let slack = max(world.width, far / Double(1 << 50)) + viewport.width / scale
                     #expect(world.minX <= screen.maxX + slack && world.maxX >= screen.minX - slack)
@@ -54,7 +54,7 @@ import Testing
         #expect(cache.statistics.refusedViewports == 0)
     }
 
-    /// One more than what can be said, or nothing, is refused by name.
+    /// Above the maximum or 0: refused by name.
     @Test func tablesOutOfRangeAreRefused() {
         func level(_ width: Int, tile: Int = 1, border: Int = 0, scale: Double = 1) -> PyramidLevel {
             PyramidLevel(
@@ -89,12 +89,12 @@ import Testing
         #expect(refusal([level(.max, tile: 1 << 23)]) == "")
     }
 
-    /// A tile of one pixel is inverted whole by `fill`.
+    /// `fill` inverts all of a tile of one pixel.
     private func holdsSmall(_ tile: LeasedTile, _ value: UInt32) -> Bool {
         tile.width > 1 ? holds(tile, value) : tile.withUnsafeBytes { $0.load(as: UInt32.self) == ~value }
     }
 
-    /// Writes the corners of a tile of 2 GiB: memory that nobody touches is none.
+    /// Writes the corners of a tile of 2 GiB: untouched pages take no memory.
     private final class CornerSource: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             pixels.withUnsafeMutableBytes { bytes in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Tiles that LZ4 cannot take in one piece are drawn, held, and given up as they are.
+    /// Tiles too large for one LZ4 call are drawn, held and evicted uncompressed.
     @Test func tilesOf16384PixelsOfEightBytesAreDrawnAndGivenUp() throws {
         var configuration = TileCache.Configuration(byteLimit: .gibibytes(5), workers: 1)
         configuration.maximumByteLimit = configuration.byteLimit

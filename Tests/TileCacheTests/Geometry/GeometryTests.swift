@@ -40,7 +40,7 @@ import Testing
         #expect(values.map { clampedInteger($0, below: 8) } == [0, 0, 0, 7, 7, 7, 0, 0])
     }
 
-    /// Tiles and identities are ordered as the lists of their parts are.
+    /// Tiles and identities compare like the lists of their parts.
     @Test func orderIsThatOfTheParts() {
         var random = SplitMix64(seed: 3)
         func identity() -> (TileIdentity, [Int]) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// The demands of frames against set differences of what brute force says is needed.
+/// Demands of frames against set differences of the needed tiles by brute force.
 @Suite struct NaiveDemandTests {
     @Test(arguments: 0..<12) func demandsAreWhatWasNotNeededBefore(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 600))
@@ -32,7 +32,7 @@ import Testing
         #expect(pan + zoom > 0)
     }
 
-    /// The needed tiles themselves and what each row of them begins with, not only how many are new.
+    /// The needed tiles themselves and the first tile of each row, not only the number of new ones.
     @Test(arguments: 0..<12) func theNeededSetOfAViewIsThatOfBruteForce(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 700))
         let world = dice.world()
@@ -63,7 +63,7 @@ extension NaiveDice {
         )
     }
 
-    /// One step of a person at random: mostly pans, some zooms, turns, jumps and pauses.
+    /// One random step of a user: mostly pans, some zooms, turns, jumps and pauses.
     mutating func walk(_ view: inout NaiveView, in world: NaiveWorld) {
         switch whole(0...19) {
         case 0: (view.x, view.y) = (unit() * world.width, unit() * world.height)

@@ -26,13 +26,13 @@ import Testing
         }
     }
 
-    /// Slides with steps of four, tiles of another size at each level, and grids that do not begin at the corner.
+    /// Pyramids with steps of four, tile sizes by level, and grids with other origins than the corner.
     @Test(arguments: 0..<40) func oddTablesAreSearchedTileByTile(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 500))
         let pyramid = try dice.oddPyramid()
         for tile in allTiles(of: pyramid) {
             let own = rectangle(of: tile, in: pyramid)
-            // A grid that begins left of the world, or goes on beyond it, has tiles that show nothing of it.
+            // A grid that starts left of the world, or continues beyond it, has tiles outside the world.
             guard own.left < own.right, own.top < own.bottom else { continue }
             for level in 0..<tile.level {
                 let over = tiles(of: level, in: pyramid).filter {
@@ -61,7 +61,7 @@ import Testing
         let pyramid = try dice.oddPyramid(wraps: wraps)
         for _ in 0..<30 {
             let level = dice.whole(0...pyramid.maximumLevel)
-            // Whole numbers, so that what only touches is told from what overlaps.
+            // Whole numbers, so that touching differs from overlapping.
             let (width, height) = (2 * Double(dice.whole(1...200)), 2 * Double(dice.whole(1...200)))
             let center = WorldPoint(x: Double(dice.whole(-900...1500)), y: Double(dice.whole(-200...900)))
             let left = center.x - width / 2
@@ -126,7 +126,7 @@ import Testing
         var middleY: Double { (top + bottom) / 2 }
     }
 
-    /// What a tile shows of the world.
+    /// Part of the world in a tile.
     private func rectangle(of tile: TileCoordinate, in pyramid: TilePyramid) -> Cut {
         let level = pyramid.levels[tile.level]
         let width = Double(level.tileWidth) * level.worldPixelsPerPixel
@@ -143,14 +143,14 @@ import Testing
 }
 
 extension NaiveDice {
-    /// Three levels with steps of four, or of three and two, each with its own tiles and often its own origin.
+    /// Three levels with steps of four, or of three and two, each with its own tile size and often its own origin.
     mutating func oddPyramid(wraps: Bool = false) throws -> TilePyramid {
         let (worldWidth, worldHeight) = (whole(200...700), whole(200...700))
         let steps = [[16, 4, 1], [6, 3, 1], [64, 8, 2]][whole(0...2)]
         let hasOrigins = whole(0...1) == 1
         let levels = steps.map { step in
             let (tileWidth, tileHeight) = (whole(7...60), whole(7...60))
-            // Where a world wraps, no column may lie beside it.
+            // If a world wraps, no column may lie outside it.
             let reach = wraps ? min(60, tileWidth * step - 1) : 60
             let origin = hasOrigins ? (-whole(0...reach), -whole(0...60)) : (0, 0)
             return PyramidLevel(

@@ -4,10 +4,10 @@ import Testing
 
 @testable import TileCache
 
-/// Covers and levels against brute force, and the naive geometry itself against covers that are known.
+/// Covers and levels against brute force, and the naive geometry itself against known covers.
 @Suite struct NaiveGeometryTests {
-    /// Every number of these is a whole one over a power of two, so that both sides are exact: edges that only touch
-    /// must not count, and nothing is left to rounding.
+    /// Every number is a whole one over a power of two, so that both sides are exact. Touching edges must not count,
+    /// and nothing depends on rounding.
     @Test(arguments: 0..<8) func exactCoversAreEqual(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed))
         for _ in 0..<500 {
@@ -34,10 +34,10 @@ import Testing
             let pyramid = try world.pyramid()
             let view = dice.view(of: world, isTurned: isTurned)
             let level = min(max(pyramid.level(view.scale) + dice.whole(-1...1), 0), pyramid.maximumLevel)
-            // Finer levels than the ideal one show more tiles than anybody can look at one by one.
+            // Levels finer than the ideal one have too many tiles for brute force.
             guard view.tileCount(atSpan: world.span(level)) < 4000 else { continue }
             let tiles = pyramid.neededTiles(under: view.viewport, at: level).map(NaiveTile.init)
-            // What a hair's breadth decides, rounding may decide either way; nothing else.
+            // Only differences within the rounding error are allowed.
             let hair = 1e-9 * (world.span(level) + abs(view.x) + view.width / view.scale)
             let least = Set(naiveNeeded(view.grown(by: -hair), in: world, level: level))
             let most = naiveNeeded(view.grown(by: hair), in: world, level: level)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// A level is left when the scale is further from the levels' bounds than the band is wide, zooming in and out alike.
+    /// A level changes if the scale is further from its bounds than the band is wide, in both directions.
     @Test(arguments: 0..<4) func hysteresisKeepsALevelWithinItsBand(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 250))
         for _ in 0..<200 {
@@ -80,7 +80,7 @@ import Testing
                 let scale = pow(2, (dice.unit() - 0.5) * 4) / near
                 let wanted = scale * pow(2, -bias)
                 let ideal = world.idealLevel(scale: wanted)
-                // The scales at which a level is drawn reach from the next coarser one's bound to its own.
+                // The scales at which a level is drawn go from the next coarser level's bound to its own.
                 var expected = ideal
                 if let level {
                     let isBelowTop =
@@ -94,12 +94,12 @@ import Testing
         }
     }
 
-    /// (ceil(2w/T) + 1)(ceil(2h/T) + 1), which is what a renderer may count on.
+    /// (ceil(2w/T) + 1)(ceil(2h/T) + 1), the bound that a renderer may rely on.
     @Test(arguments: 0..<4) func neverMoreTilesThanPromised(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 300))
         for _ in 0..<2000 {
             var world = dice.world()
-            // At the seam of a world whose last column is cut one tile more may show.
+            // At the seam of a world whose last column is cut, one tile more may be in view.
             if world.width.remainder(dividingBy: world.tileSize) != 0 { world.wraps = false }
             let pyramid = try world.pyramid()
             var view = dice.view(of: world, isTurned: false)
@@ -132,7 +132,7 @@ import Testing
         #expect(turned == [[1, 0], [0, 1], [1, 1], [2, 1], [1, 2]])
     }
 
-    /// A cut last column is a tile of its own where the world begins again.
+    /// At the seam, a cut last column is a separate tile.
     @Test func aCutColumnEndsWithTheWorld() {
         let world = NaiveWorld(width: 600, height: 300, wraps: true, tileSize: 256)
         #expect(world.maximumLevel == 2)

@@ -8,7 +8,7 @@
     @testable import TileCache
 
     @Suite struct BatchThreadTests {
-        /// Runs a closure on a thread of its own, under a policy.
+        /// Runs a closure on a new thread with a scheduling policy.
         private func onThread(under policy: Int32, _ body: @escaping @Sendable () -> Void) {
             let isOver = DispatchSemaphore(value: 0)
             Thread.detachNewThread {

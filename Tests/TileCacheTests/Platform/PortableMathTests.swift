@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct PortableMathTests {
-    /// The largest distance to the C library over many arguments, in units in the last place of the result.
+    /// Largest difference to the C library over many arguments, in units in the last place of the result.
     private func worst(
         _ range: ClosedRange<Double>,
         _ portable: (Double) -> Double,
@@ -80,7 +80,7 @@ import Testing
         #expect((-1...1).contains(PortableMath.cos(1e300)))
     }
 
-    /// The bits themselves: what must not change from one machine or compiler to the next.
+    /// The exact bits, which must not depend on machine or compiler.
     @Test func theSameBitsEverywhere() {
         #expect(PortableMath.log2(3).bitPattern == 0x3FF9_5C01_A39F_BD68)
         #expect(PortableMath.log2(0.7).bitPattern == 0xBFE0_7762_2896_7D13)

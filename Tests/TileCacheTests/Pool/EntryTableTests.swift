@@ -43,7 +43,7 @@ import Testing
         #expect(seen == Set(model.values))
     }
 
-    /// Keys that all belong to one chain, or to the one that it is divided from.
+    /// Keys that all belong to one chain, or to the one that it is split from.
     @Test func collidingKeysSurviveRemovalInAnyOrder() {
         var colliding: [TileKey] = []
         var column = 0
@@ -87,7 +87,7 @@ import Testing
         #expect(stayed)
     }
 
-    /// However few entries there are, and whichever pages are empty: what an insertion adds is what was promised.
+    /// Whatever the number of entries and the empty pages, an insertion adds the promised bytes.
     @Test(arguments: [UInt64(7), 8, 9]) func growthIsPromisedToTheByte(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = EntryTable(maximumCount: 200)
@@ -95,7 +95,7 @@ import Testing
         for _ in 0..<20_000 {
             let key = key(random.below(70))
             let known = table.find(key)
-            // Now and then the table is emptied, with its memory kept or let go.
+            // Sometimes the table is emptied, with its memory kept or decommitted.
             if random.oneIn(200) {
                 for column in 0..<70 {
                     let number = table.find(TileCacheTests.key(column))
@@ -113,7 +113,7 @@ import Testing
         #expect(failures == 0, "seed \(seed)")
     }
 
-    /// A table that has been emptied grows as the first time, its index included.
+    /// An emptied table grows as it did at first, its index included.
     @Test func anEmptiedTableGrowsAsBefore() {
         var table = EntryTable(maximumCount: 20_000)
         var sizes: [Int] = []
@@ -157,8 +157,8 @@ import Testing
         #expect(entry.flags.isEmpty && entry.needCount == 0 && entry.planEpoch == 0 && entry.isForgettable)
     }
 
-    /// A walk over the table's life with memory that comes and goes: bytes are those of pages with memory, numbers are
-    /// not handed out while their page is on its way, and an empty table is as small as a new one.
+    /// A random walk over the table's life, with pages committed and decommitted. Bytes are those of committed pages,
+    /// numbers are not assigned while their page is being decommitted, and an empty table is as small as a new one.
     @Test(arguments: [UInt64(4), 5, 6, 7])
     func memoryComesAndGoesWithTheEntries(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -190,7 +190,7 @@ import Testing
             }
             if random.oneIn(20), let range = table.beginDecommit() {
                 leaving.append(range)
-                // Nothing on it may be touched from here on.
+                // From here on it must not be accessed.
                 let region = range.slotClass == MemoryRange.entryPages ? table.entryRegion : table.chainRegion
                 (region.base + Int(range.number) * table.pageBytes).initializeMemory(
                     as: UInt8.self,

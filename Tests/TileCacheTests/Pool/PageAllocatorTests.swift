@@ -53,7 +53,7 @@ import Testing
         let pageBytes = [4096, 4096, 16_384, 65_536][Int(seed) - 1]
         var pages = PageAllocator(capacity: 400, pageBytes: pageBytes)
         var blocks: [PageAllocator.Block] = []
-        /// The owner of each unit: the number of a block, 0 for nobody.
+        /// Owner of each unit: the number of a block, 0 if free.
         var owners: [Int: Int] = [:]
         var leaving: [Int32] = []
         for step in 0..<1500 {
@@ -95,7 +95,7 @@ import Testing
         #expect(pages.committedBytes == 0 && pages.bookkeepingBytes == 0 && pages.freshCount == 400)
     }
 
-    /// Low pages go last: the tables of the high ones shrink in steps, and their memory is the system's again.
+    /// Low pages are freed last: the tables of the high ones shrink in steps, and their memory returns to the system.
     @Test func tablesShrinkInSteps() {
         var pages = PageAllocator(capacity: 2000)
         let least = pages.bookkeepingBytes
@@ -110,14 +110,14 @@ import Testing
         while case let step = pages.shrink(steps: 100), step > 0 { steps.append(step) }
         #expect(steps.allSatisfy { $0 <= 100 } && steps.count > 10)
         #expect(least == 0 && pages.bookkeepingBytes == 0)
-        // What was let go is as good as new.
+        // Decommitted pages are as good as new.
         let again = pages.allocate(bytes: 2000 * 4096)
         var total = 0
         pages.forEachPart(of: again) { total += $1 }
         #expect(total == 2000 * 4096 && pages.bookkeepingBytes == most)
     }
 
-    /// Ends of blocks fill each other's pages: eight blocks of one unit take one page.
+    /// Tails of blocks share pages: eight blocks of one unit take one page.
     @Test func endsShareAPage() {
         var pages = PageAllocator(capacity: 4)
         let blocks = (0..<8).map { _ in pages.allocate(bytes: 400) }

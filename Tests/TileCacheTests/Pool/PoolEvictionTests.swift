@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// What goes for what, in examples small enough to work out by hand.
+/// Choice of the tile to evict, in examples small enough to work out by hand.
 @Suite struct PoolEvictionTests {
     private func byValue(_ configuration: inout PoolConfiguration) { configuration.eviction = .value }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(small.resident == [0, 2, 9])
     }
 
-    /// Weighing takes time: a trim of much takes the oldest, one of little the least worth.
+    /// Comparing values takes time: a large trim evicts the oldest, a small one the least valuable.
     @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
         let small = TilePool(tiles: 40, byValue)
         for column in 0..<40 { small.load(column) }
@@ -42,7 +42,7 @@ import Testing
         #expect(!small.resident.contains(0))
     }
 
-    /// A slot that takes a table's bytes along has room for both, whatever is left of the limit: the 65th does.
+    /// A slot whose tile also needs table bytes has room for both, whatever remains of the limit: the 65th does.
     @Test func noLimitIsTooOddForTheTables() {
         var breaches = 0
         for odd in stride(from: 0, to: 8 * TilePool.tileBytes, by: 32) {
@@ -60,7 +60,7 @@ import Testing
         #expect(breaches == 0)
     }
 
-    /// The split moves towards the tier whose coldest part is hit, and nowhere for hits on what is in no danger.
+    /// The split moves towards the tier whose coldest part is hit. Hits on tiles in no danger do not move it.
     @Test(arguments: [(false, 75, -1.0), (true, 75, 1.0), (false, 74, 0.0), (true, 74, 0.0)])
     func onlyColdHitsMoveTheSplit(compressed: Bool, age: Int64, direction: Double) {
         var split = TierSplit(fixedShare: nil)
@@ -81,7 +81,7 @@ import Testing
         #expect(small.pool.split.compressedShare < TierSplit.start)
     }
 
-    /// What the table had no room for when a view named it, and another has loaded since, is needed like others.
+    /// A tile that the table had no room for, and that another view has loaded since, is needed like others.
     @Test func aNeededTileThatIsEnteredLateStays() {
         let small = TilePool(tiles: 2)
         small.load(5)
@@ -91,8 +91,7 @@ import Testing
         #expect(small.resident == [5, 7])
     }
 
-    /// The pages of a block are taken from a compressed tile that is worth less than the block's own, by the plan or by its
-    /// age; else of what nothing uses.
+    /// Pages for a block come from a compressed tile of lower value, by the plan or by age; otherwise from unused ones.
     @Test(arguments: [(PoolConfiguration.Eviction.value, Float(1), false), (.value, 3, true), (.recency, 1, true)])
     func blocksTakeThePagesOfWhatIsWorthLess(eviction: PoolConfiguration.Eviction, worth: Float, takes: Bool) {
         for isPlanned in [true, false] {
@@ -132,14 +131,14 @@ import Testing
         let small = TilePool(tiles: 3, byValue)
         small.load(0, 1, 2)
         small.touch(0)
-        // Tiles 0 and 1 are worth the same, so the one used longer ago goes.
+        // Tiles 0 and 1 have the same value, so the one used longer ago is evicted.
         let recency = RecencyWorth(
             worths: [Float](repeating: 0.14, count: VisitClass.ages * VisitClass.count)
         )
         small.install([small.wish(2, 0.16), small.wish(9, 0.15)], recency: recency)
         small.runPlan()
         #expect(small.resident == [0, 2, 9])
-        // What a plan values less than the table says of others goes before them.
+        // Tiles that a plan values less than the table values others are evicted before them.
         small.install([small.wish(2, 0.01), small.wish(8, 0.5)], recency: recency)
         small.runPlan()
         #expect(small.resident == [0, 8, 9])
@@ -192,7 +191,7 @@ import Testing
         #expect(small.counters.prefetches.wasted == 2)
     }
 
-    /// In order of use all through, whichever tier a tile is in: what is left is what was loaded last.
+    /// Order of use throughout, whichever tier a tile is in: the last loaded tiles remain.
     @Test(arguments: [0.25, 0.5, 1])
     func theSecondTierDropsTheColdestAndKeepsToItsShare(share: Double) {
         let small = TilePool(tiles: 40) {
@@ -209,7 +208,7 @@ import Testing
         #expect(small.committedBytes <= small.byteLimit)
     }
 
-    /// A single colour takes no page, so it is not among those that could make room for pages.
+    /// A single-colour tile takes no page, so evicting it makes no room for pages.
     @Test func coldSingleColoursDoNotShieldWhatIsBehindThem() {
         let small = TilePool(tiles: 40) {
             $0.compressedTier = true
@@ -224,7 +223,7 @@ import Testing
         }
     }
 
-    /// By age the tile goes first that has been compressed the longest, whichever was used last before.
+    /// By age, the tile that has been compressed the longest is evicted first, whichever was used last before.
     @Test func whatWasCompressedFirstGoesFirst() {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         small.compressed = .block(4096)
@@ -243,7 +242,7 @@ import Testing
         }
     }
 
-    /// What a search has looked at: itself, and by value each tile on its way.
+    /// Tiles examined by a search: the evicted one, and by value each tile on the way.
     @Test func searchesAreCounted() {
         for (eviction, steps) in [(PoolConfiguration.Eviction.recency, 1), (.value, 1 + 1)] {
             let small = TilePool(tiles: 2) { $0.eviction = eviction }
@@ -266,7 +265,7 @@ import Testing
         #expect(small.resident == [1, 2, 3, 4])
     }
 
-    /// What would fit the limit but not what tables leave of it is refused at no cost as well.
+    /// A request that fits the limit but not the limit minus tables is refused at no cost as well.
     @Test func aTileLargerThanTablesLeaveIsRefusedAndCostsNothing() {
         let small = TilePool(tiles: 64) { $0.grantsBookkeeping = false }
         small.load(0, 1, 2)
@@ -298,7 +297,7 @@ import Testing
         let entry = small.pool.table[number]
         #expect(entry.residency == .decoded && entry.slot != slot && !entry.flags.contains(.stale))
         #expect(small.usedSlots == 2)
-        // The old pixels' slot goes to nobody, however tight it gets.
+        // The old pixels' slot is not reassigned, however tight memory gets.
         for column in 1..<9 { small.load(column) }
         #expect(!small.decoded.isEmpty && small.decoded.count == 2)
         for column in small.decoded { #expect(small.entry(column)?.slot != slot) }
@@ -307,7 +306,7 @@ import Testing
         #expect(small.decoded.count == 3)
     }
 
-    /// Tiles of a single colour take nothing that others could use, and outlive them; only for the tables' sake do they go.
+    /// Single-colour tiles take no pages or slots and outlive the others. They are evicted only for table space.
     @Test func singleColoursAreKeptWhileTheyAreFree() {
         let small = TilePool(tiles: 4) {
             $0.compressedTier = true
@@ -318,14 +317,14 @@ import Testing
         #expect(small.resident == Set(0..<40) && small.usedPages == 0)
         small.compressed = .block(3000)
         for column in 100..<160 { small.load(column) }
-        // The last four were still decoded, and came out as blocks.
+        // The last four were still decoded, and have been compressed.
         let kept = small.resident
         #expect(kept.isSuperset(of: 0..<36) && kept.count < 46)
         small.compressed = .solid(7)
         let room = small.pool.table.maximumCount
         for column in 1000..<1000 + room { small.load(column) }
         let isBounded = small.entryCount <= room
-        // The oldest have gone, the newest are there.
+        // The oldest are evicted, the newest remain.
         let hasNewest = small.residency(of: key(0)) == .none && small.residency(of: key(999 + room)).isResident
         #expect(isBounded && hasNewest)
     }

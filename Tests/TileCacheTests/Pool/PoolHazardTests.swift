@@ -2,9 +2,9 @@ import Testing
 
 @testable import TileCache
 
-/// Orders of events that are rare, each of which once did harm or could.
+/// Rare orders of events, each of which caused a defect or could.
 @Suite struct PoolHazardTests {
-    /// A compression that outlives its entry must not be taken for the one of the entry that follows it.
+    /// A compression that outlives its entry must not be taken for one of the next entry.
     @Test func anOvertakenCompressionNeverNamesTheNextOne() throws {
         let small = TilePool(tiles: 4) { $0.compressedTier = true }
         small.load(0)
@@ -21,8 +21,8 @@ import Testing
         #expect(isAtRest)
     }
 
-    /// Newer pixels, or an invalidation, while a block is being written or read: the block stays the worker's until it
-    /// is done, and the entry is free of it at once.
+    /// New pixels or an invalidation while a block is being written or read. The worker keeps the block until it is
+    /// done; the entry no longer refers to it.
     @Test(arguments: [true, false], [true, false])
     func aBlockThatIsInUseOutlivesItsEntry(isPromoting: Bool, isReplaced: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -54,7 +54,7 @@ import Testing
         #expect(codecJobs == 0)
     }
 
-    /// A lowered limit is reached while room is made for a tile that failed before: its entry must outlive that.
+    /// A lowered limit is reached while room is made for a tile that failed before: its entry must survive that.
     @Test func aFailedTileIsNotForgottenWhileRoomIsMadeForIt() throws {
         let small = TilePool(tiles: 8) { $0.grantsBookkeeping = false }
         small.install([small.demand(key(0))])
@@ -69,7 +69,7 @@ import Testing
         #expect(small.pool.table.find(key(0)) != .none)
     }
 
-    /// Above a lowered limit nothing is taken, and each wish that wants to is counted.
+    /// Above a lowered limit nothing starts, and each plan entry that would start is counted.
     @Test func aboveTheLimitWishesAreRefused() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5)
@@ -82,7 +82,7 @@ import Testing
         #expect(small.isOverLimit && small.resident == [0, 1, 2, 3, 4, 5])
     }
 
-    /// Pages on their way to the system still count, and their numbers are not free yet.
+    /// Pages being decommitted still count, and their numbers are not free yet.
     @Test func noPageIsTakenBeforeTheSystemHasItBack() {
         let small = TilePool(tiles: 16) {
             $0.compressedTier = true
@@ -96,14 +96,14 @@ import Testing
             let leaving = ranges.filter { $0.range.slotClass < 0 }
             #expect(!leaving.isEmpty)
             small.pool.finishDecommits(ranges.filter { $0.range.slotClass >= 0 })
-            // Before that memory is gone others go on as well as they can.
+            // Before the decommit has finished, other work continues as far as it can.
             for column in 30..<54 { small.load(round * 100 + column) }
             #expect(small.committedBytes <= small.byteLimit)
             small.pool.finishDecommits(leaving)
         }
     }
 
-    /// A world of nothing must not fill the table for good.
+    /// A world without tiles must not fill the table permanently.
     @Test func absentTilesMakeWayForOthers() {
         let small = TilePool(tiles: 4)
         let room = small.pool.table.maximumCount
@@ -116,7 +116,7 @@ import Testing
         #expect(small.resident == [room + 20])
     }
 
-    /// A prefetch that forgot absent tiles would be asked for one after the other, without end.
+    /// If a prefetch evicted records of absent tiles, those would be requested again and again.
     @Test func aPrefetchForgetsNoAbsence() {
         let small = TilePool(tiles: 4)
         let room = small.pool.table.maximumCount
@@ -129,7 +129,7 @@ import Testing
         #expect(small.entryCount == room)
     }
 
-    /// However few steps a trim may take, needed tiles go after what is remembered of absent ones.
+    /// However few steps a trim may take, needed tiles are evicted after records of absent ones.
     @Test(arguments: 1...4) func absencesGoBeforeNeededTiles(steps: Int) throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
         small.install([small.demand(key(0))])
@@ -146,7 +146,7 @@ import Testing
         #expect(small.resident.isEmpty && small.entry(0) == nil)
     }
 
-    /// What a trim lets go counts until the system has it back; nobody takes its bytes before.
+    /// Trimmed memory counts until it is decommitted; its bytes are not granted before.
     @Test func leavingMemoryIsNotFreeYet() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5, 6, 7)
@@ -155,7 +155,7 @@ import Testing
         #expect(leaving.count == 6)
         #expect(small.committedBytes == 8 * TilePool.tileBytes)
         small.load(8)
-        // A tile went for it, though six are on their way.
+        // A tile was evicted for it, though six are being decommitted.
         #expect(small.resident.count == 2 && small.committedBytes == 8 * TilePool.tileBytes)
         small.pool.finishDecommits(leaving)
         #expect(small.committedBytes == 2 * TilePool.tileBytes)
@@ -163,8 +163,8 @@ import Testing
         #expect(small.resident.count == 3 && small.committedBytes == 3 * TilePool.tileBytes)
     }
 
-    /// Whoever trims keeps what is pinned; a lower limit comes before pins.
-    @Test func floorsOutlastATrimButNotTheLimit() {
+    /// A trim keeps pinned tiles; a lower limit evicts them.
+    @Test func pinnedTilesSurviveATrimButNotALowerLimit() {
         let small = TilePool(tiles: 4)
         _ = small.pool.pin(key(1))
         small.load(0, 1, 2)
@@ -175,7 +175,7 @@ import Testing
         #expect(small.resident.isEmpty)
     }
 
-    /// A lower limit is reached when the memory has gone, not when it was decided that it goes.
+    /// A lower limit is reached when the memory is decommitted, not when the decision is made.
     @Test func aLowerLimitIsReachedWhenMemoryHasGone() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5, 6, 7)
@@ -214,7 +214,7 @@ import Testing
         #expect(small.committedBytes == limit)
     }
 
-    /// A payload may be twice as large as what compression usually makes of such a tile.
+    /// A payload may be twice as large as a usual block of such a tile.
     @Test(arguments: [(1000, true), (1001, false)])
     func payloadsAreComparedWithBlocks(bytes: Int, isKept: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -238,7 +238,7 @@ import Testing
             small.install(wants & 4 > 0 ? [small.demand(key(0))] : [])
             let isUnwanted = small.pool.isUnwanted(load: ticket.load)
             #expect(isUnwanted == (wants == 0), "\(wants)")
-            // Whatever is left of the pins of a removed layer.
+            // Remaining pins of a removed layer.
             small.pool.beginRemoval(ofLayer: 0)
             let isRemoved = small.pool.isUnwanted(load: ticket.load)
             #expect(isRemoved, "\(wants)")
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// No more payloads go than there is need of their pages.
+    /// No more payloads are evicted than the needed pages require.
     @Test func onlySoManyPayloadsMakeWay() throws {
         let small = TilePool(tiles: 5) { $0.compressedTier = true }
         var needs = ViewNeeds()
@@ -264,8 +264,8 @@ import Testing
         #expect(small.usedSlots == 4 && small.usedPages == 1)
     }
 
-    /// A payload that took the place of its tile without a compression, and is being decoded, for the tile itself or
-    /// for a coarser one, as an invalidation comes.
+    /// A payload that replaced its tile without a compression is being decoded, for the tile itself or for a coarser
+    /// one, during an invalidation.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -294,7 +294,7 @@ import Testing
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }
 
-    /// One source that says it holds more than there is leaves the tiles of others alone.
+    /// A source that claims to hold more bytes than exist does not affect the tiles of others.
     @Test func whatCannotBeHeldGivesNothingUp() throws {
         let small = TilePool(tiles: 4)
         small.load(0, 1, 2)
@@ -311,7 +311,7 @@ import Testing
         #expect(small.committedBytes == 0)
     }
 
-    /// What is said of a load that has ended changes nothing of the load that has its number now.
+    /// Reports about an ended load do not affect the load that reuses its number.
     @Test func whatComesLateIsNotTheNextLoads() throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         small.install([small.demand(key(0))])
@@ -329,7 +329,7 @@ import Testing
         small.end(second)
     }
 
-    /// Above a lowered limit, memory that is given back leaves instead of being used again.
+    /// Above a lowered limit, freed memory is decommitted instead of reused.
     @Test func aLoweredLimitIsReachedAsLoadsEnd() {
         let small = TilePool(tiles: 4)
         small.install((0..<12).map { small.demand(key($0)) })

@@ -1,6 +1,6 @@
 @testable import TileCache
 
-/// What must hold after every operation on the pool.
+/// Invariants after every operation on the pool.
 extension PoolModel {
     func check() throws {
         try checkEntries()
@@ -61,7 +61,7 @@ extension PoolModel {
         try require(pool.bookkeepingBytes == tables.reduce(0, +), "tables take \(tables)")
     }
 
-    /// What a view draws that lacks nothing is the same for as long as its needs and the version are.
+    /// The frame of a view that lacks nothing changes only with its needs or the version.
     private func checkDrawn() throws {
         for (index, view) in views.enumerated() {
             if drawn[index]?.tiles != view.tiles { drawn[index] = nil }
@@ -79,7 +79,7 @@ extension PoolModel {
 
     var busyCodecs: Int { works.count { !$0.isDecoding } }
 
-    /// Each layer's account is what its tiles take, and none grows beyond its share.
+    /// Each layer's account is the sum of its tiles, and none exceeds its share.
     private func checkShares() throws {
         var slots = Array(repeating: 0, count: pool.layers.count)
         var blocks = slots
@@ -95,7 +95,7 @@ extension PoolModel {
         for work in works where work.kind != .demotion {
             let layer = work.ticket.key.layer
             if work.kind == .promotion { slots[layer] += 1 }
-            // A block that has been overtaken is the worker's alone.
+            // A block that newer pixels have replaced belongs to the worker alone.
             if currentWork[work.ticket.key] != work.id { blocks[layer] += work.ticket.form.byteCount }
         }
         for layer in pool.layers.indices {
@@ -181,7 +181,7 @@ extension PoolModel {
         }
     }
 
-    /// Every entry is on the list that it belongs on, and the counts are those of the entries.
+    /// Every entry is on the right list, and the counts are those of the entries.
     private func checkLists() throws {
         var lists: [EntryList: [RecencyList]] = [:]
         for name in EntryList.allCases where name != .free && name != .idle {
@@ -217,7 +217,7 @@ extension PoolModel {
         }
     }
 
-    /// The list that an entry belongs on by what the model knows.
+    /// List on which an entry belongs, by the model.
     private func list(of entry: Entry) -> EntryList {
         let key = entry.key
         let isNeeded = views.contains { $0.tiles.contains(key) }
@@ -236,7 +236,7 @@ extension PoolModel {
         return entry.slot != .none ? .decoded : entry.form.isSolid ? .solid : .compressed
     }
 
-    /// Counts memory by its owners, and compares with the allocators and with the memory that was really written to.
+    /// Counts memory by its owners, and compares with the allocators and with the memory that was written.
     private func checkMemory() throws {
         var owned: [MemoryRange: String] = [:]
         func own(_ range: MemoryRange, _ owner: String) throws {
@@ -301,7 +301,7 @@ extension PoolModel {
             "\(pageStamps.count) pages have memory"
         )
         bytes += pageStamps.count * pool.pages.pageBytes
-        // What has not gone yet is still there; only what was taken in its place does not count twice.
+        // Memory being decommitted still exists; only its replacement does not count twice.
         bytes += leaving.reduce(0) { $0 + $1.countedBytes }
         bytes += flights.values.reduce(0) { $0 + $1.heldBytes }
         bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.form.byteCount : 0) }

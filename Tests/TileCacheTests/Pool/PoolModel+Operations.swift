@@ -20,7 +20,7 @@ extension PoolModel {
         case 903..<943: try look()
         case 943..<950: try invalidate()
         case 950..<956: try changeLimit()
-        case 956..<963: try changeFloor()
+        case 956..<963: try changePin()
         case 963..<985: try touch()
         case 985..<989: try settle()
         case 989..<992: try peek()
@@ -32,13 +32,13 @@ extension PoolModel {
         }
     }
 
-    /// Trims in steps; whether more of them would get further.
+    /// Trims in steps; returns whether more steps would evict more.
     @discardableResult
     private func trim(to bytes: Int, steps: Int) throws -> Bool {
         var goesOn = false
         try perform("trimming to \(bytes) in \(steps) steps", removing: .trimmed) {
             let before = pool.committedBytes - pool.ledger.leavingBytes
-            // The last step may free a slot more than it has to, or the whole plan.
+            // The last step may free a slot more than necessary, or the whole plan.
             let least =
                 min(before, bytes) - pool.configuration.paged(32_768) - pool.configuration.pageBytes
                 - pool.ledger[.plan]
@@ -53,7 +53,8 @@ extension PoolModel {
         return goesOn
     }
 
-    /// Runs something that may take so many steps: evictions, absences that are forgotten, ranges that are let go.
+    /// Runs an operation with a bounded number of steps: evictions, dropped records of absent tiles, decommitted
+    /// ranges.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
             pool.counters.tiers.removed.reduce(0, +) + pool.ledger.pendingDecommits.count
@@ -75,7 +76,7 @@ extension PoolModel {
                 plan.entries.append(PlanEntry(key: tile, reason: .demand, wantsDecoded: !random.oneIn(4)))
             }
         }
-        // Compressed tiles are few among so many; some are wished for, so that they come up again.
+        // Compressed tiles are few among these; some are planned, so that they are used again.
         for tile in content.keys.sorted(by: order) where pool.residency(of: tile).isCompressed && random.oneIn(3) {
             plan.entries.append(PlanEntry(key: tile, value: 2, reason: .prefetch, wantsDecoded: true))
         }
@@ -155,12 +156,12 @@ extension PoolModel {
         }
     }
 
-    /// A needed tile may wait only where nothing could be given up for it. A plan that has ended stays so until the
-    /// next one, whatever could be given up meanwhile.
+    /// A needed tile may wait only if nothing can be evicted for it. A plan that has ended stays so until the next one,
+    /// whatever becomes evictable meanwhile.
     private func checkIdle() throws {
         let entries = pool.queue.plan.entries
         var cursor = pool.queue.cursor
-        // Needed tiles go ahead of a prefetch that waits.
+        // Needed tiles start before a waiting prefetch.
         if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.queue.demandCursor }
         guard !pool.layers.haveShares, cursor < entries.count, entries[cursor].reason != .prefetch,
             flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
@@ -233,7 +234,7 @@ extension PoolModel {
         }
     }
 
-    /// A source hands over its encoded bytes as it writes the pixels.
+    /// A source delivers its encoded bytes while it writes the pixels.
     private func offerEncoded() throws {
         let open = flights.filter { $0.value.ticket.slot != .none && $0.value.encoded == nil }
         guard let id = open.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
@@ -249,7 +250,7 @@ extension PoolModel {
         }
     }
 
-    /// A source says how much it holds in its own memory.
+    /// A source reports the bytes that it holds in its own memory.
     private func holdEncoded() throws {
         guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let bytes = random.oneIn(4) ? 0 : random.below(20_000)
@@ -340,7 +341,7 @@ extension PoolModel {
         }
     }
 
-    /// A look at a compressed tile, which stays as it is.
+    /// Reads a compressed tile, which stays unchanged.
     private func peek() throws {
         let compressed = content.keys.filter { pool.residency(of: $0) == .compressed }.sorted(by: order)
         guard busyCodecs < pool.configuration.maximumCodecJobs, let key = compressed.randomElement(&random),
@@ -353,8 +354,7 @@ extension PoolModel {
         }
     }
 
-    /// So many decoders of a layer do not return: no other of its payloads is decoded where they are as many as the
-    /// workers.
+    /// Some decoders of a layer hang. If they are as many as the workers, no other payload of the layer is decoded.
     private func hangDecoders() throws {
         let layer = random.below(pool.layers.count)
         let count = random.oneIn(2) ? 0 : pool.configuration.workers - random.below(2)
@@ -376,7 +376,7 @@ extension PoolModel {
             return
         }
         var drawable = content.keys.filter { pool.residency(of: $0).isDecoded }.sorted(by: order)
-        // What is pinned is held as well now and then.
+        // Pinned tiles are sometimes held as well.
         if drawable.contains(where: pinnedKeys.contains), random.oneIn(2) {
             drawable = drawable.filter(pinnedKeys.contains)
         }
@@ -397,7 +397,7 @@ extension PoolModel {
                 LeaseToken(entry: lease.entry, slot: SlotID(number: lease.slot.number), slotClass: lease.slot.slotClass)
             )
         }
-        // As the service does; now and then something else comes first.
+        // As the service does, sometimes after other operations.
         if pool.isOverLimit, !random.oneIn(4) { try settle() }
     }
 
@@ -409,7 +409,7 @@ extension PoolModel {
         }
         let first = random.below(18)
         let level = random.below(2)
-        // The first and the last view look at the same layer.
+        // The first and the last view show the same layer.
         let tiles = (first..<min(first + random.below(6), 18)).map {
             key($0, level: level, layer: index % pool.layers.count)
         }
@@ -447,7 +447,7 @@ extension PoolModel {
         }
     }
 
-    /// A limit far below what is held: all of it is let go, and what is pinned goes with it.
+    /// A limit far below the bytes in use: everything is evicted, pinned tiles too.
     private func lowerLimitFar() throws {
         for _ in 0..<4 { try lease() }
         try perform("setting the limit to a quarter", removing: .unheld) {
@@ -468,7 +468,7 @@ extension PoolModel {
         }
     }
 
-    /// Jobs, lookups and the ends of loads go on between the steps.
+    /// Jobs, look-ups and ends of loads continue between the steps.
     private func lowerLimitInSteps() throws {
         let limit = pool.committedBytes * (2 + random.below(6)) / 8
         let steps = random.below(3)
@@ -477,7 +477,7 @@ extension PoolModel {
         }
     }
 
-    /// What a lowered limit waits for is held by somebody: pinned tiles go as others do.
+    /// Only held tiles keep a lowered limit from being reached: pinned tiles are evicted like others.
     private func settle() throws {
         try perform("settling") {
             pool.settleLimit(now: now)
@@ -492,7 +492,7 @@ extension PoolModel {
         }
     }
 
-    private func changeFloor() throws {
+    private func changePin() throws {
         let tile = pinnedKeys.count > 4 ? pinnedKeys.sorted(by: order)[0] : someKey()
         let isPin = !pinnedKeys.contains(tile)
         try perform("\(isPin ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
@@ -515,7 +515,7 @@ extension PoolModel {
         }
     }
 
-    /// Ends everything that is under way, lets go of everything and checks that nothing is left.
+    /// Ends all work, releases everything and checks that nothing is left.
     func windDown() throws {
         while !flights.isEmpty { try endLoad() }
         while !works.isEmpty { try endCodecWork() }
@@ -540,7 +540,7 @@ extension PoolModel {
 }
 
 extension Collection {
-    /// An element that the seed decides.
+    /// An element that the seed selects.
     fileprivate func randomElement(_ random: inout SplitMix64) -> Element? {
         isEmpty ? nil : self[index(startIndex, offsetBy: random.below(count))]
     }

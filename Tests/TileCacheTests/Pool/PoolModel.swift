@@ -2,11 +2,11 @@ import TestSupport
 
 @testable import TileCache
 
-/// A pool that works on pretended memory, with a record of its own of who holds what.
+/// A pool on simulated memory, with an independent record of all owners.
 ///
-/// Every load writes a stamp of its own where it may write, compressions and decompressions carry stamps from place to
-/// place, and memory that is let go loses them. So a slot or page that two owners share, an old tile that comes back or
-/// memory that the ledger has forgotten shows itself as a wrong stamp, whichever decision led to it.
+/// Every load writes a unique stamp to its memory. Compressions and decompressions copy stamps, and decommitted memory
+/// loses them. A slot or page with two owners, an old tile that reappears or memory missing from the ledger therefore
+/// shows as a wrong stamp.
 final class PoolModel {
     struct Problem: Error, CustomStringConvertible {
         var description: String
@@ -18,10 +18,10 @@ final class PoolModel {
         var ticket: LoadTicket
         var started: Int64
         var isOutdated = false
-        /// What its source handed over, and what it says that it holds.
+        /// Bytes that its source delivered, and bytes that it reports to hold.
         var encoded: PageAllocator.Block?
         var heldBytes = 0
-        /// Pages that it was refused last.
+        /// Pages of its last refused reservation.
         var refusedPages = 0
     }
 
@@ -30,9 +30,9 @@ final class PoolModel {
         var kind: Kind
         var id: Int
         var ticket: CodecTicket
-        /// What stands where the work reads.
+        /// Stamp of the data that the job reads.
         var stamp: Int
-        /// The source decodes a copy; the codec is another's.
+        /// The source decodes a copy; another job may use the codec.
         var isDecoding = false
     }
 
@@ -53,24 +53,24 @@ final class PoolModel {
     var pool: PoolState
     var random: SplitMix64
     var now: Int64 = 0
-    /// What was done last, for the message.
+    /// The last operation, for the message.
     var step = ""
 
-    /// Stamps in slots with memory behind them, and in the eight units of such pages.
+    /// Stamps in committed slots, and in the eight units of committed pages.
     var slotStamps: [MemoryRange: Int] = [:]
     var pageStamps: [Int32: [Int]] = [:]
-    /// Memory on its way back to the system.
+    /// Memory being decommitted.
     var leaving: [LeavingMemory] = []
     var lastStamp = 0
 
-    /// The stamp of the pixels that each resident tile must have.
+    /// Stamp of the current pixels of each resident tile.
     var content: [TileKey: Int] = [:]
     var stale: Set<TileKey> = []
     var absent: Set<TileKey> = []
     var pinnedKeys: Set<TileKey> = []
     var flights: [LoadID: Flight] = [:]
     var works: [CodecWork] = []
-    /// Whose compression or decompression still counts for a tile.
+    /// The compression or decompression whose result a tile will take.
     var currentWork: [TileKey: Int] = [:]
     var leases: [Lease] = []
     var views: [ViewNeeds] = []
@@ -81,9 +81,9 @@ final class PoolModel {
     /// Blocks and payloads that were damaged or could not be decoded.
     var damaged = 0
     var undecodable = 0
-    /// What a frame of each view would draw that lacked nothing, and the version that it had.
+    /// Complete frame of each view, and its version.
     var drawn: [Int: Drawn] = [:]
-    /// What the model allows for after an operation.
+    /// Changes that the model allows after an operation.
     var committedBefore = 0
     var isOverAllowed = false
     var usedBefore: [Int: Int] = [:]
@@ -137,7 +137,7 @@ final class PoolModel {
 
     func isLeaving(_ range: MemoryRange) -> Bool { leaving.contains { $0.range == range } }
 
-    /// Takes what was let go, as whoever called last has to, and returns some of it to the system.
+    /// Takes the ranges to decommit, as every caller must, and returns some of them to the system.
     private func letGo() throws {
         for memory in pool.takePendingDecommits() {
             let range = memory.range
@@ -160,13 +160,13 @@ final class PoolModel {
 
     // MARK: - Operations and their bounds
 
-    /// Which tiles an operation may take out of the pool.
+    /// Tiles that an operation may evict.
     enum Removals {
-        /// Those that nobody needs or holds.
+        /// Tiles that are neither needed nor held.
         case evictable
-        /// Those that nobody holds and not pinned: the last resort of a trim.
+        /// Tiles that are neither held nor pinned: the last resort of a trim.
         case trimmed
-        /// Those that nobody holds: the last resort of a lowered limit.
+        /// Tiles that are not held: the last resort of a lowered limit.
         case unheld
         /// Evictable ones, and this one.
         case also(TileKey)
@@ -187,7 +187,7 @@ final class PoolModel {
         let after = protected
         let neededAfter = needed
         for key in content.keys where pool.residency(of: key) == .none {
-            // Above a lowered limit pixels may go as they land.
+            // Above a lowered limit, pixels may be evicted as they land.
             try require(content[key] == resident[key] || wasOver, "\(key.coordinate) went as it landed")
             let isHeld = before.contains(key) && after.contains(key)
             let isNeeded = neededBefore.contains(key) && neededAfter.contains(key)
@@ -198,7 +198,7 @@ final class PoolModel {
             case .unheld: try require(!isHeld, "\(key.coordinate) went though it is held")
             case .also(key): break
             case .evictable, .also:
-                // Coming under a lowered limit is a trim, whenever it happens.
+                // Getting below a lowered limit is a trim, whenever it happens.
                 try require(!isHeld && (!isNeeded || wasOver), "\(key.coordinate) went though it is needed or held")
             }
             forget(key)
@@ -218,7 +218,7 @@ final class PoolModel {
         return needed
     }
 
-    /// Tiles whose pixels somebody is reading or moving.
+    /// Tiles whose pixels are being read or moved.
     private var protected: Set<TileKey> {
         var held = Set(currentWork.keys)
         for lease in leases where content[lease.key] == lease.stamp { held.insert(lease.key) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// In which order loads start, and what never does.
+/// Order in which loads start, and tiles that never start.
 @Suite struct PoolOrderTests {
-    /// A tile that comes back after a few demands was there all the time.
+    /// A tile that is needed again after a few demands was resident all the time.
     @Test func visitsAreCountedWithSomeDemandsInBetween() {
         let small = TilePool(tiles: 40)
         var needs = ViewNeeds()
@@ -23,7 +23,7 @@ import Testing
         #expect(needs.hasBegun)
     }
 
-    /// A policy remembers visits of tiles that are gone, and when the last one was; of others the pool knows that itself.
+    /// A policy remembers visits of evicted tiles and their last time; the pool has those of the others.
     @Test func aPlanTellsTheHistoryOfTilesThatWereGone() {
         let small = TilePool(tiles: 8)
         var needs = ViewNeeds()
@@ -36,7 +36,8 @@ import Testing
         #expect(small.entry(1)?.visits == 3 && small.entry(1)?.lastDemand == known)
     }
 
-    /// MapLibre's order, coarser tiles first, with a worker kept for what is needed: it must not wait for theirs.
+    /// MapLibre's order, coarser tiles first, with a worker reserved for needed tiles: it must not wait for coarser
+    /// ones.
     @Test func neededTilesPassAPrefetchThatWaitsForItsWorker() {
         let small = TilePool(tiles: 32) {
             $0.workers = 3
@@ -52,7 +53,7 @@ import Testing
         #expect([first, second, third].map { $0?.key } == [key(0), key(1), key(10)])
         #expect(small.beginLoad() == nil)
         if let third { small.end(third) }
-        // Both workers for prefetches are taken: what is needed comes next, then nothing.
+        // Both workers for prefetches are busy: needed tiles start next, then nothing.
         let fourth = small.beginLoad()
         #expect(fourth?.key == key(11))
         if let fourth { small.end(fourth) }
@@ -67,7 +68,7 @@ import Testing
         let small = TilePool(tiles: 2) { $0.eviction = .value }
         small.install([small.wish(0, 5), small.wish(1, 5)])
         small.runPlan()
-        // Nothing is given up for what is worth less, but for what is needed.
+        // Nothing is evicted for a tile of lower value, except for a needed one.
         small.install([small.wish(0, 5), small.wish(1, 5), small.wish(2, 1), small.demand(key(3)), small.wish(4, 1)])
         #expect(small.beginLoad()?.key == key(3))
         #expect(small.beginLoad() == nil)
@@ -75,7 +76,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// A view turns around before anybody has made a new plan.
+    /// A view turns around before a new plan is made.
     @Test func whatHasGoneOutOfViewNeverStarts() {
         let small = TilePool(tiles: 32) { $0.workers = 1 }
         var needs = ViewNeeds()
@@ -88,7 +89,7 @@ import Testing
         #expect(small.beginLoad()?.key == key(3))
     }
 
-    /// A load in flight may evict what is worth less than its tile: anything if that is needed, meanwhile too.
+    /// A load in flight may evict tiles of lower value than its own: any if its tile is or becomes needed.
     @Test func aPrefetchIsWorthMoreOnceItIsNeeded() throws {
         let small = TilePool(tiles: 8)
         var needs = ViewNeeds()
@@ -104,7 +105,7 @@ import Testing
         #expect(worth(0) == 2)
     }
 
-    /// What the plan names without an entry lacks room, in the table; what has gone out of view lacks none.
+    /// A planned tile without an entry lacks table space; one that has left the view lacks none.
     @Test func onlyWhatHasNoEntryLacksRoomForIt() throws {
         let small = TilePool(tiles: 32)
         func lacksRoom(for column: Int) -> Bool {
@@ -120,7 +121,7 @@ import Testing
         #expect(!lacksRoom(for: 0))
     }
 
-    /// A table that is full of what others need: the rest is missed, and entered once there is room.
+    /// The table is full of entries that others need: the rest is missed, and entered once there is room.
     @Test func whatTheTableHasNoRoomForIsMissedAndEnteredLater() {
         let small = TilePool(tiles: 4)
         let room = small.pool.table.maximumCount
@@ -130,7 +131,7 @@ import Testing
         var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
         let wanted = (0..<10).map { key(10_000 + $0) }
         small.pool.update(&second, tiles: wanted, level: 3, pan: &pan, zoom: &zoom, now: 7)
-        // Column 0 gives its entry up for one of them.
+        // The entry of column 0 is replaced by one of them.
         #expect(second.entries.count { $0 == .none } == 5 && second.isIncomplete)
         #expect(pan.total == 10 && pan.missed == 10 && pan.hits == 0 && zoom.total == 0)
         #expect(second.missingSince == Array(repeating: 7, count: 10))
@@ -146,7 +147,7 @@ import Testing
         #expect(small.entryCount == 0)
     }
 
-    /// Plans with wishes of both kinds in any order, against the order said in one sentence.
+    /// Plans with needed tiles and prefetches in any order, against the order in one sentence.
     @Test(arguments: 1...40) func anyPlanStartsInItsOrder(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let workers = 1 + random.below(5)
@@ -162,7 +163,7 @@ import Testing
             if random.oneIn(3), !running.isEmpty {
                 small.end(running.remove(at: random.below(running.count)).ticket)
             }
-            // The first of the plan that may start; a prefetch may on workers that are not kept for what is needed.
+            // The first plan entry that may start; prefetches may use the workers that are not reserved.
             let mayPrefetch = running.count { !$0.isDemand } < workers - reserved
             let next = running.count < workers ? left.firstIndex { $0.isDemand || mayPrefetch } : nil
             let begun = small.beginLoad()

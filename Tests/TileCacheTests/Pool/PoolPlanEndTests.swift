@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// When a plan has come to its end, and when it only waits.
+/// Ends and pauses of a plan.
 @Suite struct PoolPlanEndTests {
-    /// A worker that finds every codec busy must not end the plan: nobody would load the rest when the codec is done.
+    /// A worker that finds every codec busy must not end the plan: the rest would not load when the codec is free.
     @Test(arguments: [1, 4]) func aBusyCodecDoesNotEndThePlan(codecJobs: Int) throws {
         var configuration = PoolConfiguration(byteLimit: 2 * 65_536)
         configuration.grantsBookkeeping = true
@@ -18,7 +18,7 @@ import Testing
         guard case .load(let first) = pool.nextJob(now: 0) else { throw Problem.noLoad }
         pool.finishLoad(first.load, .pixels, now: 1)
 
-        // Room for one more; the third has to wait until the first is compressed.
+        // Room for one more; the third must wait until the first is compressed.
         plan = Plan()
         for column in 1...2 {
             plan.entries.append(PlanEntry(key: key(column), value: .infinity, reason: .demand, wantsDecoded: true))
@@ -36,8 +36,8 @@ import Testing
         pool.finishLoad(third.load, .pixels, now: 4)
     }
 
-    /// Plans of any size, each after any other: charged for at least what their lists hold, and not for what a far
-    /// larger one held.
+    /// Plans of any size, each after any other. Each is charged for at least its lists, and not for those of a far
+    /// larger one before it.
     @Test func aPlanIsChargedForItsLists() {
         let small = TilePool(tiles: 8)
         var random = SplitMix64(seed: 7)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// A plan that there is no room for loads nothing, and room that comes is a reason for the next one.
+    /// A plan without room for its lists loads nothing; freed room requests the next one.
     @Test func aPlanWithoutRoomWaitsForIt() {
         let small = TilePool(tiles: 30) { $0.grantsBookkeeping = false }
         small.install((0..<20_000).map { small.wish($0, 1) })
@@ -68,7 +68,7 @@ import Testing
         #expect(!lacksRoomAfter)
     }
 
-    /// A prefetch that nothing may be evicted for does not end the plan for what is needed behind it.
+    /// A prefetch that may evict nothing does not end the plan for the needed tiles behind it.
     @Test func neededTilesPassPrefetchesWithoutRoom() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }
         small.load(0, 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// More pins than a plan takes are all loaded, and all loaded anew when they are outdated.
+    /// More pins than a plan holds are all loaded, and all reloaded when they are outdated.
     @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
         let small = TilePool(tiles: 400)
         let pins = (0..<300).map { key($0) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// When a tile that failed, or was refused memory, is tried again.
+/// Time of the next try after a failure or a refused reservation.
 @Suite struct PoolRetryTests {
     private func pool() -> TilePool {
         TilePool(tiles: 4) {
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// Lets the tile's load fail and finds out when the next one may begin.
+    /// Fails the tile's load and returns when the next one may start.
     private func wait(_ small: TilePool, _ isPermanent: Bool = false, retryAfter: Int64? = nil) -> Int64? {
         small.install([small.demand(key(0))])
         guard let ticket = small.beginLoad() else { return nil }
@@ -31,7 +31,7 @@ import Testing
     @Test func eachFailureDoublesTheWaitUpToTheLongest() {
         let small = pool()
         #expect((0..<6).map { _ in wait(small) } == [100, 200, 400, 800, 1000, 1000])
-        // Newer pixels may be there: what failed before counts for nothing.
+        // Newer pixels may exist: earlier failures no longer count.
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }
         #expect(wait(small) == 100)
     }
@@ -62,7 +62,7 @@ import Testing
 
     // MARK: - Refused memory
 
-    /// A pool of so many tiles, and a layer whose source takes its slot when it is ready to write.
+    /// A pool for a number of tiles, and a layer whose source takes its slot when it is ready to write.
     private func latePool(tiles: Int) -> (TilePool, layer: Int) {
         let small = TilePool(tiles: tiles) {
             $0.eviction = .value
@@ -76,7 +76,7 @@ import Testing
         PlanEntry(key: key(column, layer: layer), value: value, reason: .prefetch)
     }
 
-    /// Tiles are not given up for bytes that would not fit beside what others hold.
+    /// Nothing is evicted for bytes that would not fit beside held memory.
     @Test func nothingIsGivenUpForWhatCouldNotBeHeld() throws {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3)
@@ -88,7 +88,7 @@ import Testing
         #expect(second == .refused && small.resident == [1, 2, 3])
     }
 
-    /// A refusal that was followed by memory says nothing of what the next try takes.
+    /// A refusal that was followed by a grant does not affect the next try.
     @Test func whatWasHeldAfterAllIsNotLackedAnyMore() throws {
         let small = pool()
         small.install([small.demand(key(0))])
@@ -104,12 +104,12 @@ import Testing
         var needs = ViewNeeds()
         small.load(0, 1)
         small.need([0, 1], &needs)
-        // Of two that would fit alone the second must count on what the first will take.
+        // Of two that would fit alone, the second must count the first one's bytes.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         let first = try #require(small.beginLoad())
         #expect(first.slot != .none && small.beginLoad() == nil)
         small.end(first)
-        // Nothing may be evicted for what is worth less.
+        // Nothing may be evicted for a tile of lower value.
         small.install([wish(5, late, 2), wish(6, late, 1)])
         #expect(small.beginLoad() == nil)
         small.install([wish(6, late, 3)])
@@ -148,7 +148,8 @@ import Testing
         #expect(small.residency(of: needed) == .decoded)
     }
 
-    /// Lets a prefetch's source ask for more than there is; when the tile is asked for again, though the memory comes at once.
+    /// A prefetch's source requests more memory than exists; returns when the tile is retried, though memory is freed
+    /// at once.
     @Test func eachRefusalDoublesTheWait() throws {
         let (small, late) = latePool(tiles: 2)
         for expected in [20, 40, 80, 160, 320, 640, 1000, 1000] as [Int64] {
@@ -156,7 +157,7 @@ import Testing
             let ticket = try #require(small.beginLoad())
             let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit - TilePool.tileBytes + 1, now: small.now)
             #expect(held == .refused)
-            // A source that gives up then has not failed.
+            // A source that cancels then has not failed.
             small.pool.finishLoad(
                 ticket.load,
                 .failed(isPermanent: false, retryAfter: 5000),
@@ -172,7 +173,7 @@ import Testing
         #expect(small.counters.loads.refused == 8 && small.counters.loads.failed == 0)
     }
 
-    /// What was refused is remembered in pages, and asked for before the source is.
+    /// The refused amount is remembered in pages, and reserved before the source is called.
     @Test func whatWasRefusedMustBeThereTheNextTime() throws {
         let (small, late) = latePool(tiles: 3)
         var needs = ViewNeeds()
@@ -197,7 +198,7 @@ import Testing
         #expect(small.residency(of: key(5, layer: late)) == .decoded)
     }
 
-    /// A cold tile goes uncompressed rather than that the source is asked twice.
+    /// A cold tile is evicted uncompressed, so that the source is not called twice.
     @Test func aBusyCodecIsNoReasonToRefuse() throws {
         let small = TilePool(tiles: 3) {
             $0.compressedTier = true

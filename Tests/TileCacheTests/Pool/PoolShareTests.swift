@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Shares of the limit that layers are held to or guaranteed; a tile is a page.
+/// Shares of the limit that bound or guarantee a layer's memory; a tile is a page.
 @Suite struct PoolShareTests {
     private func pool(
         tiles: Int,
@@ -10,7 +10,7 @@ import Testing
         configure: (inout PoolConfiguration) -> Void = { _ in }
     ) -> TilePool {
         let small = TilePool(tiles: tiles, configure)
-        // The layer that comes with it has no share of its own.
+        // The layer that is created with it has no share.
         for share in shares { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes, share: share) }
         return small
     }
@@ -23,10 +23,10 @@ import Testing
         let small = pool(tiles: 8, LayerShare(maximum: 0.5))
         small.load(0, 1)
         for column in 0..<6 { small.load(key(column, layer: 1)) }
-        // Two of eight are free, and its own oldest two went nevertheless.
+        // Two of eight are free, and its own oldest two were evicted nevertheless.
         #expect(decoded(small, layer: 1) == [2, 3, 4, 5])
         #expect(decoded(small, layer: 0) == [0, 1])
-        // Others may have what it leaves.
+        // Other layers may use the rest.
         for column in 2..<9 { small.load(column) }
         #expect(decoded(small, layer: 0).count + decoded(small, layer: 1).count == 8)
         #expect(small.committedBytes <= small.byteLimit)
@@ -39,7 +39,7 @@ import Testing
         var zoom = TileCacheStatistics.DemandCounts()
         let keys = (0..<4).map { key($0, layer: 1) }
         small.pool.update(&needs, tiles: keys, level: 3, pan: &pan, zoom: &zoom, now: 0)
-        // What there is no room for does not keep others from theirs.
+        // Loads of a full layer do not delay those of others.
         small.install(keys.map { small.demand($0) } + [small.demand(key(7))])
         small.runPlan()
         #expect(decoded(small, layer: 1) == [0, 1])
@@ -48,7 +48,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// Layers without a share are one group for good; the group of another is the next one's when it is gone.
+    /// Layers without a share are one permanent group. The group of a removed layer is reused by the next one.
     @Test func groupsAreReused() {
         var lists = TileLists()
         let share = LayerShare(maximum: 0.5)
@@ -67,7 +67,7 @@ import Testing
         // Two of its six were beyond the guarantee.
         #expect(decoded(small, layer: 1) == [2, 3, 4, 5])
         #expect(decoded(small, layer: 0) == [16, 17, 18, 19])
-        // It takes from others, and from its own.
+        // It evicts tiles of other layers and its own.
         for column in 6..<14 { small.load(key(column, layer: 1)) }
         #expect(decoded(small, layer: 1) == Array(6..<14))
         #expect(decoded(small, layer: 0) == [])
@@ -97,7 +97,7 @@ import Testing
         small.end(ticket)
     }
 
-    /// Scratch memory that was given back, and a block that an invalidation took from its reader, are on no account.
+    /// Freed scratch memory, and a block that an invalidation detached from its reader, are on no account.
     @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
         let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }
         for round in 0..<20 {
@@ -121,8 +121,8 @@ import Testing
         }
     }
 
-    /// The same decisions under a virtual clock: a second layer under the same view is held to its share, and draws a
-    /// coarser level for it.
+    /// The same decisions under a virtual clock: a second layer in the same view is bounded by its share, and draws a
+    /// coarser level.
     @Test func sharesCountUnderAVirtualClock() throws {
         var options = VirtualCache.Options()
         options.byteLimit = 100 * 16_384

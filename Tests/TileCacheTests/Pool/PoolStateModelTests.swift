@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Random operations on a pool, with everything that must hold checked after each.
+/// Random operations on a pool, with all invariants checked after each.
 @Suite struct PoolStateModelTests {
     @Test(arguments: 1...4)
     func randomTrafficKeepsEveryPromise(seed: Int) throws {
@@ -10,7 +10,7 @@ import Testing
         for step in 0..<3000 {
             do { try model.operate() } catch { throw PoolModel.Problem(description: "step \(step), \(error)") }
         }
-        // Traffic in which nothing much happened would prove nothing.
+        // The traffic must contain every kind of event.
         let counters = model.pool.counters
         #expect(counters.loads.finished > 40 && counters.loads.absent > 0 && counters.loads.outdated > 0)
         #expect(counters.tiers.removed[TileCacheStatistics.RemovalCause.capacity.rawValue] > 0 && counters.refusals > 0)

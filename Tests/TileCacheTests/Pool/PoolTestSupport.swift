@@ -1,12 +1,12 @@
 @testable import TileCache
 
-/// The key of a tile of layer 0 unless told otherwise, in one row.
+/// Key of a tile in one row. Default: layer 0.
 func key(_ column: Int, level: Int = 3, layer: Int = 0) -> TileKey {
     TileKey(layer: layer, TileCoordinate(level: level, column: column, row: 0))
 }
 
 extension RecencyList {
-    /// Entries from the most recently used on, or `nil` where the links are not those of a list.
+    /// Entries from the most recently used on, or `nil` if the links are not those of a list.
     func numbers(_ entry: (EntryID) -> Entry) -> [EntryID]? {
         var numbers: [EntryID] = []
         var previous = EntryID.none

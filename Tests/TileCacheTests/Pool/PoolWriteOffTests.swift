@@ -22,11 +22,11 @@ import Testing
         #expect(late == 2)
         let again = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
         #expect(again == 0)
-        // Their layer has two loads in flight, as many as there are workers; another goes on.
+        // Their layer has two loads in flight, as many as there are workers; another layer continues.
         let third = small.beginLoad()
         #expect(third?.key == key(0, layer: 1))
         #expect(small.beginLoad() == nil)
-        // Who answers at last is asked again, and what it brings lands.
+        // A source that answers at last is asked again, and its tile lands.
         if let second { small.end(second) }
         #expect(small.residency(of: key(1)) == .decoded)
         small.install([small.wish(9, 1), small.demand(key(2))])
@@ -38,7 +38,7 @@ import Testing
         #expect(counts == [0, 1, 2])
     }
 
-    /// Tiles that are passed over because others of their layer are under way are worth a plan as soon as those end.
+    /// Tiles skipped because their layer has too many loads in flight get a new plan as soon as those end.
     @Test func whatALayerWithStuckLoadsHadToLeaveIsPlannedAgain() {
         let small = TilePool(tiles: 32) { $0.workers = 2 }
         small.install([small.demand(key(0))])
@@ -67,7 +67,7 @@ import Testing
         #expect(count == 3)
         let prefetches = small.pool.loads.prefetchCount
         #expect(prefetches == 0)
-        // Each leaves its worker's record to another load.
+        // Each frees its worker's record for another load.
         #expect(small.pool.bookkeepingBytes == before + 3 * MemoryLayout<Load?>.stride)
         let oldest = small.pool.loads.oldestStart
         #expect(oldest == 0)

@@ -21,7 +21,7 @@ import Testing
                     model.insert(model.remove(at: place), at: 0)
                 }
             } else if random.oneIn(3) {
-                // Where its stamp belongs, behind those used later.
+                // The position of its stamp, behind those used later.
                 table[number].stamp = UInt64(random.below(5000))
                 list.insert(number, in: table)
                 let place = model.firstIndex { table[$0].stamp <= table[number].stamp } ?? model.count
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// However many were used later, an insertion passes no more than it should.
+    /// However many were used later, an insertion passes a bounded number of entries.
     @Test func anInsertionTakesBoundedSteps() {
         var table = EntryTable(maximumCount: 1000)
         var list = RecencyList()

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 @Suite struct SlotAllocatorTests {
-    /// Low slots go last: the tables of the high ones shrink in steps.
+    /// Low slots are freed last: the tables of the high ones shrink in steps.
     @Test func tablesShrinkInSteps() {
         var slots = SlotAllocator(slotBytes: 4096, capacity: 1000)
         for _ in 0..<1000 { slots.release(slots.takeFresh()) }
@@ -22,7 +22,7 @@ import Testing
         var random = SplitMix64(seed: 5)
         var slots = SlotAllocator(slotBytes: 8192, capacity: 20)
         var used: Set<Int32> = []
-        /// Slots with memory behind them that nobody uses, and slots whose memory is just being let go.
+        /// Committed slots without an owner, and slots being decommitted.
         var unused: Set<Int32> = []
         var leaving: Set<Int32> = []
         for _ in 0..<5000 {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Fresh memory costs many times the copy that fills it, so the warmest slot goes out first.
+    /// Fresh memory costs many times the copy that fills it, so the warmest slot is assigned first.
     @Test func theSlotGivenBackLastIsTakenFirst() {
         var slots = SlotAllocator(slotBytes: 4096, capacity: 3)
         let taken = (0..<3).map { _ in slots.takeFresh() }

@@ -1,13 +1,12 @@
 @testable import TileCache
 
-/// A pool for examples worked out by hand: its limit is given in tiles of one page each, and whatever has begun can be
-/// ended in a line.
+/// A pool for examples worked out by hand. Its limit is in tiles of one page each, and any work ends in one line.
 final class TilePool {
     static let tileBytes = 4096
 
     var pool: PoolState
     var now: Int64 = 0
-    /// What every compression gives.
+    /// Result of every compression.
     var compressed = DemotionResult.block(1024)
 
     init(tiles: Int, _ configure: (inout PoolConfiguration) -> Void = { _ in }) {
@@ -29,7 +28,7 @@ final class TilePool {
         pool.install(Plan(entries: entries, recency: recency))
     }
 
-    /// Starts the next load of the plan, with all the compressing, decompressing and letting go that it takes.
+    /// Starts the next load of the plan, with all necessary compressions, decompressions and decommits.
     func beginLoad() -> LoadTicket? {
         while let job = pool.nextJob(now: now) {
             pool.finishDecommits(pool.takePendingDecommits())
@@ -51,7 +50,7 @@ final class TilePool {
         pool.finishLoad(ticket.load, result, now: now)
     }
 
-    /// Does all that the plan asks for, one load after the other; a millisecond passes with each.
+    /// Carries out the whole plan, one load after the other; each takes a millisecond.
     func runPlan() {
         while let ticket = beginLoad() {
             now += 1_000_000
@@ -59,7 +58,7 @@ final class TilePool {
         }
     }
 
-    /// Loads tiles that a view needed for a moment, one after the other.
+    /// Loads tiles that a view needs briefly, one after the other.
     func load(_ columns: Int...) { for column in columns { load(key(column)) } }
 
     func load(_ key: TileKey) {
@@ -73,14 +72,14 @@ final class TilePool {
         pool.touch(pool.table.find(key(column)), now: now)
     }
 
-    /// Lets a view need tiles.
+    /// Makes a view need tiles.
     func need(_ columns: [Int], _ needs: inout ViewNeeds) {
         var counts = TileCacheStatistics.DemandCounts()
         var zoom = TileCacheStatistics.DemandCounts()
         pool.update(&needs, tiles: columns.map { key($0) }, level: 3, pan: &counts, zoom: &zoom, now: now)
     }
 
-    // What the tests look at: expectations cannot take hold of the pool itself, which is no copyable value.
+    // State for the tests: expectations cannot capture the pool itself, which is not copyable.
     var byteLimit: Int { pool.ledger.limit }
     var committedBytes: Int { pool.committedBytes }
     var counters: PoolCounters { pool.counters }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TileCache
 
-/// The default policy on cases small enough to say what is right.
+/// The default policy on cases small enough to know the right answer.
 @Suite struct AdaptivePolicyTests {
-    /// A policy with a view of its own, an empty cache behind it and a clock of 60 frames a second.
+    /// A policy with one view, an empty cache and a clock of 60 frames a second.
     private struct Session {
         var policy = AdaptivePolicy()
         var frame = 0
@@ -18,7 +18,7 @@ import Testing
             pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
         }
 
-        /// One frame; what the policy would like.
+        /// One frame; returns the policy's wishes.
         mutating func show(_ viewport: TileViewport) -> Wishes {
             let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
@@ -134,7 +134,7 @@ import Testing
             let x = 20_000 + 3000 * random.nextUnit()
             let view = Self.view(x, 30_000, scale: step % 40 < 20 ? 1 : 0.4)
             if step == 100 {
-                // A copy goes its own way to the same end.
+                // A copy changes independently and ends in the same state.
                 var copy = first
                 let a = copy.show(view)
                 let b = first.show(view)
@@ -151,7 +151,7 @@ import Testing
         #expect(wishes.first.count == 1)
         let cover = try #require(wishes.first.first)
         #expect(cover.reason == .fallback)
-        // Around the world's middle only level 0 has one tile over all of it.
+        // Around the world's middle, only level 0 covers the view with one tile.
         #expect(cover.key.level == 0)
         session.resident.insert(cover.key)
         #expect(session.show(Self.view(32_768, 32_768)).first.isEmpty)
@@ -179,7 +179,7 @@ import Testing
 
     @Test func returnsAreRemembered() throws {
         var session = try Session()
-        // Back and forth between two places by jumps: the other place is known to be worth having.
+        // Jumps back and forth between two places: the policy prefetches the other place.
         var wishes = Wishes()
         for step in 0..<400 { wishes = session.show(Self.view(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
         let other = Set(session.pyramid.neededTiles(under: Self.view(10_000, 30_000), at: session.pyramid.maximumLevel))

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 @Suite struct MotionEstimateTests {
-    /// Where a wrapping world begins anew, positions go on; what is left of rounding there is no motion.
+    /// At the seam of a wrapping world positions continue; rounding errors there are not motion.
     @Test func aViewBeyondTheSeamComesToRest() {
         var random = SplitMix64(seed: 7)
         for number in 0..<200 {

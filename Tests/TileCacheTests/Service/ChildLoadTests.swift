@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// A tile of an asynchronous source that a coarser one is made of.
+/// Loads of an asynchronous source's tile for a coarser one that is made from it.
 @Suite(.timeLimit(.minutes(15))) struct ChildLoadTests {
     private func layer(_ source: any TileSource) throws -> LayerRecord {
         let pyramid = try ServiceSetup.pyramid()
@@ -18,7 +18,7 @@ import Testing
         )
     }
 
-    /// An executor that opens a gate once its waiter has looked three times in vain.
+    /// An executor that opens a gate once its waiter has polled three times without success.
     private func opening(_ gate: DispatchSemaphore) -> Executor {
         let looks = Lock(0)
         return Executor(wait: { semaphore, _ in
@@ -33,7 +33,7 @@ import Testing
         })
     }
 
-    /// An answer while another thread still says what it holds is taken, and nobody waits past it in vain.
+    /// An answer while another thread still holds the request is accepted, and no waiter misses it.
     @Test func anAnswerDuringAHoldCounts() throws {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 16_384, alignment: 64)
         defer { memory.deallocate() }
@@ -55,13 +55,13 @@ import Testing
             return .pixels
         }
         #expect(isWritten)
-        // The result waits for the hold, and a hold that comes after the answer is none.
+        // The result waits for the hold; a hold after the answer is ignored.
         #expect(!load.hold { true })
         #expect(load.wait(on: opening(gate)) { false } == .pixels)
         #expect(eventually { held.withLock { $0 } == true })
     }
 
-    /// Whoever waits hears of the answer and of the end of a hold, without looking again.
+    /// A waiter is notified of the answer and of the end of a hold, without polling again.
     @Test func theEndOfAHoldIsToldToo() throws {
         let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: 0)
         #expect(

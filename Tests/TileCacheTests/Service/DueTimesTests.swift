@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// One timer for all that is due, against a list of everything that was asked for.
+/// One timer for all due times, against a list of all requested ones.
 @Suite struct DueTimesTests {
     private let step = DueTimes.step
 
@@ -10,10 +10,10 @@ import Testing
         var due = DueTimes()
         var timers = [due.takeTimer()]
         var asked = [due.askPlan(at: step + 1)]
-        // The timer is about to be told already.
+        // The timer is already about to be set.
         asked.append(due.askPlan(at: step))
         timers += [due.takeTimer(), due.takeTimer()]
-        // Later than what it is set to.
+        // Later than its present time.
         asked.append(due.askPlan(at: 9 * step))
         let early = due.takeDue(now: step - 1)
         timers.append(due.takeTimer())
@@ -29,7 +29,7 @@ import Testing
         var due = DueTimes()
         let isToldOfPlan = due.setPlan(at: 3 * step)
         var timers = [due.takeTimer()]
-        // The timer may stay: it finds nothing that is due.
+        // The timer may stay: it then finds nothing due.
         let isToldOfNone = due.setPlan(at: .max)
         timers.append(due.takeTimer())
         let isTold = due.askWatch(at: 5)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Sources that hand over their encoded bytes as the compressed form of their tiles.
+/// Sources whose encoded bytes are used as the compressed form of their tiles.
 @Suite(.timeLimit(.minutes(15))) struct EncodedPayloadTests {
     private struct Scene {
         let cache: TileCache
@@ -26,7 +26,7 @@ import Testing
             view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
         }
 
-        /// Looks at one place until everything is sharp.
+        /// Shows one place until everything is sharp.
         func look(at viewport: TileViewport) -> Bool {
             eventually {
                 view.update(viewport)
@@ -34,7 +34,7 @@ import Testing
             }
         }
 
-        /// Looks at the first place, then at another, and compresses what the first one showed.
+        /// Shows the first place, then another, and compresses the tiles of the first one.
         func visitAndDemote() -> [TileCoordinate] {
             guard look(at: home) else { return [] }
             let tiles = view.frame().map(\.tile.identity.tile)
@@ -61,7 +61,7 @@ import Testing
             for tile in tiles { #expect(scene.cache.demote(tile, of: scene.layer)) }
         }
         #expect(!source.threads.contains(currentThreadNumber()))
-        // The second of two payloads for one load is not taken.
+        // The second of two payloads for one load is refused.
         #expect(source.kept.enumerated().allSatisfy { $0.element == $0.offset.isMultiple(of: 2) })
         #expect(scene.cache.shutdown())
     }
@@ -111,7 +111,7 @@ import Testing
         )
     }
 
-    /// An invalidation while a payload is being decoded: neither the old pixels nor the old payload come back.
+    /// An invalidation while a payload is being decoded: neither the old pixels nor the old payload return.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesADecode(keepsStale: Bool) throws {
         let source = RunLengthSource(isGated: true)
@@ -135,7 +135,7 @@ import Testing
         #expect(scene.cache.shutdown())
     }
 
-    /// A decoder that does not return keeps its worker, which is counted, and no codec.
+    /// A decoder that hangs occupies its worker, which is counted, and no codec.
     @Test func aDecoderThatHangsKeepsNoCodec() throws {
         let source = RunLengthSource(isGated: true)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 4)
@@ -159,7 +159,7 @@ import Testing
         #expect(jobsAfter == 0 && heldAfter == 0)
     }
 
-    /// As many decoders that hang as there are workers stop nothing: their places are others', and they come back.
+    /// As many hanging decoders as workers stop nothing: spare workers replace them, and they return later.
     @Test func decodersThatHangTakeTheirPlacesAndNoMore() throws {
         let source = RunLengthSource(isGated: true)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 2)
@@ -194,7 +194,7 @@ import Testing
         #expect(isSharp(scene.home))
         #expect(healthy.decodes.count == 4)
         #expect(isSharp(TileViewport(center: WorldPoint(x: 2000, y: 500), width: 256, height: 256)))
-        // No more than the workers' number of them, and one for each worker that was under way already.
+        // At most as many as there are workers, and one for each worker that was already busy.
         #expect(source.decodes.count <= 4)
         source.open(100)
         #expect(scene.look(at: scene.home))
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    /// Where every byte is needed for pixels the payloads go, and the view is sharp all the same.
+    /// If every byte is needed for pixels, the payloads are evicted, and the view still becomes sharp.
     @Test func neededPixelsComeBeforePayloads() throws {
         let source = RunLengthSource(padding: 1000)
         // 9 x 9 tiles of 16 KiB at most, and the tables and scratch memory of an empty cache.
@@ -244,7 +244,7 @@ import Testing
         #expect(scene.cache.statistics.tiers.encodedPayloads == 0)
     }
 
-    /// What a source says that it holds counts until its request ends.
+    /// Bytes that a source reports to hold count until its request ends.
     @Test func heldBytesCountUntilTheRequestEnds() throws {
         let source = QueuedSource()
         let cache = try TileCache(byteLimit: .mebibytes(4))

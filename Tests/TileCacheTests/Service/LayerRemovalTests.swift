@@ -5,9 +5,10 @@ import Testing
 
 @testable import TileCache
 
-/// Layers come and go: what they took comes back, what is held stays valid, and a later layer of the same index is another.
+/// Layers are added and removed. Their memory returns, held tiles stay valid, and a later layer of the same index is
+/// distinct.
 @Suite(.timeLimit(.minutes(15))) struct LayerRemovalTests {
-    /// What a cache has for its layers.
+    /// Memory and tables of a cache for its layers.
     private struct Holdings: Hashable {
         var usedBytes: Int
         var entries: Int
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    /// What a layer's tables take: itself in both tables, and its levels in two.
+    /// Tables of a layer: itself in both tables, and its levels in two.
     @Test func tablesOfALayerAreCounted() throws {
         let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<LayerRecord.TileSize>.stride
         let one = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
@@ -82,7 +83,7 @@ import Testing
         #expect(LayerRecord.byteCount(of: one) == least + level)
     }
 
-    /// As in a photo viewer: no memory, no index and no thread for what is gone, whether one at a time or all at once.
+    /// As in a photo viewer: removed layers keep no memory, index or thread, whether removed one by one or all at once.
     @Test(arguments: [1, 500]) func tenThousandLayersLeaveNothing(atOnce: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(8))
         let view = ServiceSetup.quiet(cache, [])
@@ -134,7 +135,7 @@ import Testing
         #expect(!cache.isResident(tile.identity.tile, of: layer))
     }
 
-    /// Its load keeps a worker and a tile's memory until the source returns, and nothing else.
+    /// Its load keeps only a worker and a tile's memory until the source returns.
     @Test(arguments: [false, true]) func aLayerWithALoadStuckInItsSourceIsGoneWhenItReturns(isReused: Bool) throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let source = PlainSource(isGated: true)
@@ -146,7 +147,7 @@ import Testing
         cache.removeLayer(stuck)
         #expect(view.layers.isEmpty && view.frame().missingTileCount == 0)
         let next = isReused ? try cache.addLayer(PlainSource(layer: 2), pyramid: try pyramid()) : stays
-        // The index is not free as long as the load is under way.
+        // The index is not free while the load is in flight.
         #expect(next.index != stuck.index)
         view.layers = [stays]
         draw(view)
@@ -158,7 +159,7 @@ import Testing
         #expect(later.index == stuck.index && later.serial == (isReused ? 3 : 2))
     }
 
-    /// Requests of a layer that is removed are cancelled; an answer that comes nevertheless changes nothing.
+    /// Requests of a removed layer are cancelled; later answers change nothing.
     @Test func requestsAreCancelled() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
         let source = QueuedSource()
@@ -191,7 +192,7 @@ import Testing
         one.removeLayer(foreign)
         one.unpin(foreign)
         #expect(one.isResident(tile, of: own))
-        // The next layer of the same index is another one.
+        // The next layer of the same index is distinct.
         one.removeLayer(own)
         one.removeLayer(own)
         #expect(eventually { holdings(of: one).layers == 0 })
@@ -205,7 +206,7 @@ import Testing
         #expect(view.layers == [later])
     }
 
-    /// What is learned of a layer stays with the layer, whatever comes and goes beside it.
+    /// A layer keeps what is learned of it, whatever layers are added or removed.
     @Test func layersThatStayKeepWhatWasLearned() throws {
         final class Counting: Sendable {
             let made = Lock(0)
@@ -224,14 +225,14 @@ import Testing
         #expect(counting.made.withLock { $0 } == 3 && view.layers == [layers[0], layers[2]])
         draw(view)
         #expect(Set(view.frame().map(\.tile.identity.layer)) == [layers[0], layers[2]])
-        // A layer that comes back is new to the view.
+        // A layer that is added to the view again is new to it.
         view.layers = [layers[1]]
         #expect(counting.made.withLock { $0 } == 4)
         view.layers = []
         #expect(view.frame().isEmpty && view.frame().missingTileCount == 0)
     }
 
-    /// Layers are added, drawn, invalidated and removed on several threads; no tile of one is ever drawn for another.
+    /// Several threads add, draw, invalidate and remove layers. No tile of one is ever drawn for another.
     @Test(arguments: 0..<4) func anyOrderOfAddingAndRemovingKeepsTheRules(seed: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(3), workers: 3)
         let all = Lock<[LayerID]>([])
@@ -285,7 +286,7 @@ import Testing
     }
 }
 
-/// A source whose tiles say the serial number of its layer, known once the layer is added.
+/// A source whose tiles contain the serial number of its layer, known once the layer is added.
 private final class SerialSource: BlockingTileSource {
     let serial = Lock(-1)
     private let pauses: Bool

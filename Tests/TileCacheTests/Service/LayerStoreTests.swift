@@ -3,11 +3,11 @@ import Testing
 
 @testable import TileCache
 
-/// A layer's stores, as the service asks them: what is looked up, written, revalidated and invalidated.
+/// Use of a layer's stores by the service: look-ups, writes, revalidation and invalidation.
 @Suite(.timeLimit(.minutes(15))) struct LayerStoreTests {
     /// A source whose answers a test sets, blocking or not.
     private final class Origin: BlockingTileSource, TileSource, @unchecked Sendable {
-        // Of one thread only.
+        // Used by one thread only.
         var loads: [TileCoordinate] = []
         var freshness: TileStoreFreshness?
         var outcome = TileOutcome.pixels
@@ -72,7 +72,7 @@ import Testing
 
         var counts: [TileCacheStatistics.StoreCounts] { scene.cache.statistics.stores }
 
-        /// Colours of what is drawn, and whether it is stale.
+        /// Colours of the drawn tiles, and whether they are stale.
         var drawn: [(colour: UInt32, isStale: Bool)] {
             view.frame().map { placement in
                 (~placement.tile.withUnsafeBytes { $0.load(as: UInt32.self) }, placement.tile.isStale)
@@ -91,7 +91,7 @@ import Testing
         second.need(0..<6)
         #expect(origin.loads.count == 6 && store.gets == 5 && store.puts == 6 && store.mostPuts == 1)
         #expect(second.counts[0].hits == 5 && second.counts[0].absences == 1)
-        // Deadlines are times of the system's clock, which is not that of the cache here.
+        // Deadlines use the system's clock, which is not the cache's here.
         #expect(store.late == 0)
         #expect(second.drawn.count == 6 && second.drawn.allSatisfy { $0 == (7, false) })
         // Other data have other names.
@@ -113,7 +113,7 @@ import Testing
         #expect(near.gets == 3 && far.gets == 3)
     }
 
-    /// Prefetched tiles are written once they are drawn, unless the store wants them at once.
+    /// Prefetched tiles are written once they are drawn, unless the store accepts them at once.
     @Test(arguments: [false, true]) func prefetchedTilesAreWrittenOnceDrawn(keepsUndrawn: Bool) throws {
         let store = MemoryStore(keepsUndrawnTiles: keepsUndrawn)
         let origin = Origin()
@@ -156,7 +156,7 @@ import Testing
             clock.seconds = 1_000_099
             try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
             #expect(origin.loads.count == 1)
-            // Stale: drawn, asked for with its validator, confirmed.
+            // Stale: drawn, requested with its validator, confirmed.
             clock.seconds = 1_000_100
             origin.confirms = TileStoreFreshness(stored: 1_000_100, expires: 1_000_200)
             let run = try Run([store], origin, clock: clock, isBlocking: isBlocking)
@@ -165,7 +165,7 @@ import Testing
             #expect(run.counts[0].staleHits == 1 && run.drawn.map(\.isStale) == [false])
             // The pixels may have changed: a renderer uploads them again.
             #expect(run.view.frame().map(\.tile.identity.generation) == [2])
-            // The renewed entry keeps the validator that the answer left out.
+            // The renewed entry keeps the validator that the answer omitted.
             clock.seconds = 1_000_199
             try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
             #expect(origin.loads.count == 2)
@@ -186,14 +186,14 @@ import Testing
         origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, usableUntil: 1_000_900)
         try Run([store], origin, clock: clock).need(0..<1)
         clock.seconds = 1_000_002
-        // Confirmed without a stored tile to confirm: a transient failure.
+        // Confirmed without a stored tile: a transient failure.
         origin.outcome = .unchanged
         let run = try Run([store], origin, clock: clock)
         run.need(0..<1)
         #expect(run.drawn.map(\.isStale) == [true] && run.scene.cache.statistics.loads.failed == 1)
     }
 
-    /// A store keeps nothing that must not be kept, whether the answer has bytes or confirms older ones.
+    /// A tile that must not be stored is never stored, whether the answer has bytes or confirms older ones.
     @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
         let store = MemoryStore()
         let (origin, clock) = (Origin(), Clock())
@@ -208,7 +208,7 @@ import Testing
         let run = try Run([store], origin, clock: clock)
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [7] && store.count == 0 && store.renewals == 0)
-        // A store that does not know what it lacks gets an entry without bytes, which no look-up uses.
+        // A store that cannot tell whether it has an entry gets one without bytes, which look-ups ignore.
         store.knowsAbsences = false
         origin.confirms = nil
         origin.freshness = .notStored
@@ -249,7 +249,7 @@ import Testing
         #expect(origin.loads.count == 10 && third.drawn.allSatisfy { $0.colour == 8 })
     }
 
-    /// An invalidation while a store is being read, or before it was ever read.
+    /// An invalidation during a store's look-up, or before its first one.
     @Test func nothingReadBeforeAnInvalidationIsDrawnAfterIt() throws {
         let store = MemoryStore()
         let origin = Origin()
@@ -298,6 +298,6 @@ import Testing
 }
 
 extension MemoryStore {
-    /// The namespace of its entries, of which there is one.
+    /// The only namespace of its entries.
     var onlyNamespace: TileStoreNamespace { firstKey!.namespace }
 }

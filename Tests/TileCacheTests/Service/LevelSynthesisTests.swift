@@ -4,9 +4,9 @@ import Testing
 
 @testable import TileCache
 
-/// Levels that the source does not have: every pixel against whole images halved one after the other.
+/// Levels that the source does not have: every pixel against whole images, halved repeatedly.
 @Suite(.timeLimit(.minutes(15))) struct LevelSynthesisTests {
-    /// Shows some tiles and waits until they are there.
+    /// Shows some tiles and waits until they are resident.
     private func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
         eventually {
             view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
@@ -56,7 +56,7 @@ import Testing
         )
         let depth = min(shape.depth, world.pyramid.maximumLevel)
         let source = MadeSource(world)
-        // From fresh caches, so that each is made of the source's tiles; then in one, of what is resident.
+        // From fresh caches, so that each is made from the source's tiles; then in one, from resident ones.
         for tile in world.allTiles where tile.level < depth {
             let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
             let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
@@ -75,7 +75,7 @@ import Testing
             #expect(show(tiles, view, layer))
             for tile in tiles { expect(tile, in: cache, layer, world) }
         }
-        // All below was resident each time.
+        // All finer tiles were resident each time.
         #expect(cache.statistics.synthesis.loads == 0)
         cache.shutdown()
     }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func absentTilesAndLostOnesLeaveHoles() throws {
-        // 8 x 8 tiles of the source; the first 4 x 4 are absent, one more fails for good, one fails twice.
+        // 8 x 8 tiles of the source; the first 4 x 4 are absent, one more fails permanently, one fails twice.
         let lost = TileCoordinate(level: 3, column: 6, row: 1)
         let shy = TileCoordinate(level: 3, column: 7, row: 7)
         let world = try MadeWorld(width: 128, height: 128, depth: 3) { x, y in
@@ -121,7 +121,7 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
         let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let view = quiet(cache, layer)
-        // In slots that hold other pixels a hole is a hole all the same.
+        // Holes stay holes in slots that held other pixels.
         #expect(show((0..<8).map { TileCoordinate(level: 3, column: 4 + $0 % 2, row: 4 + $0 / 2) }, view, layer))
         view.update(needing: [])
         cache.invalidate(layer, keepsStale: false)
@@ -131,10 +131,10 @@ import Testing
         #expect(cache.statistics.synthesis.holes == 1)
         #expect(cache.statistics.synthesis.loads == 64 + 2)
         #expect(source.loads[shy] == 3)
-        // Nothing but absent tiles below.
+        // Only absent tiles below.
         #expect(show([TileCoordinate(level: 1, column: 0, row: 0)], view, layer))
         #expect(cache.statistics.loads.absent == 1)
-        // What is known to be absent is not asked for again.
+        // Absent tiles are not requested again.
         let loads = source.loads.values.reduce(0, +)
         cache.invalidate(layer, region: PixelRect(minX: 100, minY: 100, maxX: 101, maxY: 101))
         #expect(show([top], view, layer))
@@ -171,7 +171,7 @@ import Testing
         for _ in 0..<3 { gate.signal() }
         #expect(eventually { source.loads.count == 4 })
         view.update(needing: [])
-        // The plan without the tile must be there before the source goes on.
+        // The plan without the tile must exist before the source continues.
         #expect(eventually { cache.core.lock.withLock { $0.pool.isUnwanted(load: LoadID(number: 0)) } })
         gate.signal()
         #expect(eventually { cache.statistics.loads.cancelled == 1 })
@@ -183,7 +183,7 @@ import Testing
         cache.shutdown()
     }
 
-    /// Sixteen loads of six seconds each are no source that does not answer, though one of ten is.
+    /// Sixteen loads of six seconds each are not taken for a hanging source, though one of ten seconds is.
     @Test func manyLoadsInOneAreNotStuck() throws {
         let world = try MadeWorld(width: 64, height: 64, depth: 2)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1), workers: 2)
@@ -241,7 +241,7 @@ import Testing
         cache.shutdown()
     }
 
-    /// A stale child is good enough to be drawn, but no parent is made of it.
+    /// A stale child may be drawn, but no parent is made from it.
     @Test func staleChildrenAreLoadedAnew() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
         let source = MadeSource(world)
@@ -269,7 +269,7 @@ import Testing
             view.update(needing: [NeededTile(layer: layer, tile: top)])
             for request in source.take() {
                 #expect(request.tile.level == 3 && request.layer == layer && request.isWanted)
-                // One in nine is let go without an answer: it counts as failed and comes again.
+                // One in nine is released without an answer: it counts as failed and is retried.
                 if (answered + dropped) % 9 == 4 {
                     dropped += 1
                     continue
@@ -289,7 +289,7 @@ import Testing
         #expect(answered == 64 && dropped == 8)
         #expect(cache.statistics.loads.secondAnswers == 64)
 
-        // A source that never answers: nobody waits for it at the end, and what it writes later goes nowhere.
+        // A source that never answers: the shutdown does not wait for it, and its later writes are ignored.
         cache.invalidate(layer)
         view.update(needing: [NeededTile(layer: layer, tile: top)])
         var late: [TileRequest] = []
@@ -317,7 +317,7 @@ import Testing
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         let before = scene.cache.statistics.synthesis.loads
         var hasMade = false
-        // The first time that the invalidation takes the lock, it has not begun; the second time no tile is marked.
+        // At the first lock acquisition of the invalidation it has not started; at the second no tile is marked.
         var turns = 0
         scene.meanwhile = {
             turns += 1
@@ -332,7 +332,7 @@ import Testing
         withExtendedLifetime(fine) {}
     }
 
-    /// A tile is loaded once for a view and for a coarser tile that is made of it.
+    /// A tile is loaded once for a view and for a coarser tile that is made from it.
     @Test func aChildInFlightIsWaitedFor() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
         let scene = try StillScene(tiles: 64)
@@ -342,7 +342,7 @@ import Testing
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         fine.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 1, column: 0, row: 0))])
         scene.run()
-        // Of one thread only.
+        // Used by one thread only.
         nonisolated(unsafe) var asked: [TileCoordinate: Int] = [:]
         nonisolated(unsafe) var requests = source.take()
         nonisolated(unsafe) var (looks, most) = (0, 0)
@@ -365,13 +365,13 @@ import Testing
         coarse.update(needing: [NeededTile(layer: layer, tile: top)])
         #expect(scene.scheduler.settle(atMost: 1000))
         #expect(coarse.frame().missingTileCount == 0)
-        // However long it waits, it waits once.
+        // However long the wait, it is counted once.
         #expect(most == 1)
         expect(top, in: scene.cache, layer, world)
         #expect(asked.count == 4 && asked.values.allSatisfy { $0 == 1 }, "\(asked)")
     }
 
-    /// An invalidation gives up what is under way without a plan's saying so.
+    /// An invalidation cancels loads in flight without a new plan.
     @Test func sourcesHearOfChildrenThatAreGivenUp() throws {
         let world = try MadeWorld(width: 128, height: 128, depth: 3)
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
@@ -389,11 +389,11 @@ import Testing
         #expect(cache.shutdown(timeout: .seconds(20)))
     }
 
-    /// A random walk through all levels with hardly any memory: what is drawn is right, and the ledger holds.
+    /// A random walk through all levels with hardly any memory: the pixels are right, and the ledger is consistent.
     @Test(arguments: [9, 14, 24, 60])
     func aWalkWithHardlyAnyMemory(tiles: Int) throws {
         let world = try MadeWorld(width: 250, height: 200, depth: 3, wraps: true)
-        // A slot is 4 KiB, whatever the tile; tables, scratch memory and what the view learns take the rest.
+        // A slot is 4 KiB for any tile; tables, scratch memory and the view's records take the rest.
         let base = try TileCache(byteLimit: .mebibytes(1), workers: 3)
         _ = try base.addLayer(MadeSource(world), pyramid: world.pyramid, options: world.options)
         let limit = base.statistics.memory.bookkeeping.bytes + 65_536 + tiles * 4096

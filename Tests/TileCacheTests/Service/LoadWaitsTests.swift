@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 @Suite struct LoadWaitsTests {
-    /// A prefetch has waited since the first of the plans that name it without a gap.
+    /// The wait of a prefetch starts at the first of the consecutive plans that contain it.
     @Test func wishesKeepTheirTimesFromPlanToPlan() {
         func wishes(_ prefetched: [Int], after older: LoadWaits.Watched, at now: Int64) -> LoadWaits.Watched {
             let entries =

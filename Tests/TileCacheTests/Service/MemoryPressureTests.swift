@@ -5,7 +5,7 @@ import Testing
 
 @testable import TileCache
 
-/// What the system says of memory, and what a cache does about it. Files as kernels write them.
+/// The system's memory signals and a cache's reactions, from files as kernels write them.
 @Suite struct MemoryPressureTests {
     @Test(arguments: [
         ("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", 0.0, 0.0),
@@ -47,7 +47,7 @@ import Testing
     ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureMonitor.Level) {
         var readings = MemoryReadings()
         readings.takeLimit("1000000\n")
-        // A fifth of the limit is file contents that may go.
+        // A fifth of the limit is file pages that can be reclaimed.
         readings.takeUse(
             current: "\(percent * 10_000 + 200_000)\n",
             statistics: "anon 5\nfile 300000\ninactive_file 200000\nactive_file 100000\n"
@@ -71,7 +71,7 @@ import Testing
         #expect(rule.share == 0.5)
         rule.note(.critical, now: 11 * second)
         #expect(rule.share == 0.25)
-        // A lesser warning does not bring anything back, and keeps what has been given up.
+        // A lesser warning restores nothing and evicts nothing more.
         rule.note(.warning, now: 30 * second)
         rule.note(.normal, now: 35 * second - 1)
         #expect(rule.share == 0.25)
@@ -82,7 +82,7 @@ import Testing
         for time in [40, 45, 50] { rule.note(.normal, now: Int64(time) * second) }
         #expect(rule.share == 1)
         #expect(rule.bytes(of: 1001) == 1001)
-        // A clock that goes back delays the return and does not prevent it.
+        // A clock that goes back delays the recovery and does not prevent it.
         rule.note(.warning, now: 100 * second)
         rule.note(.normal, now: 3 * second)
         #expect(rule.share == 0.5 && rule.bytes(of: 1001) == 500 && rule.bytes(of: 1) == 1)
@@ -101,8 +101,8 @@ import Testing
     }
 
     #if os(Linux)
-        /// The files of a container, as version 2 of control groups shows them: limits of the groups around it count,
-        /// their use does not.
+        /// Files of a container with version 2 of control groups: limits of the enclosing groups count, their use does
+        /// not.
         @Test func theFilesOfAContainerAreRead() throws {
             let root = FileManager.default.temporaryDirectory.appending(
                 path: "tilecache-\(UInt64.random(in: 0 ... .max))"
@@ -159,11 +159,11 @@ import Testing
         }
         #expect(cache.statistics.memory.used.bytes > 1 << 20)
         cache.noteMemoryPressure(.warning)
-        // Loads under way and memory that another thread decommits stay counted until they end.
+        // Loads in flight and memory being decommitted by another thread stay counted until they end.
         #expect(eventually { cache.statistics.memory.used.bytes <= 1 << 20 })
         #expect(cache.statistics.memory.limit.bytes == 1 << 20)
         #expect(cache.byteLimit == .mebibytes(2))
-        // Another limit of the renderer's own is cut in the same way.
+        // A limit that the renderer sets later is reduced in the same way.
         cache.byteLimit = .mebibytes(4)
         #expect(cache.statistics.memory.limit.bytes == 2 << 20)
         for second in [6, 12] {
@@ -188,7 +188,7 @@ import Testing
         #endif
         withExtendedLifetime(monitor) {}
         monitor = nil
-        // Nobody else would ever give the limit back.
+        // Without the watch the limit would never be restored.
         #expect(eventually { cache.statistics.memory.limit.bytes == 2 << 20 })
         #expect(cache.shutdown())
     }

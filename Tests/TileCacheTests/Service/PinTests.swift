@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// Pinned tiles, and tiles that are asked for once.
+/// Pinned tiles, and tiles prefetched on request.
 @Suite(.timeLimit(.minutes(15))) struct PinTests {
     private func make(limit: ByteCount = .mebibytes(8)) throws -> (TileCache, LayerID, PlainSource) {
         var configuration = TileCache.Configuration(byteLimit: limit)
@@ -102,7 +102,7 @@ import Testing
         #expect(pinned(cache).count == 64)
     }
 
-    /// Pinned tiles go under a lower limit and come back with it.
+    /// A lower limit evicts pinned tiles; raising it loads them again.
     @Test func aLowerLimitComesBeforePins() throws {
         let (cache, layer, _) = try make(limit: .mebibytes(4))
         try cache.pin(layer, levels: 2...3)
@@ -123,7 +123,7 @@ import Testing
         #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
         #expect(pinned(cache).isEmpty)
         #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
-        // What goes is not loaded again.
+        // Evicted tiles are not loaded again.
         cache.trim(to: .bytes(0))
         #expect(eventually { cache.core.lock.withLock { !$0.isPlanQueued && !$0.isPlanning } })
         #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
@@ -132,7 +132,7 @@ import Testing
         #expect(cache.core.lock.withLock { [$0.askedBytes, $0.pool.ledger[.views]] } == [0, 0])
     }
 
-    /// Needed tiles come first, and no more is asked for than a quarter of the limit has room for.
+    /// Needed tiles come first, and at most a quarter of the limit is requested.
     @Test func whatIsNeededComesFirstAndTheListIsBounded() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
         configuration.effort = 0
@@ -150,7 +150,7 @@ import Testing
         source.answer(first)
         let second = try #require(source.taken().first)
         #expect(first.tile == tiles[0] && !first.isDemand && second.tile == needed && second.isDemand)
-        // A tile that does not exist, or failed, is not asked for again.
+        // An absent or failed tile is not requested again.
         second.completeAbsent()
         let third = try #require(source.taken().first)
         third.fail(.permanent)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TileCache
 
-/// Random configurations of the whole service: every pixel drawn is its source's and lies where it should, all views
-/// become sharp, every limit is reached, and the counters agree.
+/// Random configurations of the whole service. Every drawn pixel is its source's and at its place, all views become
+/// sharp, every limit is reached, and the counters agree.
 @Suite(.timeLimit(.minutes(10))) struct RandomServiceTests {
     @Test(arguments: 0..<6) func anyConfigurationKeepsItsPromises(seed: Int) {
         for number in 0..<3 {
@@ -18,7 +18,7 @@ import Testing
     }
 }
 
-/// A configuration and what is done with it.
+/// A configuration and its operations.
 struct ServiceCase: Shrinkable, Equatable {
     enum Kind: CaseIterable { case blocking, asynchronous, encoded }
 
@@ -106,9 +106,9 @@ extension ServiceCase.Layer {
     }
 }
 
-/// Carries a case out.
+/// Runs a case.
 private struct ServiceRun {
-    /// Enough for all that a case can show.
+    /// Enough for the case.
     private static let highLimit = 64 << 20
 
     let some: ServiceCase
@@ -152,7 +152,7 @@ private struct ServiceRun {
         view = cache.makeView(layers: ids)
     }
 
-    /// What goes wrong; `nil` if nothing does.
+    /// The failure; `nil` if there is none.
     func problem() throws -> String? {
         defer { cache.shutdown() }
         let pinned = some.pins ? pin() : 0
@@ -168,7 +168,7 @@ private struct ServiceRun {
         return ending()
     }
 
-    /// Pins what the last view shows the middle of, in each layer whose source has it; how many tiles.
+    /// Pins the middle of the last view in each layer whose source has it; returns the number of tiles.
     private func pin() -> Int {
         let look = some.views[some.views.count - 1]
         var count = 0
@@ -195,7 +195,7 @@ private struct ServiceRun {
         return count
     }
 
-    /// Shows one viewport after the other until each is drawn with its own tiles; pinned ones stay all the time.
+    /// Shows one viewport after the other until each is drawn with exact tiles; pinned ones stay resident.
     private func becomeSharp(pinned: Int) -> String? {
         if !eventually(20, { cache.statistics.memory.pinnedTiles >= pinned }) {
             return "\(cache.statistics.memory.pinnedTiles) of \(pinned) pinned tiles came"
@@ -215,7 +215,7 @@ private struct ServiceRun {
         return nil
     }
 
-    /// Lowers the limit to what a few tiles take beside the tables, while a frame is held or not.
+    /// Lowers the limit to a few tiles and the tables, with or without a held frame.
     private func lowerLimit() -> String? {
         var held = some.holds ? view.frame() : nil
         let slot = some.layers.indices.map { index in
@@ -239,11 +239,11 @@ private struct ServiceRun {
         return isReached ? nil : "\(cache.statistics.memory.used.bytes) bytes are in use, the limit is \(limit)"
     }
 
-    /// With all loads at their end no byte has been lost.
+    /// After the end of all loads no byte is lost.
     private func ending() -> String? {
         var now = cache.statistics
         var delivered = 0
-        // Prefetches may begin between two readings; once nothing is in flight both are of the same loads.
+        // Prefetches may start between two readings; with nothing in flight both count the same loads.
         let agrees = eventually(20) {
             delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
             now = cache.statistics
@@ -274,7 +274,7 @@ private struct ServiceRun {
         return nil
     }
 
-    /// Both ends of what is drawn are where the tile's pixels lie in the world.
+    /// Both ends of the drawn part are at the tile's pixels in the world.
     private func misplacement(of placement: TilePlacement, _ content: RandomContent) -> String? {
         let tile = placement.tile.identity.tile
         let level = content.world.levels[tile.level]
@@ -296,11 +296,11 @@ private struct ServiceRun {
         return isInside && errors.allSatisfy({ abs($0) < 1e-6 }) ? nil : "\(part) of \(tile) is drawn at \(drawn)"
     }
 
-    /// A point that its own tile is not drawn at though nothing is missing.
+    /// A point at which its own tile is not drawn though nothing is missing.
     private func gap(in frame: TileFrame, _ layer: Int, _ look: NaiveView) -> String? {
         let world = contents[layer].world
         let own = frame.filter { $0.tile.identity.layer == ids[layer] }
-        // The needed tiles of a share too small are those of a coarser level: whatever is drawn says which.
+        // If a share is too small, the needed tiles are of a coarser level: that of the drawn ones.
         guard view.shortfall.bytes == 0 else { return nil }
         for point in look.points(8) {
             let scene = PainterTests.Scene(

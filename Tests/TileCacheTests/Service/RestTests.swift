@@ -6,12 +6,12 @@ import Testing
 
 /// A view at rest makes no plans.
 @Suite(.timeLimit(.minutes(15))) struct RestTests {
-    /// A renderer that goes on drawing the same keeps the service asleep, and what it does next is seen at once.
+    /// A renderer that draws the same view again keeps the service asleep; its next change takes effect at once.
     ///
-    /// Also where the cache is full: letting the last frame go makes no room, as the next one holds the same.
+    /// Also if the cache is full: ending the last frame makes no room, as the next one holds the same tiles.
     @Test(arguments: [ByteCount.kibibytes(640), .mebibytes(4)])
     func aViewAtRestMakesNoPlans(byteLimit: ByteCount) throws {
-        // By a clock that stands still nobody has rested for long.
+        // With a clock that stands still, no view has rested for long.
         var configuration = TileCache.Configuration(byteLimit: byteLimit, workers: 2)
         configuration.clock = { 1_000_000_000 }
         let cache = try TileCache(configuration)
@@ -27,7 +27,7 @@ import Testing
             cache.core.coordinator.sync {}
             return planCount(cache) &- before
         }
-        /// Whether so many frames in a row, of a view where it is, come to need no plan.
+        /// Whether this many consecutive frames of an unmoved view stop needing a plan.
         func falls(asleepAt viewport: TileViewport, for frames: Int) -> Bool {
             var quiet = 0
             return eventually {
@@ -37,7 +37,7 @@ import Testing
         }
         #expect(falls(asleepAt: place, for: 100))
         #expect(cache.core.lock.withLock { $0.pool.queue.prefetchHasEnded } == (byteLimit < .mebibytes(4)))
-        // What has changed is planned for, whatever it is.
+        // Every change causes a plan.
         let next = ServiceSetup.viewport(901, 900)
         #expect(draw(next) > 0)
         #expect(falls(asleepAt: next, for: 20))
@@ -50,7 +50,7 @@ import Testing
         #expect(falls(asleepAt: next, for: 20))
     }
 
-    /// A view has rested a second after its last move, and not while it heads elsewhere; all views together if each has.
+    /// A view has rested a second after its last move, unless it has a destination. All views have if each has.
     @Test func viewsHaveRestedTogether() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
@@ -61,7 +61,7 @@ import Testing
         let views = (0..<2).map { _ in ServiceSetup.quiet(scene.cache, [layer]) }
         defer { withExtendedLifetime(views) {} }
         for view in views { view.update(ServiceSetup.viewport(900, 900)) }
-        // Nobody knows yet that they stand.
+        // They are not known to rest yet.
         #expect(!haveRested(after: 2 * second))
         views[0].update(ServiceSetup.viewport(900, 900))
         #expect(!haveRested(after: 2 * second))
@@ -74,7 +74,7 @@ import Testing
         scene.run()
     }
 
-    /// Room is worth a plan to whatever is needed or pinned, and to prefetches until the views have rested.
+    /// Freed room causes a plan for needed and pinned tiles, and for prefetches until the views have rested.
     @Test func roomIsWorthAPlanToWhatLacksIt() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
@@ -100,7 +100,7 @@ import Testing
         scene.cache.core.lock.withLock { $0.pins = [] }
     }
 
-    /// What a plan leaves out because the view moves is planned for once, when the view has stood for long enough.
+    /// Tiles that a plan skips because the view moves are planned once, when the view has rested long enough.
     @Test func whatIsLeftOutComesInItsTime() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
@@ -124,7 +124,7 @@ import Testing
     private func planCount(_ cache: TileCache) -> UInt32 { cache.core.lock.withLock { $0.pool.queue.epoch } }
 }
 
-/// Leaves all that is needed out of plans until a time.
+/// Skips all needed tiles in plans until a time.
 private struct HesitantPolicy: PrefetchPolicy {
     let until: Int64
     var isSettled: Bool { true }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// Tiles that wait to be given to stores, against lists.
+/// Tiles waiting to be stored, against lists.
 @Suite struct SaveQueueTests {
     private func save(_ number: Int, layer: Int = 0, tag: String? = nil) -> SaveQueue.Save {
         let tile = TileCoordinate(level: 8, column: number, row: 0)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TileCache
 
-/// What renderers may say about memory and about time within a frame.
+/// A renderer's limits on memory and on time within a frame.
 @Suite(.timeLimit(.minutes(15))) struct ServiceBudgetTests {
-    /// A view over twenty compressed tiles, and a cache whose one worker does nothing.
+    /// A view over twenty compressed tiles, and a cache whose one worker is idle.
     private func compressedView() throws -> (TileCache, TileView, PlainSource, TileView) {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -46,7 +46,7 @@ import Testing
         withExtendedLifetime(blocker) {}
     }
 
-    /// A renderer that looks again only when it is told gets the tiles that workers decompress for it.
+    /// A renderer that draws only when notified gets the tiles that workers decompress for it.
     @Test func whatWorkersDecompressCallsBack() throws {
         let (cache, view, busy, blocker) = try compressedView()
         view.promotionBudget = PromotionBudget(maximumTiles: 0, maximumTime: .seconds(1))
@@ -108,7 +108,7 @@ import Testing
         #expect(throws: TileCacheError.invalidLayer(sum)) { try add(LayerShare(guaranteed: 0.25)) }
     }
 
-    @Test func floorsHaveALineOfTheirOwn() throws {
+    @Test func pinnedTilesAreCountedSeparately() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...1)
@@ -118,7 +118,7 @@ import Testing
         #expect(cache.statistics.memory.pinned.bytes == 0)
     }
 
-    /// Scratch memory for compression counts too: where there is no room for it, the layer goes without.
+    /// Scratch memory for compression counts too: without room for it, the layer has no compression.
     @Test func scratchMemoryStaysWithinTheLimit() throws {
         for kibibytes in [40, 100, 200, 400, 800, 1600] {
             let cache = try TileCache(byteLimit: .kibibytes(kibibytes))

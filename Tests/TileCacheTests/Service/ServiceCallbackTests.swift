@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// When a renderer hears that better pixels have landed.
+/// Notifications of a renderer about better pixels.
 @Suite(.timeLimit(.minutes(15))) struct ServiceCallbackTests {
     @Test func oneCallbackTellsOfManyTilesAndNoneComesAfterShutdown() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
@@ -33,7 +33,7 @@ import Testing
         #expect(calls.withLock { $0 } == before)
     }
 
-    /// A stand-in that lands on a blank view is better than nothing, and a finer one better than that.
+    /// A fallback on a blank view is an improvement, and a finer one is another.
     @Test func standInsCallBackToo() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 8)
         let source = QueuedSource()
@@ -46,18 +46,18 @@ import Testing
             view.callbackQueue = queue
             view.onTilesReady = { calls.withLock { $0[index] += 1 } }
         }
-        // Tiles of other levels come as somebody else's needs.
+        // Tiles of other levels land because another view needs them.
         let other = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(600, 600))
         far.update(ServiceSetup.viewport(3000, 3000))
-        // The whole world, then the quarter with the view in it, then a quarter that no view sees.
+        // The whole world, then the quarter with the view in it, then a quarter that no view shows.
         let wanted = [(0, 0), (1, 0), (1, 1)].map { TileCoordinate(level: $0.0, column: $0.1, row: 0) }
         other.update(needing: wanted.map { NeededTile(layer: layer, tile: $0, importance: 100) })
         var kept: [TileRequest] = []
         #expect(
             eventually {
                 for request in source.take() {
-                    // What is needed never comes, so that stand-ins are all that there is.
+                    // Needed tiles never land, so that only fallbacks are drawn.
                     if request.tile.level == 6 { request.fail(.permanent) } else { kept.append(request) }
                 }
                 return kept.count == wanted.count
@@ -74,7 +74,7 @@ import Testing
         #expect(answers == [[1, 1], [2, 1], [2, 1]])
     }
 
-    /// Without a tile that does not exist a picture is complete; nobody has to look again to find that out.
+    /// Without an absent tile a frame is complete; no further frame is needed to find that out.
     @Test func absentTilesCallBackToo() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()

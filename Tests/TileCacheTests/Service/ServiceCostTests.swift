@@ -3,14 +3,14 @@ import Testing
 
 @testable import TileCache
 
-/// Counts of what frames, plans and evictions cost, by tiles held. They depend little on the machine.
+/// Operation counts of frames, plans and evictions, by tiles held. They depend little on the machine.
 @Suite(.timeLimit(.minutes(15))) struct ServiceCostTests {
     private struct Cost: CustomStringConvertible {
-        /// Acquisitions of the lock for a frame of a view that pans, its plans and loads included.
+        /// Lock acquisitions for a frame of a panning view, its plans and loads included.
         var frame = 0.0
         /// Acquisitions for an update and a frame of a view at rest.
         var rest = 0.0
-        /// Tiles looked at for each eviction.
+        /// Tiles examined for each eviction.
         var eviction = 0.0
         var evictions = 0
 
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// A full cache, half of it pinned, that a view pans over.
+    /// A view pans over a full cache, half of it pinned.
     private func cost(held: Int) throws -> Cost {
         let service = VirtualService()
         var configuration = TileCache.Configuration(byteLimit: .bytes(held * 16_640 + 1_500_000))
@@ -76,7 +76,7 @@ import Testing
         #expect(few.eviction >= 2 && many.eviction >= 2, "\(few); \(many)")
         #expect(many.eviction < 2 * few.eviction, "\(few); \(many)")
         #expect(many.frame < 1.5 * few.frame, "\(few); \(many)")
-        // Thresholds for what a change may add.
+        // Thresholds for the additional cost of a change.
         #expect(many.frame < 30 && many.rest < 5 && many.eviction < 400, "\(many)")
     }
 }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import TileCache
 
-/// What a view tells about itself.
+/// Diagnostics of a view.
 @Suite(.timeLimit(.minutes(15))) struct ServiceDiagnosticsTests {
     private func tile(_ column: Int, _ row: Int) -> TileCoordinate {
         TileCoordinate(level: 6, column: column, row: row)
     }
 
-    /// 256 x 192 pixels at scale 1 around a tile's corner: 4 x 4 tiles where edges do not fall on tile borders.
+    /// 256 x 192 pixels at scale 1 around a tile's corner: 4 x 4 tiles if edges do not fall on tile borders.
     @Test func statesFollowATileFromTheSourceToTheScreen() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = PlainSource(isGated: true) { $0.column == 9 }
@@ -71,7 +71,7 @@ import Testing
         let scene = try StillScene(tiles: 256)
         let view = scene.cache.makeView(layers: [try scene.plainLayer()])
         var expected: PixelRect?
-        // 2 pixels a frame to the right; diagnostics are kept from the first request on.
+        // 2 pixels a frame to the right; diagnostics are collected from the first request on.
         for frame in 1...30 {
             view.update(
                 ServiceSetup.viewport(600 + Double(frame) * 2, 600),
@@ -103,7 +103,7 @@ import Testing
         #expect(Set(plan.map(\.tile)).count == plan.count)
     }
 
-    /// A look counts for a second.
+    /// A request keeps the collection on for a second.
     @Test func viewsAreWatchedForASecond() throws {
         let scene = try StillScene(tiles: 16)
         let view = ServiceSetup.quiet(scene.cache, [try scene.plainLayer()])
@@ -118,7 +118,7 @@ import Testing
         #expect(isWatched(after: 1_000_000_000) == false)
     }
 
-    /// Nobody asked: nothing is noted.
+    /// Without a request nothing is collected.
     @Test func plansOfUnwatchedViewsNoteNothing() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -128,7 +128,7 @@ import Testing
         #expect(cache.core.lock.withLock { state in state.views.allSatisfy { $0?.expectedRectangle == nil } })
     }
 
-    /// At the seam both copies of a wrapping world are told of where they are seen.
+    /// At the seam both visible copies of a tile are reported, each at its place.
     @Test func tilesLieInTheCopyNextToTheView() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = PlainSource(isGated: true)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// What a view draws, and what the cache counts while it does.
+/// Frames of a view, and the counts of the cache.
 @Suite(.timeLimit(.minutes(15))) struct ServiceFrameTests {
     @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func twoViewsOfTwoLayersShareOneLimit() throws {
-        // 4 KiB... a slot is 16 KiB: 64 x 64 pixels of 4 bytes. The two views need about 24 + 40 tiles.
+        // A slot is 16 KiB: 64 x 64 pixels of 4 bytes. The two views need about 24 + 40 tiles.
         let cache = try TileCache(byteLimit: .mebibytes(6))
         let blocking = PlainSource(layer: 0, absent: { ($0.column + $0.row) % 3 == 0 && $0.level == 6 })
         let queued = QueuedSource(layer: 1)
@@ -55,7 +55,7 @@ import Testing
         let a = cache.makeView(layers: [first])
         let b = cache.makeView(layers: [second, first])
         var random = SplitMix64(seed: 7)
-        // Answers what has been asked, in random order, some of it late.
+        // Answers the requests in random order, some of them late.
         func answerSome() {
             var requests = queued.take()
             while !requests.isEmpty {
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func coldTilesAreCompressedAndComeBackUnchanged() throws {
-        // 30 tiles of 16 KiB and tables: most of what has been seen has to be compressed or given up.
+        // 30 tiles of 16 KiB and tables: most earlier tiles must be compressed or evicted.
         var configuration = TileCache.Configuration(byteLimit: .kibibytes(480))
         configuration.grantsBookkeeping = true
         let cache = try TileCache(configuration)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aBudgetTooSmallDrawsCoarserTilesAndSaysWhatItWouldNeed() throws {
-        // Bookkeeping included, 20 tiles of 16 KiB do not fit 256 KiB.
+        // With tables, 20 tiles of 16 KiB do not fit 256 KiB.
         let cache = try TileCache(byteLimit: .kibibytes(256))
         let layer = try cache.addLayer(
             PlainSource(),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TileCache
 
-/// Input of any kind: a clear refusal or a frame, never a crash.
+/// Any input gives a clear error or a frame, never a crash.
 @Suite(.timeLimit(.minutes(15))) struct ServiceInputTests {
-    /// Threads that add layers at once are not guaranteed more than there is.
+    /// Threads that add layers at once are not guaranteed more than the limit.
     @Test func layersAddedAtOnceShareOneLimit() throws {
         let pyramid = try ServiceSetup.pyramid()
         for _ in 0..<20 {
@@ -167,7 +167,7 @@ import Testing
         #expect(cache.statistics.memory.peak.bytes <= 2 << 20)
     }
 
-    /// Larger than LZ4 takes: held as they are, never compressed.
+    /// Too large for LZ4: held uncompressed.
     @Test func tilesLargerThanLZ4TakesAreNotCompressed() throws {
         var configuration = TileCache.Configuration(byteLimit: .gibibytes(3), workers: 1)
         configuration.maximumByteLimit = configuration.byteLimit
@@ -180,7 +180,7 @@ import Testing
         #expect(tileBytes == 1 << 31 && !isCompressible)
     }
 
-    /// More addresses than there are: an error, or a cache, but no crash.
+    /// More addresses than exist: an error or a cache, but no crash.
     @Test func aHostThatDeniesMemoryGetsAnError() throws {
         do {
             let cache = try TileCache(byteLimit: .gibibytes(1 << 16))
@@ -195,10 +195,10 @@ import Testing
     }
 
     #if os(Linux) && !TSAN
-        /// Under a limit on addresses, in a process of its own: smaller caches work, larger ones are an error, and a
+        /// Under a limit on addresses, in a separate process. Smaller caches work, larger ones are an error, and a
         /// raised limit is one or the other.
         @Test func aProcessShortOfAddressesGetsSmallerCaches() async {
-            // AddressSanitizer itself needs more addresses than any limit would leave.
+            // AddressSanitizer itself needs more addresses than such a limit allows.
             guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
             await #expect(processExitsWith: .success) {
                 let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
@@ -229,7 +229,7 @@ import Testing
             }
         }
 
-        /// Addresses for four times the limit are there for one range, not for two.
+        /// Addresses for four times the limit are available for one range, not for two.
         @Test func aLayerGetsAddressesForTheLimitIfThereAreNoMore() async {
             guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
             await #expect(processExitsWith: .success) {
@@ -243,7 +243,7 @@ import Testing
                 let view = cache.makeView(layers: [layer])
                 view.update(ServiceSetup.viewport(900, 700))
                 precondition(eventually { view.frame().missingTileCount == 0 })
-                // Tiles of the same size need no addresses of their own.
+                // Tiles of the same size need no further addresses.
                 for _ in 0..<20 { _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid()) }
                 cache.byteLimit = .mebibytes(512)
                 view.update(ServiceSetup.viewport(2900, 2700))
@@ -251,7 +251,7 @@ import Testing
             }
         }
 
-        /// Its parent's threads are not there, so a child of `fork()` is refused.
+        /// A child of `fork()` has none of its parent's threads, so it is refused.
         @Test func aForkedChildIsRefused() async {
             await #expect(processExitsWith: .success) {
                 let cache = try TileCache(byteLimit: .mebibytes(4))
@@ -284,8 +284,8 @@ import Testing
         }
     #endif
 
-    /// As many layers as a tile's key has room for, and no more. If each looked at all others before it, this would take
-    /// longer than the suite may.
+    /// As many layers as fit in a tile's key, and no more. Quadratic time for adding would exceed the suite's time
+    /// limit.
     @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
         // The layers' tables count.
         let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)

@@ -48,12 +48,12 @@ import Testing
         let fresh = view.frame()[0].tile
         #expect(fresh.identity != held.identity)
         #expect(holds(fresh, expectedPixel(layer: 0, fresh.identity.tile, version: 1)))
-        // Who held the old pixels still has them.
+        // Held old pixels stay valid.
         #expect(holds(held, expectedPixel(layer: 0, held.identity.tile)))
         #expect(cache.statistics.memory.decoded.bytes == 2 * 64 * 64 * 4)
     }
 
-    /// A region marks the tiles that overlap it and no others, whether they are looked up or the table is walked.
+    /// A region marks exactly the tiles that overlap it, whether they are looked up or the table is walked.
     @Test(arguments: 1...20) func aRegionMarksWhatOverlapsIt(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let cache = try TileCache(byteLimit: .mebibytes(16), workers: 2)
@@ -71,7 +71,7 @@ import Testing
         view.update(needing: [])
         let side = PortableMath.exp2(dice.nextUnit() * 13)
         let (x, y) = (dice.nextUnit() * 4600 - 300, dice.nextUnit() * 4600 - 300)
-        // Edges of tiles now and then: what only touches does not overlap.
+        // Sometimes edges of tiles: touching is not overlapping.
         let isAligned = dice.oneIn(2)
         func place(_ value: Double) -> Double { isAligned ? (value / 64).rounded() * 64 : value }
         let region = PixelRect(minX: place(x), minY: place(y), maxX: place(x + side), maxY: place(y + side))

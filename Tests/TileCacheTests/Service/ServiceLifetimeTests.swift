@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Beginnings and ends: nothing hangs, nothing leaks.
+/// Creation and end of caches: nothing hangs, nothing leaks.
 @Suite(.timeLimit(.minutes(15))) struct ServiceLifetimeTests {
     @Test func aHeldTileKeepsItsBytesAfterShutdown() throws {
         var cache: TileCache? = try TileCache(byteLimit: .mebibytes(4))
@@ -21,7 +21,7 @@ import Testing
         #expect(view.frame().isEmpty)
     }
 
-    /// What a view has counted stays counted when it is gone.
+    /// Counts of a view stay after its end.
     @Test func countsOutliveTheirViews() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -52,7 +52,7 @@ import Testing
         #expect(cache.shutdown())
     }
 
-    /// A source that blocks where it is told that nobody wants its tile holds up neither plans nor the end.
+    /// A source that blocks in its cancel handler delays neither plans nor the end.
     @Test func aBlockingCancelHandlerHoldsNothingUp() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
         let source = QueuedSource()
@@ -102,7 +102,7 @@ import Testing
         do {
             let cache = try TileCache(byteLimit: .mebibytes(2))
             core = cache.core
-            // Nobody but the cache holds the source, which holds the requests, which hold the cache.
+            // Only the cache holds the source, which holds the requests, which hold the cache.
             let layer = try cache.addLayer(QueuedSource(layer: 0), pyramid: try ServiceSetup.pyramid())
             let view = ServiceSetup.quiet(cache, [layer])
             view.update(ServiceSetup.viewport(700, 700))

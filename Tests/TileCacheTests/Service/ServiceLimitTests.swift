@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// A lowered limit is reached, tables included, and what a cache holds beside pixels stays within the limit.
+/// A lowered limit is reached, tables included, and all other memory of a cache stays within the limit.
 @Suite struct ServiceLimitTests {
-    /// The tables of a layer's levels are counted, however many there are.
+    /// The tables of a layer's levels are counted, whatever their number.
     @Test func layersAreChargedForTheirLevels() throws {
         let side = 1 << 40
         let deep = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: 1)
@@ -13,7 +13,7 @@ import Testing
         #expect(LayerRecord.byteCount(of: deep) >= 41 * level)
     }
 
-    /// Codecs take a sixteenth of the limit, the first one a quarter if it has to; four jobs and the renderer have use for five.
+    /// Codecs take a sixteenth of the limit, the first one up to a quarter; four jobs and the renderer can use five.
     @Test(arguments: [(1, 1600, 5), (20, 1600, 5), (21, 1600, 4), (50, 1600, 2), (400, 1600, 1), (401, 1600, 0)])
     func aLimitHasRoomForSoManyCodecs(bytes: Int, limit: Int, count: Int) {
         #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
@@ -25,7 +25,7 @@ import Testing
         #expect(cache.core.workerQueues.count == all)
     }
 
-    /// Without room for a codec nothing is compressed, and tiles are evicted as they are.
+    /// Without room for a codec nothing is compressed, and tiles are evicted uncompressed.
     @Test func aLimitWithoutRoomForACodecStillDraws() throws {
         let scratch = try TileCodec(maximumTileBytes: 16_384).scratchByteCount
         let cache = try TileCache(byteLimit: .bytes(4 * scratch - 1), workers: 1)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Loads so many tiles, a part at a time.
+    /// Loads a number of tiles, a part at a time.
     private func fill(_ cache: TileCache, _ view: TileView, _ layer: LayerID, _ count: Int) {
         for first in stride(from: 0, to: count, by: 500) {
             let part = list(layer, min(500, count - first), from: first)
@@ -81,7 +81,7 @@ import Testing
         #expect(cache.statistics.memory.used.bytes <= limit.bytes)
     }
 
-    /// The same with a view that stays where it is, while its tiles do not fit the new limit, and with leases held.
+    /// The same with an unmoved view whose tiles do not fit the new limit, and with leases held.
     @Test func leasesOutliveALimitLoweredBelowThem() throws {
         let (cache, layer) = try smallTiles(limit: .mebibytes(16))
         let view = ServiceSetup.quiet(cache, [layer])
@@ -111,7 +111,7 @@ import Testing
         )
     }
 
-    /// Scratch memory of the codec follows the limit, and comes back with it.
+    /// Scratch memory of the codec is released under a lower limit and reallocated under a higher one.
     @Test func codecsFollowTheLimit() throws {
         let cache = try TileCache(byteLimit: .mebibytes(64), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
@@ -129,7 +129,7 @@ import Testing
         #expect(count() == full)
     }
 
-    /// A layer that no codec fits when it is added is compressed once the limit has room for one.
+    /// A layer without room for a codec when added is compressed once the limit has room for one.
     @Test func aLayerIsCompressedOnceACodecFits() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
@@ -152,7 +152,7 @@ import Testing
         #expect(cache.statistics.memory.compressedTiles > 0)
     }
 
-    /// Everything is held: there is no room for the scratch memory of another layer, and the limit is not exceeded.
+    /// Everything is held: another layer's scratch memory does not fit, and the limit is not exceeded.
     @Test func aLayerThatThereIsNoRoomForIsRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
@@ -175,7 +175,7 @@ import Testing
         withExtendedLifetime(frame) {}
     }
 
-    /// What views and policies remember counts, and no more than an eighth of the limit is for the policies.
+    /// Records of views and policies count, and policies use at most an eighth of the limit.
     @Test func manyViewsStayWithinTheLimit() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 64)
@@ -192,11 +192,11 @@ import Testing
         #expect(cache.counters.limitBreaches == 0)
     }
 
-    /// A pin of many tiles, and its end, leave the lock free in between: the count of steps grows with the tiles.
+    /// Pinning and unpinning many tiles releases the lock in between: the number of steps grows with the tiles.
     @Test func pinsAreEnteredInStepsAndLoaded() throws {
         let (cache, layer) = try smallTiles(limit: .mebibytes(16))
         try cache.pin(layer, levels: 5...5)
-        // 32 x 32 tiles: more than one plan takes.
+        // 32 x 32 tiles: more than one plan holds.
         #expect(eventually { cache.statistics.memory.pinnedTiles == 1024 }, "\(cache.statistics.memory.pinnedTiles)")
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
         // Together with the first they would take more than half of the limit.
@@ -209,7 +209,7 @@ import Testing
 }
 
 extension ServiceLimitTests {
-    /// A view that comes while a lowered limit is not reached yet gets its tiles once leases have ended, though it rests.
+    /// A view created before a lowered limit is reached gets its tiles once leases have ended, though it rests.
     @Test func aViewThatThereWasNoMemoryForIsServedLater() throws {
         let cache = try TileCache(byteLimit: .mebibytes(8), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())

@@ -10,9 +10,9 @@
         import Musl
     #endif
 
-    /// What the ledger says to be free is free: asked of the system, page by page.
+    /// Memory that is free in the ledger is free in the system, page by page.
     @Suite(.timeLimit(.minutes(15))) struct ServiceMemoryTests {
-        /// Bytes of a range of addresses that have memory behind them.
+        /// Resident bytes of an address range.
         private func resident(_ region: MemoryRegion) -> Int {
             let page = sysconf(Int32(_SC_PAGESIZE))
             let length = (region.byteCount + page - 1) / page * page

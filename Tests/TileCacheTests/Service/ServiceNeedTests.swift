@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Needs that a renderer states itself: lists of tiles, destinations.
+/// Needs stated by the renderer: lists of tiles, destinations.
 @Suite(.timeLimit(.minutes(15))) struct ServiceNeedTests {
     @Test func renderersMayNameTheirOwnTiles() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
@@ -18,7 +18,7 @@ import Testing
         #expect(
             eventually {
                 for request in source.take() {
-                    // What was under way for the viewport may come first.
+                    // Loads in flight for the viewport may land first.
                     if request.tile.level < 6 { asked.append(request.tile.level) }
                     source.answer(request)
                 }
@@ -28,7 +28,7 @@ import Testing
         #expect(asked == [5, 4, 3])
     }
 
-    /// Importance counts across the layers of a view, and a number that is none comes last.
+    /// Importance applies across the layers of a view; NaN comes last.
     @Test func whatMattersMostIsAskedForFirstWhicheverLayerItIsOf() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()
@@ -60,7 +60,7 @@ import Testing
         #expect(asked == [6, 4, 2, 5, 3, 7, 1])
     }
 
-    /// The ledger counts at least what a view's lists hold: its needs, what it draws and a frame's hold.
+    /// The ledger counts at least a view's lists: its needs, its draw list and a frame's hold.
     @Test func viewsAreChargedForTheirLists() throws {
         let cache = try TileCache(byteLimit: .mebibytes(16))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -90,7 +90,7 @@ import Testing
         #expect(view.frame().isEmpty)
         view.update(place)
         #expect(view.frame().count == 20)
-        // Policies see the view again.
+        // Policies receive the view again.
         #expect(cache.core.read { $0.views[0]?.model.layers[0].hasOwnList } == false)
     }
 

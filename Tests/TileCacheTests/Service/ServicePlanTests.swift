@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// What the workers of the real service start, and in which order.
+/// Loads that the real service's workers start, and their order.
 @Suite(.timeLimit(.minutes(15))) struct ServicePlanTests {
-    /// Each load is let go only after the view has turned around: none that began since is of a place it has left.
+    /// Each load ends only after the view has turned around: none started since is of the place it left.
     @Test func noLoadThatLeftThePlanStarts() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let source = PlainSource(isGated: true)
@@ -20,7 +20,7 @@ import Testing
             let place = places[turn % 2]
             view.update(place)
             source.open()
-            // The next load begins under the old plan or the new one; either way it is one that the view needs.
+            // The next load starts under the old plan or the new one; in both cases the view needs it.
             #expect(eventually { Set(source.loads.keys).subtracting(begun).count == 1 && source.inside == 2 })
             let new = Set(source.loads.keys).subtracting(begun)
             let needed = Set(pyramid.neededTiles(under: place, at: 6))
@@ -32,7 +32,7 @@ import Testing
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
 
-    /// Wishes for the level four coarser before all that is needed.
+    /// Plans the level four coarser before all needed tiles.
     private struct CoarserFirst: PrefetchPolicy {
         var goesFirst: Bool { true }
         var isSettled: Bool { true }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// With coarser tiles first, as MapLibre has it, and none of them ever coming, what is needed is there all the same.
+    /// With coarser tiles first, as in MapLibre, and none of them ever landing, needed tiles still load.
     @Test func neededTilesDoNotWaitBehindPrefetches() throws {
         let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
         let source = PartlyGatedSource { $0.level < 6 }
@@ -65,7 +65,7 @@ import Testing
         #expect(eventually { cache.statistics.prefetchWaits.count == 4 })
     }
 
-    /// A source that never answers takes its worker's place for a while, and other layers never notice after that.
+    /// A source that never answers occupies workers for a while; afterwards other layers are not affected.
     @Test(arguments: [true, false]) func aSourceThatHangsTakesItsWorkersAndNothingElse(isBlocking: Bool) throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
         configuration.stuckLoadTime = .milliseconds(20)
@@ -95,8 +95,7 @@ import Testing
             }
         )
         #expect(eventually { cache.statistics.stuckLoads == 0 && cache.statistics.blockedWorkers == 0 })
-        // There are as many workers as before, and all have nothing to do.
-        // Those that took the places are spare ones again, for the next source that hangs.
+        // As many workers as before, all idle. The replacements are spare again, for the next source that hangs.
         #expect(eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 6] })
         #expect(cache.shutdown(timeout: .seconds(20)))
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// Nothing that a view needs is left without a load, a wait or a failure, although nobody draws, moves or plans.
+/// Every needed tile loads, waits or fails, without further frames, moves or plans.
 @Suite(.timeLimit(.minutes(15))) struct ServiceProgressTests {
-    /// The layer may have no more loads in flight than workers, the stuck one included; what had to wait comes later.
+    /// The layer may have no more loads in flight than workers, the stuck one included; others wait.
     @Test func aLayerWithAStuckLoadGetsAllItsOtherTiles() throws {
         let stuck = TileCoordinate(level: 6, column: 7, row: 7)
         let source = PartlyGatedSource { tile in
@@ -26,7 +26,7 @@ import Testing
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
 
-    /// One timer serves both retries: it must not come too early for one.
+    /// One timer serves both retries: it must not fire too early for one.
     @Test func retriesThatAreDueAboutTheSameTimeAreAllMade() throws {
         let scene = try StillScene(tiles: 16, workers: 1) { $0.retryDelay = .nanoseconds(1) }
         let source = FailingOnceSource { $0.column == 3 ? 10_000_000 : 40_000_000 }
@@ -42,7 +42,7 @@ import Testing
         #expect(scene.resident(3..<5, of: layer) == 2)
     }
 
-    /// A source was ready and there was no room: its tile is asked for again, although nobody draws until then.
+    /// A source was ready and there was no room: its tile is retried without a frame.
     @Test func whatThereWasNoRoomForIsAskedForAgain() throws {
         var configuration = TileCache.Configuration(byteLimit: .kibibytes(32), workers: 1)
         configuration.grantsBookkeeping = true
@@ -79,7 +79,7 @@ import Testing
         #expect(eventually(5) { cache.isResident(tile, of: late) })
     }
 
-    /// A list of more tiles than the limit can hold costs no more than one of as many as it can; the rest is reported.
+    /// A list of more tiles than the limit can hold costs no more than one that fits; the rest is reported.
     @Test func aListIsFollowedAsFarAsTheLimitCanHoldIt() throws {
         let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16384, worldHeight: 16384, tileSize: 64)
@@ -102,7 +102,7 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pool.table.count } < 40)
     }
 
-    /// As many tiles as the limit has room for beside what the view and the table take for them, in rows of 16.
+    /// As many tiles as the limit holds beside the view's lists and the table, in rows of 16.
     private func fullList(_ cache: TileCache, _ layer: LayerID, fromRow row: Int) -> [NeededTile] {
         let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.index) }
         let tileBytes = 1 << 14 + PoolState.bytesPerNeed + MemoryLayout<Entry>.stride
@@ -113,7 +113,7 @@ import Testing
 
     private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds } }
 
-    @Test func whatFloorsLeftNoRoomForComesWhenTheyGo() throws {
+    @Test func tilesThatPinsLeftNoRoomForLoadAfterUnpin() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
@@ -147,7 +147,7 @@ import Testing
         #expect(eventually(5) { missing() == 0 }, "\(missing()) missing")
     }
 
-    /// What is needed no longer makes room for the entries of what is: both together need a larger table.
+    /// Tiles no longer needed are evicted for entries of needed ones: both together need a larger table.
     @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
         for kibibytes in stride(from: 2304, to: 4096, by: 128) {
             let cache = try TileCache(byteLimit: .kibibytes(kibibytes), workers: 1)
@@ -164,8 +164,8 @@ import Testing
         }
     }
 
-    /// While loads cannot keep up, what will have left the view before its load lands is not loaded. Where the view stops
-    /// instead, it is, although nobody draws.
+    /// While loads cannot keep up, tiles that leave the view before they land are not loaded. If the view stops there,
+    /// they are, without a further frame.
     @Test func aViewThatStopsGetsWhatWasLeftOutWhileItMoved() throws {
         let scene = try StillScene(tiles: 256, workers: 1)
         let scheduler = scene.scheduler

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// What sources are asked, and what they may answer.
+/// Requests to sources, and their possible answers.
 @Suite(.timeLimit(.minutes(15))) struct ServiceRequestTests {
-    /// A view that waits for its tiles, and the first of them, which all workers have asked for.
+    /// A view that waits for its tiles, and the first ones, which all workers have requested.
     private func asked(
         workers: Int
     ) throws -> (cache: TileCache, source: QueuedSource, view: TileView, requests: [TileRequest]) {
@@ -39,12 +39,12 @@ import Testing
                 return view.frame().missingTileCount == 0
             }
         )
-        // Nothing of the old place was asked for again: what left the plan never starts.
+        // No tile of the old place was requested again: entries that leave the plan never start.
         #expect(wanted.allSatisfy { $0.tile.column > 40 })
         #expect(cache.statistics.loads.cancelled == 4)
     }
 
-    /// What a cancel handler owns may look at the request as it goes.
+    /// An object that a cancel handler owns may use the request in its `deinit`.
     @Test func cancelHandlersGoOutsideOfTheLock() throws {
         final class Owned: Sendable {
             let request: WeakRequest

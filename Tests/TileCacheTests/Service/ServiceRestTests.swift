@@ -4,9 +4,9 @@ import Testing
 
 @testable import TileCache
 
-/// A view at rest becomes idle, whatever the limit: the service stops asking its sources and stays asleep.
+/// A view at rest becomes idle under any limit: no more requests, and the service sleeps.
 @Suite(.timeLimit(.minutes(15))) struct ServiceRestTests {
-    /// One and a half screens of 1280 x 720 and less, where prefetches once were asked for again and again.
+    /// One and a half screens of 1280 x 720 and less; prefetches were once repeated endlessly here.
     @Test(arguments: [(3, 1), (7, 1), (8, 1), (9, 1), (6, 2)])
     func anAsynchronousSourceIsLeftAlone(mebibytes: Int, layers: Int) throws {
         let service = VirtualService()
@@ -28,11 +28,11 @@ import Testing
         let late = requests.count { $0.time > 2_000_000_000 }
         #expect(late == 0, "\(requests.count) requests, \(late) of them after two seconds; \(cache.statistics)")
         #expect(view.frame().missingTileCount == 0)
-        // What a frame holds as a fallback may be in the way of what is needed, once.
+        // Fallbacks that a frame holds may take the room of needed tiles, once.
         #expect(cache.statistics.loads.refused <= 4)
     }
 
-    /// Prefetches that evict each other for ever, as plain LRU lets them, end soon after the view has come to rest.
+    /// Prefetches that evict each other endlessly, as with plain LRU, end soon after the view has come to rest.
     @Test(arguments: [true, false]) func prefetchesThatEvictEachOtherEnd(isBlocking: Bool) throws {
         let service = VirtualService()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
@@ -54,10 +54,10 @@ import Testing
         #expect(cache.statistics.loadsInFlight == 0)
     }
 
-    /// Whatever the limit, the sources, the layers and what the renderer names: within two seconds of rest nothing is asked
-    /// for any more, and a second later nothing is planned. What there was no room for comes when there is.
-    /// From 200 on there are many layers, with tiles of two sizes and shares, and a frame is kept: one may lack room that
-    /// another has.
+    /// For any limit, sources, layers and needs: within two seconds of rest requests end, and a second later plans end.
+    /// Tiles without room load when there is room.
+    /// From 200 on there are many layers, with two tile sizes and shares, and a frame is held: one layer may lack room
+    /// that another has.
     @Test(arguments: [138, 274] + (1...12) + (200...206) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws
     {
         var dice = SplitMix64(seed: seed)
@@ -114,7 +114,7 @@ import Testing
             }
         }
         draw(15, from: 0)
-        // What a renderer keeps takes room that others need.
+        // Frames held by a renderer take room that others need.
         let kept = seed < 200 ? nil : view.frame()
         draw(15, from: 15)
         if isCritical { cache.noteMemoryPressure(.critical) }
@@ -139,9 +139,9 @@ import Testing
         }
     }
 
-    /// Draws so many frames.
+    /// Draws a number of frames.
     ///
-    /// - Parameter held: the last frame, as a renderer holds it until it has the next; `nil` lets each go at once.
+    /// - Parameter held: The last frame, as a renderer holds it until it has the next. `nil` ends each at once.
     private func draw(
         _ frames: Int,
         every span: Int64,
@@ -159,12 +159,12 @@ import Testing
     }
 }
 
-/// The frame that a renderer has drawn last.
+/// The last frame that a renderer has drawn.
 private final class HeldFrame {
     var frame: TileFrame?
 }
 
-/// Wishes for far more than there is room for, and never settles.
+/// Wishes for far more tiles than fit, and never settles.
 private struct GreedyPolicy: PrefetchPolicy {
     mutating func observe(_ frame: FrameObservation) {}
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// `shutdown` comes back in the time that it is given, whatever of other people's code does not.
+/// `shutdown` returns within its timeout, whatever callbacks do.
 @Suite(.timeLimit(.minutes(15))) struct ServiceShutdownTests {
     private static let short: Int64 = 20_000_000
     private static let long: Int64 = 20_000_000_000
@@ -23,7 +23,7 @@ import Testing
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(eventually { inside.withLock { $0 } })
         #expect(!cache.shutdown(timeout: .nanoseconds(Self.short)))
-        // Whatever else is asked for comes back too.
+        // All other calls return too.
         view.update(ServiceSetup.viewport(2000, 2000))
         #expect(view.frame().isEmpty)
         cache.trim(to: .bytes(0))
@@ -66,7 +66,7 @@ import Testing
         }
         view.update(ServiceSetup.viewport(3000, 3000))
         #expect(eventually { answer.withLock { $0 } != nil })
-        // A request that is gone has failed, and is not cancelled.
+        // A released request has failed, and is not cancelled.
         withExtendedLifetime(requests) {}
         #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
-    /// What nobody answers is given up: there is nobody to wait for.
+    /// Unanswered requests are cancelled without a wait.
     @Test func requestsThatNobodyAnswersAreNotWaitedFor() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = QueuedSource()
@@ -102,7 +102,7 @@ import Testing
         #expect(requests.count == 4)
         #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
         #expect(requests.allSatisfy { !$0.isWanted })
-        // Answers after the end are drawn nowhere.
+        // Answers after the end are not drawn.
         for request in requests { source.answer(request) }
         #expect(view.frame().isEmpty)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// Random traffic of workers against a record of who does what.
+/// Random traffic of workers against a plain record.
 @Suite struct WorkerRosterTests {
     private struct Call {
         var start: Int64
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// Calls within calls on several threads against a list of them.
+/// Nested calls on several threads against a list of them.
 @Suite struct RunningCallbacksTests {
     @Test(arguments: [UInt64(1), 2, 3]) func threadsAreWithinUntilTheirLastCallEnds(seed: UInt64) {
         var random = SplitMix64(seed: seed)

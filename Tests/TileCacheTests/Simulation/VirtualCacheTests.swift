@@ -8,7 +8,7 @@ import Testing
     private static let tileBytes = 256 * 256 * 4
     private static let millisecond: Int64 = 1_000_000
 
-    /// Wishes for the same tiles whatever happens.
+    /// Always wishes for the same tiles.
     private struct FixedWishes: PrefetchPolicy {
         var columns: [Int]
 
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Loads that were started: what, when, whether somebody needed it.
+    /// Started loads: tile, time, and whether it was needed.
     private final class Log {
         var starts: [(column: Int, time: Int64, isDemand: Bool)] = []
         var columns: [Int] { starts.map(\.column) }
@@ -39,7 +39,7 @@ import Testing
         var cache: VirtualCache
         var log: Log
 
-        /// Looks at whole tiles, from one column to another, at a time in milliseconds.
+        /// Shows whole tiles, from one column to another, at a time in milliseconds.
         func look(at columns: ClosedRange<Int>, after milliseconds: Double, view: Int = 0) {
             let width = Double(columns.count) * 256
             let viewport = TileViewport(
@@ -107,7 +107,7 @@ import Testing
         #expect(strip.cache.zoomDemands.total == 6 && strip.cache.zoomDemands.decodedHits == 4)
     }
 
-    /// What stands in is seen, but it is neither sharp nor a hit.
+    /// A fallback is visible, but it is neither sharp nor a hit.
     @Test func standInsAreNoHitsAndCoverTheirShare() throws {
         let strip = try strip()
         func shares() -> [Int] {
@@ -119,17 +119,17 @@ import Testing
             let viewport = TileViewport(center: center, width: width, height: 100, scale: 0.5)
             strip.cache.frame(view: 0, viewport, at: time * Self.millisecond)
         }
-        // Two tiles of 512 world pixels come and stand in for the four of 256 below them.
+        // Two tiles of 512 world pixels land and are fallbacks for the four of 256 below them.
         lookCoarsely(from: 12, width: 500, at: 0)
         #expect(shares() == [0, 0, 50_000])
         strip.look(at: 0...3, after: 100)
         #expect(shares() == [0, 204_400, 0])
         #expect(strip.cache.zoomDemands.total == 4 && strip.cache.zoomDemands.missed == 4)
-        // Two of them have come; nothing stands in for the other two.
+        // Two of them have landed; the other two have no fallback.
         strip.look(at: 2...5, after: 200)
         #expect(shares() == [102_200, 0, 102_200])
         #expect(strip.cache.panDemands.total == 2 && strip.cache.panDemands.missed == 2)
-        // One coarse tile is there, finer ones stand in for the second, and the third is blank.
+        // One coarse tile is resident, finer ones are fallbacks for the second, and the third is blank.
         lookCoarsely(from: 770, width: 510, at: 300)
         #expect(shares() == [12_700, 25_600, 12_700])
         #expect(strip.cache.zoomDemands.total == 7 && strip.cache.zoomDemands.hits == 1)
@@ -153,7 +153,7 @@ import Testing
         strip.look(at: 0...4, after: 85)
         #expect(strip.log.columns == [0, 1, 2, 3, 4])
         #expect(strip.log.times == [0, 0, 40, 40, 80])
-        // A worker that is free exactly at a frame waits for that frame's plan.
+        // A worker that becomes free exactly at a frame waits for that frame's plan.
         strip.look(at: 6...8, after: 120)
         #expect(strip.log.columns.dropFirst(5) == [6, 7])
         #expect(strip.log.times.dropFirst(5) == [120, 120])
@@ -177,7 +177,7 @@ import Testing
         #expect(strip.cache.prefetchLoadsInFlight == 2)
         strip.look(at: 0...0, after: 10)
         #expect(strip.log.starts.count == 3)
-        // At 40 ms all end; two of three go on with wishes, and the third takes the demand at 45 ms at once.
+        // At 40 ms all end; two of three start prefetches, and the third takes the demand at 45 ms at once.
         strip.look(at: 0...0, after: 44)
         #expect(strip.cache.prefetchLoadsInFlight == 2)
         strip.look(at: 1...1, after: 45)
@@ -234,7 +234,7 @@ import Testing
         var waits: [Int64]
     }
 
-    /// A walk over a wrapping world with zooms and jumps, with everything switched on.
+    /// A walk over a wrapping world with zooms and jumps, with all features enabled.
     private func walk(seed: UInt64, usesValues: Bool) throws -> Figures {
         var options = VirtualCache.Options()
         options.byteLimit = 30 * Self.tileBytes
@@ -279,7 +279,7 @@ import Testing
         let first = try walk(seed: 3, usesValues: usesValues)
         #expect(try walk(seed: 3, usesValues: usesValues) == first)
         #expect(try walk(seed: 4, usesValues: usesValues) != first)
-        // It was a walk with something in it.
+        // The walk contained every kind of event.
         let counters = first.counters
         #expect(first.pan.hits > 50)
         #expect(first.pan.missed + first.pan.late > 5)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Levels that the cache makes, under the virtual clock: what a tile of them costs.
+/// Cost of tiles on generated levels, under the virtual clock.
 @Suite struct VirtualSynthesisTests {
     /// Levels of 1, 2 x 2, 4 x 4 and 8 x 8 tiles; of the last column only half lies in the world.
     private let pyramid: TilePyramid
@@ -37,7 +37,7 @@ import Testing
         #expect(try loads(1, levels: 3, resident: [child, grandchild]) == 11)
     }
 
-    /// One worker, loads of 10 ms, a view of the two tiles of level 1 alone: each is made of 16 loads.
+    /// One worker, loads of 10 ms, a view of only the two tiles of level 1: each is made from 16 loads.
     @Test func aTileTakesAsLongAsAllItsLoads() throws {
         let (cache, view) = try cache(limitTiles: 16)
         func ready(at milliseconds: Int64) -> Int {
@@ -54,7 +54,7 @@ import Testing
         #expect(cache.counters.loads.started == 2 && cache.counters.loads.cancelled == 0)
     }
 
-    /// A tile that goes out of view is not made to its end; one of the source's would be.
+    /// A tile that leaves the view is cancelled; one of the source's would be completed.
     @Test func whatNoViewNeedsIsCancelled() throws {
         let (cache, view) = try cache(limitTiles: 16)
         cache.frame(view: view, whole, at: 0)
@@ -67,7 +67,7 @@ import Testing
         #expect(cache.coverage.missingTiles == 0)
     }
 
-    /// The scratch memory counts: tables and two tiles fit in the memory of three tiles, but not with scratch memory.
+    /// Scratch memory counts: tables and two tiles fit in the memory of three tiles, but not with scratch memory.
     @Test(arguments: [0, 3])
     func scratchMemoryIsPartOfTheLimit(levels: Int) throws {
         let (cache, view) = try cache(limitTiles: 3, levels: levels, workers: 2)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TileCache
 
-/// What is printed for people says first what is wrong.
+/// Descriptions start with the problem.
 @Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
-    /// Some tiles do not exist, some never can be loaded, one fails once.
+    /// Some tiles are absent, some fail permanently, one fails once.
     private struct TroubledSource: BlockingTileSource {
         let failsOnce = FailingOnce()
 

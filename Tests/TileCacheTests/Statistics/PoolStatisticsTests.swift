@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Each figure is what it is called.
+/// Each figure matches its name.
 @Suite struct PoolStatisticsTests {
     @Test func figuresAreThePoolsCounters() {
         let small = TilePool(tiles: 4)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Two tiles decoded, one compressed, one on its way.
+    /// Two tiles decoded, one compressed, one in flight.
     @Test func figuresOfTheMomentAreExact() throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         small.load(0, 1, 2)

@@ -2,16 +2,16 @@ import Testing
 
 @testable import TileCache
 
-/// Counts are added and subtracted whole: no field may be left out.
+/// Counts are added and subtracted completely: no field may be missing.
 @Suite struct StatisticsCountsTests {
-    /// Sets all fields to numbers drawn at random.
+    /// Sets all fields to random numbers.
     private func drawn<Counts: CountFields>(_ random: inout SplitMix64) -> Counts {
         var counts = Counts()
         for field in Counts.fields { counts[keyPath: field] = Int(random.next() >> 40) }
         return counts
     }
 
-    /// The numbers that a value stores, those in arrays included.
+    /// Numbers stored in a value, those in arrays included.
     private func storedNumbers(_ value: Any) -> [Int] {
         if let number = value as? Int { return [number] }
         return Mirror(reflecting: value).children.flatMap { storedNumbers($0.value) }

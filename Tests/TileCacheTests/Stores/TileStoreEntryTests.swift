@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// An entry that differs from what was stored, in any bit, is a miss.
+/// An entry that differs from the stored one, in any bit, is a miss.
 @Suite struct TileStoreEntryTests {
     private static let shape = TileStoreShape(format: .rgba8, alpha: .premultiplied, width: 4, height: 3)
     private static let namespace = TileStoreNamespace(dataSet: ["world.mbtiles", "12345", "67890"], shape: shape)
@@ -19,7 +19,7 @@ import Testing
         lastModified: "Wed, 21 Oct 2015 07:28:00 GMT"
     )
 
-    /// What an entry is, with its payload copied.
+    /// An entry with its payload copied.
     private struct Contents: Equatable {
         var key: TileStoreKey
         var shape: TileStoreShape
@@ -54,7 +54,7 @@ import Testing
         shape: TileStoreShape = shape,
         minimumGeneration: UInt64 = 9
     ) -> Result<Contents, TileStoreMiss> {
-        // A copy of exactly this size, so that AddressSanitizer sees a read beyond its end.
+        // A copy of exactly this size, so that AddressSanitizer detects a read beyond its end.
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { copy.deallocate() }
         copy.copyBytes(from: bytes)
@@ -163,7 +163,7 @@ import Testing
         let bytes = try #require(Self.encode(.block, Self.payload(.block)))
         for round in 0..<3000 {
             var noise = (0..<random.below(400)).map { _ in UInt8(random.below(256)) }
-            // Beginnings that pass the first checks.
+            // Headers that pass the first checks.
             let kept = min(random.below(20), noise.count)
             noise.replaceSubrange(..<kept, with: bytes[..<kept])
             if case .success = Self.decode(noise) { Issue.record("seed \(seed), round \(round)") }

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import TileCache
 
-/// A small world of noise with all its levels made the plain way: whole images, halved one after the other.
+/// A small world of noise whose levels are made plainly: whole images, halved repeatedly.
 struct MadeWorld {
     let pyramid: TilePyramid
     let format: TilePixelFormat
@@ -49,7 +49,7 @@ struct MadeWorld {
 
     var options: LayerOptions { LayerOptions(format: format, synthesizedLevels: depth) }
 
-    /// A tile as it must be; beyond the world zeros.
+    /// Expected pixels of a tile; zeros outside the world.
     func pixels(of tile: TileCoordinate) -> [UInt8] {
         let level = pyramid.levels[tile.level]
         let bytes = format.bytesPerPixel ?? 1
@@ -84,7 +84,7 @@ final class MadeSource: BlockingTileSource {
     private let state = Lock(State())
     private let before: @Sendable (TileCoordinate, _ attempt: Int) throws -> TileOutcome
 
-    /// - Parameter before: called with each load, from 1 for the first of a tile; what it throws is thrown.
+    /// - Parameter before: Called with each load, from 1 for the first of a tile; its errors are rethrown.
     init(
         _ world: MadeWorld,
         before: @escaping @Sendable (TileCoordinate, _ attempt: Int) throws -> TileOutcome = { _, _ in .pixels }

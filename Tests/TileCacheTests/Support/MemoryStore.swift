@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import TileCache
 
-/// A store in a dictionary: the reference for what a cache asks of a store.
+/// A store in a dictionary, with the behaviour that a cache expects of a store.
 final class MemoryStore: TileStore {
     private struct State {
         var entries: [TileStoreKey: [UInt8]] = [:]
@@ -31,7 +31,7 @@ final class MemoryStore: TileStore {
     var count: Int { state.withLock { $0.entries.count } }
     var gets: Int { state.withLock { $0.gets.values.reduce(0, +) } }
     var puts: Int { state.withLock { $0.puts.values.reduce(0, +) } }
-    /// Look-ups whose deadline had passed before they began.
+    /// Look-ups whose deadline had passed before they started.
     var late: Int { state.withLock { $0.late } }
     var renewals: Int { state.withLock { $0.renewals } }
     var mostPuts: Int { state.withLock { $0.puts.values.max() ?? 0 } }

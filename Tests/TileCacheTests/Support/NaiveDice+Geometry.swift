@@ -5,8 +5,8 @@ import TestSupport
 
 /// Random worlds and views of them.
 extension NaiveDice {
-    /// Up to 64 tiles a side at the finest level, now and then many more one way; half of them wrap, and most are no
-    /// multiple of the tile size.
+    /// Up to 64 tiles a side at the finest level, sometimes many more one way. Half of them wrap; most are no multiple
+    /// of the tile size.
     mutating func world() -> NaiveWorld {
         let tileSize = [1, 3, 8, 16, 50, 64][whole(0...5)]
         func side(_ dice: inout NaiveDice) -> Int {
@@ -24,13 +24,13 @@ extension NaiveDice {
         return world
     }
 
-    /// From 2^-20 to 2^4, mostly where worlds of this size have several levels.
+    /// From 2^-20 to 2^4, mostly scales at which worlds of this size have several levels.
     mutating func scale() -> Double { pow(2, whole(0...2) == 0 ? -20 + unit() * 24 : -7 + unit() * 8) }
 
     /// Screen pixels, from one to some tiles.
     mutating func screenSide(_ world: NaiveWorld) -> Double { Double(whole(1...max(Int(world.tileSize * 6), 2))) }
 
-    /// Anywhere from a screen left of the world to some copies right of it.
+    /// From a screen left of the world to some copies right of it.
     mutating func view(of world: NaiveWorld, isTurned: Bool) -> NaiveView {
         var view = NaiveView(
             x: (unit() * 4 - 1.5) * world.width,
@@ -40,11 +40,11 @@ extension NaiveDice {
             scale: scale()
         )
         if isTurned {
-            // Also right angles and hairs beside them, where edges run along those of tiles.
+            // Also right angles and tiny deviations from them, with edges along those of tiles.
             let quarter = Double(whole(-4...4)) * .pi / 2
             let nearby = (unit() - 0.5) * [20, 0, 1e-9, 0.01][whole(0...3)]
             view.rotation = quarter + nearby
-            // Brute force looks at each copy of the world, so let there not be thousands.
+            // Brute force examines each copy of the world, so their number is bounded.
             if world.wraps { view.scale = max(view.scale, (view.width + view.height) / world.width / 200) }
         }
         return view
@@ -67,7 +67,7 @@ extension NaiveView {
         TileViewport(center: WorldPoint(x: x, y: y), width: width, height: height, scale: scale, rotation: rotation)
     }
 
-    /// About how many tiles there are under the view if the world goes on.
+    /// Approximate number of tiles under the view if the world repeats.
     func tileCount(atSpan span: Double) -> Double {
         (width / scale / span + 2) * (height / scale / span + 2)
     }
@@ -78,6 +78,6 @@ extension NaiveTile {
 }
 
 extension TilePyramid {
-    /// The level that a view without bias and hysteresis draws.
+    /// Level that a view without bias and hysteresis draws.
     func level(_ scale: Double) -> Int { TileLevelSelection().level(for: scale, in: self) }
 }

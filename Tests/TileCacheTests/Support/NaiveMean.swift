@@ -2,7 +2,7 @@ import Foundation
 
 @testable import TileCache
 
-/// Means of 2 x 2 pixels as one would write them down: numbers, no tables, no tricks.
+/// Plain means of 2 x 2 pixels: no tables, no vector code.
 struct NaiveMean {
     private let kind: DownsamplingKernelTests.Kind
 
@@ -87,7 +87,7 @@ struct NaiveMean {
 
     private func encoded(_ light: Double) -> Int {
         let x = light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
-        // What is meant to be a half may come out a bit below.
+        // An exact half may come out slightly below.
         return Int((x * 255 + 0.5 + 1e-9).rounded(.down))
     }
 }

@@ -3,8 +3,7 @@ import TestSupport
 
 @testable import TileCache
 
-/// Any pyramid as plain numbers, and what a painter shows of it: own arithmetic for each point, without a line of the
-/// library's geometry.
+/// Any pyramid as plain numbers, and what a painter draws of it. Computes each point without the library's geometry.
 struct PaintedWorld: Hashable {
     struct Level: Hashable {
         var width: Int
@@ -22,7 +21,7 @@ struct PaintedWorld: Hashable {
         var spanY: Double { Double(tileHeight) * perPixel }
     }
 
-    /// A point of a tile, in its pixels, border counted.
+    /// A point of a tile, in its pixels, border included.
     struct Painted: Hashable {
         var tile: NaiveTile
         var x: Double
@@ -36,7 +35,7 @@ struct PaintedWorld: Hashable {
     /// Coarsest first.
     var levels: [Level]
 
-    /// More children than this are not looked at for a fallback.
+    /// Fallbacks with more children than this are not examined.
     private static let mostChildren = 64
 
     func pyramid() throws -> TilePyramid {
@@ -70,14 +69,14 @@ struct PaintedWorld: Hashable {
         }
     }
 
-    /// The tile that a point of a copy of the world needs; `nil` if there is none.
+    /// Needed tile at a point of a copy of the world; `nil` if there is none.
     func needed(_ x: Double, _ y: Double, level: Int) -> NaiveTile? {
         let x = wraps ? x - (x / width).rounded(.down) * width : x
         guard x >= 0, x < width, y >= 0, y < height else { return nil }
         return tile(x, y, level)
     }
 
-    /// What is painted at a point of the world if these tiles can be drawn.
+    /// Painted tile at a point of the world if these tiles can be drawn.
     func painted(_ x: Double, _ y: Double, level: Int, drawable: Set<NaiveTile>) -> Painted? {
         guard let tile = needed(x, y, level: level) else { return nil }
         let x = wraps ? x - (x / width).rounded(.down) * width : x
@@ -105,7 +104,7 @@ struct PaintedWorld: Hashable {
             guard drawable.contains(ancestor), max(own.left, other.left) < min(own.right, other.right),
                 max(own.top, other.top) < min(own.bottom, other.bottom)
             else { continue }
-            // The nearest one is drawn where it lies, and no other one beside it.
+            // The nearest one is drawn at its place, without any other one beside it.
             let isInside = x >= other.left && x < other.right && y >= other.top && y < other.bottom
             return isInside ? paint(ancestor) : nil
         }
@@ -127,7 +126,7 @@ struct PaintedWorld: Hashable {
         return NaiveTile(level: level, column: column, row: row)
     }
 
-    /// What a tile covers of the world.
+    /// World area of a tile.
     private func box(_ tile: NaiveTile) -> (left: Double, right: Double, top: Double, bottom: Double) {
         let table = levels[tile.level]
         let left = table.originX + Double(tile.column) * table.spanX
@@ -151,10 +150,10 @@ struct PaintedWorld: Hashable {
 }
 
 extension NaiveDice {
-    /// A pyramid of up to five levels with steps of 1.5 to 4, tiles of other sizes from level to level, borders, origins
-    /// beside the world's corner and edges that no tile ends at.
+    /// A random pyramid of up to five levels with steps of 1.5 to 4. Tile sizes vary by level; there are borders,
+    /// origins off the world's corner and edges that no tile ends at.
     ///
-    /// - Parameter halves: whether each level is the half of the next one, so that the cache can make it.
+    /// - Parameter halves: Whether each level is half of the next one, so that the cache can make it.
     mutating func paintedWorld(halves: Bool = false) -> PaintedWorld {
         var world = PaintedWorld(
             width: Double(whole(40...1200)),
@@ -187,7 +186,7 @@ extension NaiveDice {
         return world
     }
 
-    /// A view of a level or a little coarser or finer, anywhere from beside the world to some copies away.
+    /// A view of a level or a little coarser or finer, from beside the world to some copies away.
     mutating func view(of world: PaintedWorld) -> NaiveView {
         let level = world.levels[whole(0...world.levels.count - 1)]
         let reach = world.wraps ? 3.0 : 1.2

@@ -3,13 +3,12 @@ import Synchronization
 
 @testable import TileCache
 
-/// What a layer of a random configuration delivers: every byte of a tile is known, a third of the tiles is of one
-/// value, a third compresses well and a third hardly.
+/// A random layer's tiles: every byte is known. A third has one value, a third compresses well and a third hardly.
 final class RandomContent: Sendable {
     let layer: Int
     let world: PaintedWorld
     let format: TilePixelFormat
-    /// All bytes are the same, also of levels that the cache makes itself.
+    /// All bytes are the same, also on generated levels.
     let isPlain: Bool
     private let fails: Bool
     private let seen = Lock<(tried: Set<TileCoordinate>, bytes: Int, problems: [String])>(([], 0, []))
@@ -18,7 +17,7 @@ final class RandomContent: Sendable {
         (self.layer, self.world, self.format, self.isPlain, self.fails) = (layer, world, format, isPlain, fails)
     }
 
-    /// Bytes of pixels that were written, and what was wrong with requests.
+    /// Bytes of written pixels, and errors in requests.
     var deliveredBytes: Int { seen.withLock { $0.bytes } }
     var problem: String? { seen.withLock { $0.problems.first } }
 
@@ -45,7 +44,7 @@ final class RandomContent: Sendable {
         }
     }
 
-    /// The pixels or what is said instead of them: some tiles are absent, some fail when they are first asked for.
+    /// The pixels or another answer: some tiles are absent, some fail at the first request.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         if isAbsent(tile) { return .absent }
         let isFirst = seen.withLock { $0.tried.insert(tile).inserted }
@@ -66,12 +65,12 @@ final class RandomContent: Sendable {
 
     func note(_ problem: String) { seen.withLock { $0.problems.append(problem) } }
 
-    /// What is wrong with the bytes of a tile that is drawn.
+    /// Error in the bytes of a drawn tile.
     func problem(with tile: LeasedTile) -> String? {
         let place = tile.identity.tile
         return tile.withUnsafeBytes { bytes in
             guard bytes.count == byteCount(place) else { return "\(place) has \(bytes.count) bytes" }
-            // What the cache makes itself is defined within the world only.
+            // Generated tiles are defined within the world only.
             if isPlain { return bytes[0] == 0x5A ? nil : "\(place) begins with \(bytes[0])" }
             let wrong = bytes.indices.first { bytes[$0] != byte(place, $0) }
             return wrong.map { "byte \($0) of \(place) is \(bytes[$0]), not \(byte(place, $0))" }
@@ -100,7 +99,7 @@ enum NamePayload {
     }
 }
 
-/// Hands its payload over.
+/// Delivers its payload.
 struct RandomEncodedSource: BlockingTileSource, TileDecoder {
     let content: RandomContent
 
@@ -121,7 +120,7 @@ struct RandomEncodedSource: BlockingTileSource, TileDecoder {
     }
 }
 
-/// Answers a little later, on a queue of its own.
+/// Answers a little later, on a separate queue.
 struct RandomAsyncSource: TileSource {
     let content: RandomContent
     let queue = DispatchQueue(label: "random.answers")

@@ -3,8 +3,8 @@ import Synchronization
 
 @testable import TileCache
 
-/// A toy picture format: tiles of short runs of random colours, encoded by run length. The encoded form is smaller than
-/// what LZ4 makes of the pixels, which is what such sources are for.
+/// A toy image format: short runs of random colours, encoded by run length. The encoded form is smaller than LZ4's of
+/// the pixels, as with real sources of payloads.
 final class RunLengthSource: BlockingTileSource, TileDecoder {
     private struct State {
         var version: UInt32 = 0
@@ -19,7 +19,7 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
     private let state = Lock(State())
     private let gate = DispatchSemaphore(value: 0)
     private let isGated: Bool
-    /// Zeros at the end of each payload, to make it as large as a test wants it.
+    /// Zeros at the end of each payload, to reach a size that a test sets.
     private let padding: Int
 
     init(isGated: Bool = false, padding: Int = 0) {
@@ -29,7 +29,7 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
 
     var loads: [TileCoordinate: Int] { state.withLock { $0.loads.separate } }
     var decodes: [TileCoordinate: Int] { state.withLock { $0.decodes.separate } }
-    /// What ``TilePixels/keepEncoded(_:)`` said, twice for each load.
+    /// Results of ``TilePixels/keepEncoded(_:)``, twice for each load.
     var kept: [Bool] { state.withLock { $0.kept.map { $0 } } }
     /// Threads that decoded.
     var threads: Set<UInt64> { state.withLock { Set($0.threads.map { $0 }) } }
@@ -38,10 +38,10 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
         set { state.withLock { $0.version = newValue } }
     }
 
-    /// Lets so many of the next decodes fail.
+    /// Number of the next decodes that fail.
     func failDecodes(_ count: Int) { state.withLock { $0.failures = count } }
 
-    /// Lets so many gated decodes go on.
+    /// Number of gated decodes that may continue.
     func open(_ count: Int = 1) { for _ in 0..<count { gate.signal() } }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -71,12 +71,12 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
         }
         if isGated { gate.wait() }
         if fails { throw .permanent }
-        // A payload inside of a payload is nobody's.
+        // A payload inside a payload belongs to no tile.
         guard !pixels.keepEncoded(encoded) else { throw .permanent }
         try Self.expand(encoded, into: &pixels)
     }
 
-    /// Whether a tile shows what this source draws.
+    /// Whether a tile has the pixels of this source.
     func drew(_ tile: LeasedTile) -> Bool {
         let colours = tile.withUnsafeBytes { bytes in
             stride(from: 0, to: bytes.count, by: 4).map { bytes.load(fromByteOffset: $0, as: UInt32.self) }

@@ -15,12 +15,12 @@ enum ServiceSetup {
         TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
-    /// A view without prefetch, so that a test knows what is loaded.
+    /// A view without prefetch, so that a test knows which tiles load.
     static func quiet(_ cache: TileCache, _ layers: [LayerID]) -> TileView {
         cache.makeView(layers: layers, selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 
-    /// Every placement shows the right pixels at the right place, and lies where its tile does.
+    /// Checks that every placement has the right pixels and is at its tile's place.
     static func check(_ frame: TileFrame, _ viewport: TileViewport, layers: Int) {
         for placement in frame {
             let identity = placement.tile.identity

@@ -1,13 +1,13 @@
 import Testing
 
-/// A random case that names simpler ones.
+/// A random case that can be simplified.
 protocol Shrinkable {
-    /// The same case with one thing less, the most telling first.
+    /// Simpler cases with one thing less, the most revealing first.
     var simpler: [Self] { get }
 }
 
-/// Checks a random case; whether it holds. If it fails, simpler cases are tried for as long as they fail too, and the
-/// simplest is reported.
+/// Checks a random case; returns whether it holds. If it fails, tries simpler cases while they fail too, and reports
+/// the simplest.
 ///
 /// - Parameters:
 ///   - seed: of the case, for the report.

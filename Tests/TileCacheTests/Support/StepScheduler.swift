@@ -2,11 +2,11 @@ import Dispatch
 
 @testable import TileCache
 
-/// Runs the steps of a cache on the calling thread, in an order drawn from a seed, under a clock of its own.
+/// Runs the steps of a cache on the calling thread, in an order from a seed, under its own clock.
 ///
-/// Where a step takes the cache's lock again it may be interrupted by others, which end before it goes on.
+/// When a step takes the cache's lock again, other steps may interrupt it. They end before it continues.
 final class StepScheduler: @unchecked Sendable {
-    // Of one thread only.
+    // Used by one thread only.
     private final class Lane {
         let isWorker: Bool
         var steps: [Executor.Step] = []
@@ -40,15 +40,15 @@ final class StepScheduler: @unchecked Sendable {
     }
 
     private(set) var now: Int64 = 1_000_000_000
-    /// Steps that have been run.
+    /// Number of steps that have run.
     private(set) var count = 0
-    /// Whether workers may interrupt other steps. Not if they wait for what these have to do.
+    /// Whether workers may interrupt other steps; not if they wait for these.
     var nestsWorkers = true
     /// Whether steps may be interrupted at all.
     var interrupts = true
     /// Whether steps take time.
     var takesTime = true
-    /// Called now and then while a step waits in vain.
+    /// Called sometimes while a step waits in vain.
     var whenWaiting: Executor.Step?
     var random: SplitMix64
     private var lanes: [ObjectIdentifier: Lane] = [:]
@@ -59,7 +59,7 @@ final class StepScheduler: @unchecked Sendable {
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    /// Makes a cache run here.
+    /// Makes a cache run on this scheduler.
     func adopt(_ configuration: inout TileCache.Configuration) {
         configuration.clock = { self.now }
         configuration.executor = Executor(
@@ -101,23 +101,23 @@ final class StepScheduler: @unchecked Sendable {
         return true
     }
 
-    /// Runs steps, and lets time pass to the next timer when there is none, until nothing is left to run. Whether that
-    /// is so after so many steps.
+    /// Runs steps, and advances time to the next timer if there is none, until nothing is left. Returns whether that
+    /// happened within a number of steps.
     func settle(atMost limit: Int) -> Bool {
         for _ in 0..<limit where !runOne() && !passTime() { return true }
         return false
     }
 
-    /// Runs what can run now: no time passes to a timer. Whether nothing is left after so many steps.
+    /// Runs steps without advancing time. Returns whether none is left after a number of steps.
     func runAll(atMost limit: Int = 20_000) -> Bool {
         for _ in 0..<limit where !runOne() { return true }
         return false
     }
 
-    /// Lets so much time pass; timers that are due by then run with the next steps.
+    /// Advances time; timers that are due by then run with the next steps.
     func spend(nanoseconds: Int64) { now += nanoseconds }
 
-    /// Lets time pass to the next timer; false if there is none.
+    /// Advances time to the next timer; false if there is none.
     func passTime() -> Bool {
         guard let next = timers.compactMap(\.due).min() else { return false }
         now = max(now, next)

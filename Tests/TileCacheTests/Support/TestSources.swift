@@ -3,17 +3,17 @@ import Synchronization
 
 @testable import TileCache
 
-/// Sleeps so many microseconds.
+/// Sleeps for a number of microseconds.
 func pause(microseconds: UInt32) { usleep(microseconds) }
 
-/// What a test source writes: every pixel says whose tile it is, so that a wrong one cannot go unseen.
+/// Pixels of a test source: each identifies its tile, so that a wrong one is detected.
 func expectedPixel(layer: Int, _ tile: TileCoordinate, version: UInt32 = 0) -> UInt32 {
     var x = UInt32(truncatingIfNeeded: layer &* 0x9E37 &+ tile.level &* 0x85EB &+ tile.column &* 0xC2B2 &+ tile.row)
     x = (x ^ (x >> 15)) &* 0x2C1B_3C6D ^ version &* 0x297A_2D39
     return x ^ (x >> 12)
 }
 
-/// A blocking source whose tiles are of one value each, with a way to stop it and to look at what it did.
+/// A blocking source with single-value tiles, a gate and a record of its loads.
 final class PlainSource: BlockingTileSource {
     private struct State {
         var version: UInt32 = 0
@@ -48,7 +48,7 @@ final class PlainSource: BlockingTileSource {
         set { state.withLock { $0.version = newValue } }
     }
 
-    /// Lets so many gated loads go on.
+    /// Lets a number of gated loads continue.
     func open(_ count: Int = 1) { for _ in 0..<count { gate.signal() } }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -67,7 +67,7 @@ final class PlainSource: BlockingTileSource {
     }
 }
 
-/// A blocking source that keeps some of its tiles until a test lets them go, and delivers the others at once.
+/// A blocking source that blocks on some tiles until a test releases them, and delivers the others at once.
 final class PartlyGatedSource: BlockingTileSource {
     private let state = Lock((isOpen: false, inside: 0))
     private let gate = DispatchSemaphore(value: 0)
@@ -75,10 +75,10 @@ final class PartlyGatedSource: BlockingTileSource {
 
     init(holding isHeld: @escaping @Sendable (TileCoordinate) -> Bool) { self.isHeld = isHeld }
 
-    /// Loads that are being kept.
+    /// Loads that are blocked.
     var held: Int { state.withLock { $0.inside } }
 
-    /// Lets everything go, from now on as well.
+    /// Releases all loads, from now on as well.
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -110,7 +110,7 @@ func fill(_ pixels: inout TilePixels, with value: UInt32) {
     }
 }
 
-/// Whether a tile's bytes are exactly what `fill` wrote.
+/// Whether a tile has exactly the bytes of `fill`.
 func holds(_ tile: LeasedTile, _ value: UInt32) -> Bool {
     tile.withUnsafeBytes { bytes in
         guard bytes.load(as: UInt32.self) == ~value else { return false }
@@ -131,7 +131,7 @@ final class QueuedSource: TileSource {
 
     func requestTile(_ request: TileRequest) { state.withLock { $0.append(request) } }
 
-    /// The requests so far, taken out.
+    /// Removes and returns the requests so far.
     func take() -> [TileRequest] {
         state.withLock { state in
             defer { state.removeAll() }
@@ -139,7 +139,7 @@ final class QueuedSource: TileSource {
         }
     }
 
-    /// Waits for requests and takes them out: fewer if they do not come.
+    /// Waits for requests and removes them: fewer if they do not come.
     func taken(atLeast count: Int = 1) -> [TileRequest] {
         var requests: [TileRequest] = []
         _ = eventually {
@@ -157,7 +157,7 @@ final class QueuedSource: TileSource {
     }
 }
 
-/// Waits until something is so, at most some seconds; whether it became so. Generous, because sanitizers are slow.
+/// Waits until a condition holds, at most some seconds; returns whether it does. Long, because sanitizers are slow.
 func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
     let end = MonotonicTime.now.nanoseconds + Int64(seconds * 1e9)
     while !condition() {
@@ -176,7 +176,7 @@ func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
 #endif
 
 extension Dictionary {
-    /// A copy with storage of its own. Storage that is shared until somebody writes is safe too, but ThreadSanitizer sees
-    /// neither the reference counts that make it so nor, therefore, that a reader has let go before the writer begins.
+    /// A copy with separate storage. Copy-on-write storage is safe too. ThreadSanitizer, however, sees neither its
+    /// reference counts nor, therefore, that a reader has released it before a write.
     var separate: Self { Self(uniqueKeysWithValues: map { ($0.key, $0.value) }) }
 }

@@ -3,10 +3,10 @@ import Synchronization
 
 @testable import TileCache
 
-/// The whole service, threads included, under a clock that the test moves. Frames, timers and answers of sources come in
-/// the order of their times, and each waits until everything that the one before it caused is done.
+/// The whole service, threads included, under a clock that the test moves. Frames, timers and sources' answers come in
+/// the order of their times. Each waits until all effects of the one before are done.
 final class VirtualService: Sendable {
-    /// A tile that a source was asked for.
+    /// A tile that was requested from a source.
     struct Request: Sendable {
         var layer: Int
         var tile: TileCoordinate
@@ -20,7 +20,7 @@ final class VirtualService: Sendable {
     var time: Int64 { events.state.withLock { $0.now } - VirtualEvents.start }
     var requests: [Request] { events.state.withLock { $0.requests } }
 
-    /// How often it has taken a cache's lock itself.
+    /// Number of times it has taken a cache's lock itself.
     var looks: Int { events.state.withLock { $0.looks } }
 
     deinit { events.end() }
@@ -33,7 +33,7 @@ final class VirtualService: Sendable {
 
     func after(_ wait: Int64, _ body: @escaping @Sendable () -> Void) { events.after(wait, body) }
 
-    /// Lets all events of so many nanoseconds happen.
+    /// Runs all events of a number of nanoseconds.
     func advance(_ cache: TileCache, by span: Int64) {
         settle(cache)
         let end = events.state.withLock { $0.now } + span
@@ -48,7 +48,7 @@ final class VirtualService: Sendable {
         events.state.withLock { $0.now = end }
     }
 
-    /// Waits until no plan is to be made and every worker is idle or waits for its source.
+    /// Waits until no plan is pending and every worker is idle or waits for its source.
     private func settle(_ cache: TileCache) {
         var quiet = 0
         while quiet < 2 {
@@ -65,7 +65,7 @@ final class VirtualService: Sendable {
     }
 }
 
-/// What is to happen in a ``VirtualService``. The closures of events hold it in turn, until ``end()``.
+/// Pending events of a ``VirtualService``. Closures of events refer to it in a cycle, until ``end()``.
 private final class VirtualEvents: Sendable {
     struct Event {
         var time: Int64
@@ -88,7 +88,7 @@ private final class VirtualEvents: Sendable {
         let isOver = state.withLock { state in
             guard !state.isOver else { return true }
             let event = Event(time: state.now + wait, body: body)
-            // Behind those of the same time.
+            // After those of the same time.
             let place = state.events.firstIndex { $0.time > event.time } ?? state.events.count
             state.events.insert(event, at: place)
             return false
@@ -96,7 +96,7 @@ private final class VirtualEvents: Sendable {
         if isOver { body() }
     }
 
-    /// Notes a request and answers it later.
+    /// Records a request and answers it later.
     func ask(_ request: VirtualService.Request, after wait: Int64, _ answer: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.waiting += 1
@@ -109,7 +109,7 @@ private final class VirtualEvents: Sendable {
         }
     }
 
-    /// Lets everything happen at once, so that no source blocks a worker for ever.
+    /// Runs everything at once, so that no source blocks a worker for ever.
     func end() {
         let rest = state.withLock { state in
             state.isOver = true
@@ -124,7 +124,7 @@ private final class VirtualEvents: Sendable {
 private final class VirtualTimer: StepTimer {
     private let events: VirtualEvents
     private let queue: DispatchQueue
-    /// How often it has been set; only what was set last runs.
+    /// Number of times it has been set; only the last setting fires.
     private let sets = Lock(0)
 
     init(_ events: VirtualEvents, on queue: DispatchQueue) {
@@ -146,7 +146,7 @@ private final class VirtualTimer: StepTimer {
     func cancel() { sets.withLock { $0 += 1 } }
 }
 
-/// A source whose tiles take so many nanoseconds of a ``VirtualService``, blocking or not.
+/// A source whose tiles take a number of nanoseconds of a ``VirtualService``, blocking or not.
 final class VirtualSource: BlockingTileSource, TileSource {
     private let events: VirtualEvents
     private let layer: Int

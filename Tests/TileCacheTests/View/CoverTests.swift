@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Covers worked out by hand, and at the edges of what numbers can say.
+/// Covers worked out by hand, and at extreme numbers.
 @Suite struct CoverTests {
     @Test func edgesThatOnlyTouchAreNotNeeded() throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 256)
@@ -25,7 +25,7 @@ import Testing
                 TileViewport(center: WorldPoint(x: 0, y: 0), width: 10, height: 10, rotation: bad),
             ] { #expect(pyramid.neededTiles(under: viewport, at: 0).isEmpty) }
         }
-        // Far away, tiny and huge scales: no trap, and never more than the grid has.
+        // Far away, tiny and huge scales: no trap, and never more tiles than the grid has.
         for scale in [1e-12, 1e12] {
             for x in [-1e300, -1e18, 1e18, 1e300] {
                 let viewport = TileViewport(center: WorldPoint(x: x, y: 5), width: 1000, height: 800, scale: scale)
@@ -36,8 +36,8 @@ import Testing
         }
     }
 
-    /// Far from the origin a deep zoom sees less than the distance of two neighbouring numbers: still the tile that it
-    /// looks at, and nothing beside the world.
+    /// Far from the origin a deep zoom is narrower than the distance of adjacent numbers. It still covers its tile, and
+    /// nothing outside the world.
     @Test(arguments: [0, 0.7]) func whatIsTooSmallToHaveEdgesIsStillSomewhere(rotation: Double) throws {
         let side = 1 << 40
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// A mistaken scale takes no more memory than the most tiles that one walk gives, whole rows or not.
+    /// An extreme scale takes at most the memory of the most tiles that one walk returns, whole rows or not.
     @Test(arguments: [258, 300, 1000], [0, 0.3])
     func noWalkGivesMoreThanItsMost(side: Int, rotation: Double) throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1)

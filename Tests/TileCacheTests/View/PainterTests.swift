@@ -4,9 +4,9 @@ import Testing
 
 @testable import TileCache
 
-/// What placements paint of random pyramids, against a painter with arithmetic of its own.
+/// Placements of random pyramids against a painter with independent arithmetic.
 @Suite struct PainterTests {
-    /// A pyramid, a view of it, and which tiles can be drawn.
+    /// A pyramid, a view of it, and the drawable tiles.
     struct Scene: Shrinkable {
         var world: PaintedWorld
         var view: NaiveView
@@ -43,11 +43,11 @@ import Testing
             fallbacks += drawn.tiles.count { !$0.isExact }
             wrapped += drawn.tiles.count { $0.worldRectangle.minX < 0 || $0.worldRectangle.maxX > scene.world.width }
         }
-        // Scenes without what is to be tested would prove nothing.
+        // The scenes must contain every tested case.
         #expect(fallbacks > 100 && wrapped > 50)
     }
 
-    /// Coverage counts what is painted: the same shares as of many points.
+    /// Coverage equals the painted shares, estimated by many points.
     @Test(arguments: 0..<4) func coverageIsWhatIsPainted(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 800))
         for number in 0..<30 {
@@ -94,7 +94,7 @@ import Testing
     private func problem(with scene: Scene) throws -> String? {
         let drawn = try Drawing(scene)
         for point in scene.view.points(14) {
-            // What a hair's breadth decides, rounding may decide either way.
+            // Differences within the rounding error are allowed.
             guard let expected = scene.clearlyPainted(point) else { continue }
             let over = drawn.tiles.filter { $0.worldRectangle.holds(point.x, point.y) }
             guard over.count <= 1 else { return "\(over.count) placements at \(point)" }
@@ -110,7 +110,7 @@ import Testing
         return drawn.problem(with: scene)
     }
 
-    /// What the library draws of a scene.
+    /// Placements by the library.
     struct Drawing {
         private(set) var tiles: [ComposedTile] = []
         private(set) var coverage = Coverage()
@@ -145,7 +145,7 @@ import Testing
             if !isMissing { coverage = Coverage(sharp: scene.neededArea) }
         }
 
-        /// Counts of what is missing, and parts of tiles that are none of their pixels.
+        /// Counts of missing tiles, and parts that are outside a tile's pixels.
         func problem(with scene: Scene) -> String? {
             let there = Set(scene.drawable).union(scene.absent)
             let missing = visible.count { !there.contains($0.tile) }
@@ -171,7 +171,7 @@ extension PainterTests.Scene: Equatable {
     }
 
     struct Seen {
-        /// `nil` if nothing is.
+        /// `nil` if there is none.
         var painted: PaintedWorld.Painted?
     }
 
@@ -187,7 +187,7 @@ extension PainterTests.Scene: Equatable {
         world.painted(point.x, point.y, level: level, drawable: Set(drawable))
     }
 
-    /// What is painted if it is the same all around a point; `nil` if a hair decides.
+    /// Painted tile if it is the same all around a point; `nil` if rounding decides.
     func clearlyPainted(_ point: Point) -> Seen? {
         let set = Set(drawable)
         let hair = 1e-7 * (1 + abs(point.x) + abs(point.y))
@@ -201,7 +201,7 @@ extension PainterTests.Scene: Equatable {
 }
 
 extension NaiveView {
-    /// Points of the screen in the world, evenly spread: so many a side.
+    /// Points of the screen in the world, evenly spaced: a number a side.
     func points(_ side: Int) -> [PainterTests.Scene.Point] {
         (0..<side).flatMap { row in
             (0..<side).map { column in
@@ -221,7 +221,7 @@ extension NaiveDice {
         let world = paintedWorld()
         let view = view(of: world)
         let level = world.idealLevel(scale: view.scale)
-        // Tiles near the view most of all: elsewhere nobody sees them.
+        // Mostly tiles near the view: others are not visible.
         let near = Set(
             view.points(10).flatMap { point in
                 (0..<world.levels.count).compactMap { world.needed(point.x, point.y, level: $0) }
@@ -246,7 +246,7 @@ extension PixelRect {
 }
 
 extension ComposedTile {
-    /// The tile's pixel that lies at a point of the world.
+    /// Tile pixel at a point of the world.
     func painted(at x: Double, _ y: Double) -> PaintedWorld.Painted {
         PaintedWorld.Painted(
             tile: NaiveTile(key.coordinate),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// When a view should draw again: compared with what it would draw before and after.
+/// Whether a view should be redrawn: the frames before and after are compared.
 @Suite struct ViewGainsTests {
     private struct Drawn: Hashable {
         var key: TileKey
@@ -30,7 +30,7 @@ import Testing
             height: 150,
             scale: [1, 0.5, 0.25][random.below(3)]
         )
-        // Of some, a tile that covers the middle is there before: any entry may be a stand-in, the first one, too.
+        // Sometimes a tile that covers the middle is resident before: any entry may be a fallback, also the first.
         if seed.isMultiple(of: 2) {
             let side = 1 << (seed / 2 % 4)
             let (column, row) = (Int(viewport.center.x) * side / 1024, Int(viewport.center.y) * side / 1024)
@@ -50,7 +50,7 @@ import Testing
             let hears = view.draws(key, pool: small.pool)
             let isOther = drawn(view, small) != before
             if hears { hasHeard += 1 }
-            // A finer tile may lie beside the viewport: then a view hears of it for nothing.
+            // A finer tile may lie beside the viewport: then the notification is unnecessary.
             if level > needed { #expect(hears || !isOther) } else { #expect(hears == isOther, "\(tile)") }
         }
         #expect(hasHeard > 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// What a view remembers from update to update, worked out by hand.
+/// State that a view keeps between updates, worked out by hand.
 @Suite struct ViewModelTests {
     private func model(layers: Int = 1) throws -> ViewModel {
         let pyramid = try ServiceSetup.pyramid()
@@ -22,8 +22,7 @@ import Testing
         }
     }
 
-    /// Of frames at rest a policy learns afterwards: as many as lie within a tenth of a second, one more, and no less than
-    /// eight.
+    /// A policy learns frames at rest afterwards: those within a tenth of a second, one more, and at least eight.
     @Test(arguments: [10, 256, 300], [10, 50]) func restsAreLearnedFromAfterwards(frames: Int, span: Int) throws {
         let small = TilePool(tiles: 100)
         var view = try model()
@@ -38,7 +37,7 @@ import Testing
         #expect(view.takeSnapshot().layers[0].observations.isEmpty)
     }
 
-    /// A list moves the view if it is its first one, or another, in tiles, order or importance, for any of its layers.
+    /// A list moves the view if it is its first one, or differs in tiles, order or importance, for any of its layers.
     @Test func anotherListIsAMove() throws {
         let small = TilePool(tiles: 100)
         _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
@@ -62,7 +61,7 @@ import Testing
         }
     }
 
-    /// What matters equally stays in the order of the list.
+    /// Equally important tiles keep the order of the list.
     @Test func aListIsOrderedByImportanceAlone() throws {
         let small = TilePool(tiles: 100)
         var view = try model()
@@ -71,7 +70,7 @@ import Testing
         #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
     }
 
-    /// What there was no memory for is found once there is, and the view is whole then.
+    /// Tiles without an entry are looked up once memory is available, and the view is complete then.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
         var view = try model()

@@ -2,20 +2,20 @@ import CTileSQLite
 import Synchronization
 import TileCache
 
-/// A VFS of SQLite on top of the system's, which sums the sizes of all files at each write and fails on request.
+/// A VFS of SQLite on top of the system's. Sums the sizes of all files at each write, and fails on request.
 final class FaultyDisk: @unchecked Sendable {
     // The state has a lock; the pointers are immutable after init.
 
-    /// What is wrong with the disk.
+    /// Faults of the disk.
     enum Fault: Equatable {
-        /// Nothing that is written after this many more writes is kept; of the next one a half is.
+        /// Writes are lost after this many more; half of the next one is kept.
         case powerCut(after: Int)
-        /// Files that would exceed this many bytes together.
+        /// Maximum bytes of all files together.
         case full(bytes: Int)
         case readOnly
-        /// Each of so many reads and writes on average fails.
+        /// One in this number of reads and writes fails, on average.
         case errors(oneIn: UInt64)
-        /// Each page but the first of the database is read with other bytes. Writes may fail, too.
+        /// Pages of the database other than the first are read with wrong bytes. Writes may fail, too.
         case damagedReads(isWritable: Bool)
         /// Syncs find the file damaged. Only generations are synced.
         case damagedSyncs
@@ -24,7 +24,7 @@ final class FaultyDisk: @unchecked Sendable {
     struct State {
         var fault: Fault?
         var sizes: [String: Int64] = [:]
-        /// The largest sum of all sizes after any write.
+        /// Largest sum of all sizes after any write.
         var peak = 0
         var writes = 0
         var reads = 0
@@ -79,7 +79,7 @@ final class FaultyDisk: @unchecked Sendable {
             let base = FaultyDisk.of(vfs!).base
             return base.pointee.xFullPathname(base, name, count, result)
         }
-        // It stays to the end of the process: a store that uses it may be released later than the test's last use of it.
+        // It stays until the process ends: a store that uses it may be released after the test's last use of it.
         sqlite3_vfs_register(vfs, 0)
     }
 
@@ -98,7 +98,7 @@ final class FaultyDisk: @unchecked Sendable {
         file.pointee.pMethods = nil
         var flags = flags
         if state.withLock({ $0.fault == .readOnly }), flags & SQLITE_OPEN_READWRITE != 0 {
-            // As the system's VFS does: what cannot be written is opened for reading.
+            // As in the system's VFS: a file that cannot be written is opened for reading.
             guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_READONLY | 6 << 8 }
             flags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
         }

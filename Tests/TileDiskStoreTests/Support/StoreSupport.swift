@@ -22,7 +22,7 @@ final class ScratchFolder {
     }
 }
 
-/// Tiles whose bytes follow from their names, so that a wrong one is noticed.
+/// Tiles whose bytes follow from their names, so that a wrong one is detected.
 enum MadeEntry {
     static let shape = TileStoreShape(format: .rgba8, alpha: .premultiplied, width: 256, height: 256)
     static let namespaces = (0..<3).map { TileStoreNamespace(dataSet: ["data \($0)"], shape: shape) }
@@ -42,7 +42,7 @@ enum MadeEntry {
                 bytes.storeBytes(of: random.next(), toByteOffset: offset, as: UInt64.self)
             }
         }
-        // The version, so that a reader knows what the rest must be.
+        // The version, from which a reader derives the rest.
         for index in 0..<min(8, count) { bytes[index] = UInt8(truncatingIfNeeded: version >> UInt64(index * 8)) }
         return bytes
     }
@@ -94,7 +94,7 @@ extension TileDiskStore {
         if case .failure(let cause) = find(key) { cause } else { nil }
     }
 
-    /// Runs what is queued until the filter is complete.
+    /// Runs queued work until the filter is complete.
     func completeFilter() {
         for _ in 0..<1000 where presence(of: MadeEntry.key(0)) == .unknown { flush() }
     }

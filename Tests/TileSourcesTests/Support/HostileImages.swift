@@ -1,4 +1,4 @@
-/// Files that say more than their pixels need.
+/// Files that contain more than their pixels need.
 enum HostileImages {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -17,7 +17,7 @@ enum HostileImages {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) }
     }
 
-    /// A zlib stream of up to 64 kB as they are, then of about `surplus` bytes that each inflate to 158 zeros.
+    /// A zlib stream of up to 64 kB stored, then of about `surplus` bytes that each inflate to 158 zeros.
     static func stream(_ bytes: [UInt8], surplus: Int) -> [UInt8] {
         let (low, high) = (UInt8(bytes.count & 255), UInt8(bytes.count >> 8))
         let stream: [UInt8] = [0x78, 0x01, surplus > 0 ? 0 : 1, low, high, ~low, ~high] + bytes
@@ -39,14 +39,14 @@ enum HostileImages {
         for start in stride(from: 0, to: bits.count / 8 * 8, by: 8) {
             packed.append((0..<8).reduce(UInt8(0)) { byte, bit in byte | bits[start + bit] << UInt8(bit) })
         }
-        // Thirteen bits repeat, and so do thirteen bytes; what is left of the last code and the block's end are zeros.
+        // Thirteen bits repeat, and so do thirteen bytes; the rest of the last code and the block's end are zeros.
         let groups = (surplus + 12) / 13
         while packed.count < 13 * groups + 1 { packed.append(packed[packed.count - 13]) }
         return stream + packed.prefix(13 * groups + 1) + [0, 0] + ended(1 + 258 * 8 * groups)
     }
 
-    /// A PNG of one colour whose data continue after the last row, with `extra` bytes as they are or `surplus` bytes that
-    /// inflate, or with chunks of other kinds before its pixels or in place of its end.
+    /// A PNG of one colour whose data continue after the last row. The surplus is `extra` stored bytes, `surplus` bytes
+    /// that inflate, or chunks of other kinds before its pixels or in place of its end.
     static func png(
         side: Int,
         extra: Int = 0,

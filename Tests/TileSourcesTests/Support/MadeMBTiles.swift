@@ -26,7 +26,7 @@ final class MadeMBTiles {
 
     func set(_ name: String, _ value: String) { run("INSERT INTO metadata VALUES ('\(name)', '\(value)')") }
 
-    /// Adds a tile whose row is counted from the bottom, as the format says.
+    /// Adds a tile whose row is counted from the bottom, as in the format.
     func add(_ zoom: Int, _ column: Int, rowFromBottom row: Int, _ bytes: [UInt8]) {
         var statement: OpaquePointer?
         sqlite3_prepare_v2(handle, "INSERT INTO tiles VALUES (?, ?, ?, ?)", -1, &statement, nil)
@@ -41,7 +41,7 @@ final class MadeMBTiles {
     }
 }
 
-/// What an initialiser throws, as a sentence; empty where it throws nothing.
+/// Message of an initialiser's error; empty if it throws none.
 func message(_ body: () throws -> Void) -> String {
     do {
         try body()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP server in this process: one connection at a time, answers that a closure decides.
+/// An HTTP server in this process: one connection at a time, answers from a closure.
 final class ModelServer: Sendable {
     struct Request: Sendable {
         var path = ""

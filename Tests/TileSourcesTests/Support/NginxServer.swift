@@ -1,6 +1,6 @@
 import Foundation
 
-/// An nginx of its own on loopback, which caches the answers of a server; ended by its process id.
+/// A separate nginx on loopback that caches a server's answers; ended by its process id.
 final class NginxServer {
     let port: Int
     private let folder: ScratchFolder
@@ -10,7 +10,7 @@ final class NginxServer {
     static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Starts it in front of a server of this machine; `nil` if it does not start.
+    /// Starts it in front of a local server; `nil` if it does not start.
     init?(origin: Int) {
         guard let program = Self.program, let port = Self.freePort() else { return nil }
         let folder = ScratchFolder()
@@ -44,7 +44,7 @@ final class NginxServer {
 
     var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
 
-    /// How many answers had each status and origin, such as "200 HIT" or "304 REVALIDATED".
+    /// Number of answers by status and origin, such as "200 HIT" or "304 REVALIDATED".
     var answers: [String: Int] {
         let text = try? String(contentsOfFile: "\(folder.path)/access.log", encoding: .utf8)
         return (text ?? "").split(separator: "\n").reduce(into: [:]) { $0[String($1), default: 0] += 1 }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Programs that others wrote, where they are installed: `apt-get install gdal-bin python3-gdal libvips-tools libtiff-tools`,
+/// Other programs, if they are installed: `apt-get install gdal-bin python3-gdal libvips-tools libtiff-tools`,
 /// `pip install pmtiles`.
 enum OtherPrograms {
     static let vips = isThere("vips")
@@ -18,10 +18,10 @@ enum OtherPrograms {
 
     private static func isThere(_ program: String) -> Bool { system("command -v \(program) >/dev/null 2>&1") == 0 }
 
-    /// Runs a command of the shell; whether it succeeded.
+    /// Runs a shell command; returns whether it succeeded.
     static func run(_ command: String) -> Bool { system("\(command) >/dev/null 2>&1") == 0 }
 
-    /// The bytes of a file that a program has written.
+    /// Bytes of a file that a program has written.
     static func bytes(_ path: String) -> [UInt8]? {
         guard case .bytes(let bytes) = Files.read(path) else { return nil }
         return bytes
@@ -56,8 +56,8 @@ enum OtherPrograms {
         return TestImage(width: width, height: height, pixels: bytes)
     }
 
-    /// Whether two images show the same: what is quite clear in the one may be anything in the other where that is clear,
-    /// too, or knows no alpha.
+    /// Whether two images look the same. A fully transparent decoded pixel matches any fully transparent pixel, and any
+    /// pixel unless `knowsAlpha`.
     static func showTheSame(_ image: TestImage, _ decoded: TestImage, knowsAlpha: Bool) -> Bool {
         for pixel in stride(from: 0, to: decoded.pixels.count, by: 4) {
             if decoded.pixels[pixel + 3] == 0, !knowsAlpha || image.pixels[pixel + 3] == 0 { continue }

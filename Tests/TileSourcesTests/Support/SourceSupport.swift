@@ -7,7 +7,7 @@
     import Darwin
 #endif
 
-/// A folder that is gone when the test is.
+/// A folder that is removed with the test.
 final class ScratchFolder {
     let path: String
 
@@ -19,7 +19,7 @@ final class ScratchFolder {
 
     deinit { _ = system("rm -rf '\(path)'") }
 
-    /// Writes a file, and the folders on the way to it.
+    /// Writes a file and its folders.
     @discardableResult
     func write(_ bytes: [UInt8], to name: String) -> String {
         let full = "\(path)/\(name)"
@@ -33,13 +33,13 @@ final class ScratchFolder {
     }
 }
 
-/// A tile as a cache would ask for it.
+/// A tile as a cache would request it.
 struct LoadedTile {
     var outcome: TileOutcome
     var image: TestImage
 }
 
-/// Memory for one tile of a source's pyramid, and what is written into it.
+/// Memory for one tile of a source's pyramid, and its contents.
 private func withPixels(
     _ source: any PyramidTileSource,
     _ tile: TileCoordinate,
@@ -48,7 +48,7 @@ private func withPixels(
     let level = source.pyramid.levels[tile.level]
     let format = source.layerOptions.format
     let count = format.byteCount(width: level.tileWidth, height: level.tileHeight) ?? 0
-    // Whatever a source leaves out shows.
+    // Initial bytes, so that unwritten ones are detected.
     var bytes = [UInt8](repeating: 0xA5, count: count)
     let outcome = try bytes.withUnsafeMutableBytes { memory in
         var pixels = TilePixels(
@@ -90,7 +90,7 @@ extension PyramidTileSource where Self: BlockingTileSource {
     }
 }
 
-/// Waits until something is so, half a minute at most: how long it takes decides nothing.
+/// Waits until a condition holds, half a minute at most; timings decide nothing.
 func settled(_ condition: () -> Bool) -> Bool {
     for _ in 0..<30_000 {
         if condition() { return true }

@@ -5,7 +5,7 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// One run of a program: a store, a source and a cache of its own, over a world of one level.
+/// One run of a program: a separate store, source and cache, over a world of one level.
 final class StoredRun {
     /// Seconds since 1970, as the test sets them.
     final class Clock: Sendable {
@@ -44,7 +44,7 @@ final class StoredRun {
             namespace: TileStoreNamespace(high: 0, low: 0),
             tile: TileCoordinate(level: 0, column: 0, row: 0)
         )
-        // So that no look-up is left out because the store might be slower than the server.
+        // So that no look-up is skipped because the store might be slower than the server.
         #expect(settled { store.presence(of: key) != .unknown })
         var http = HTTPTileOptions(zooms: zoom...zoom, timeout: .seconds(60), retries: 0)
         change(&http)
@@ -64,7 +64,7 @@ final class StoredRun {
         side = Double(32 << zoom)
     }
 
-    /// Pixels of what is drawn, by tile.
+    /// Drawn pixels, by tile.
     func drawn() -> [TileCoordinate: (pixels: [UInt8], isStale: Bool)] {
         let middle = WorldPoint(x: side / 2, y: side / 2)
         view.update(TileViewport(center: middle, width: side, height: side))

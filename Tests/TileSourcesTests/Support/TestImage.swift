@@ -8,13 +8,13 @@ import CTileWebP
     import Darwin
 #endif
 
-/// Pixels of a test, red, green, blue and alpha, and files made of them by the system's own libraries.
+/// Pixels of a test, red, green, blue and alpha, and files that the system's libraries make from them.
 struct TestImage: Equatable {
     var width: Int
     var height: Int
     var pixels: [UInt8]
 
-    /// Gradients, edges and noise that are different everywhere; see-through in places where `hasAlpha`.
+    /// Gradients, edges and noise that differ everywhere; partly transparent if `hasAlpha`.
     init(width: Int, height: Int, seed: Int = 0, hasAlpha: Bool = false) {
         self.width = width
         self.height = height
@@ -26,7 +26,7 @@ struct TestImage: Equatable {
                 pixels.append(UInt8(truncatingIfNeeded: x &* 3 &+ seed &* 40 &+ noise))
                 pixels.append(UInt8(truncatingIfNeeded: y &* 2 &+ (x / 16) &* 20))
                 pixels.append(UInt8(truncatingIfNeeded: (x &+ y) / 2 &+ seed &* 90))
-                // Nothing is quite clear: some programs forget colours that nobody sees.
+                // No pixel is fully transparent: some programs drop the colours of such pixels.
                 pixels.append(hasAlpha ? max(UInt8(truncatingIfNeeded: x &* y &+ seed), 1) : 255)
             }
         }
@@ -36,7 +36,7 @@ struct TestImage: Equatable {
         (self.width, self.height, self.pixels) = (width, height, pixels)
     }
 
-    /// A part; what lies outside is zeros.
+    /// A part; zeros outside the image.
     func part(x: Int, y: Int, width: Int, height: Int) -> TestImage {
         var bytes = [UInt8](repeating: 0, count: width * height * 4)
         for row in 0..<height where (0..<self.height).contains(y + row) {

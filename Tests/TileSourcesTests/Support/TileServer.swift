@@ -1,6 +1,6 @@
 import Foundation
 
-/// `tile_server.py` as a process of its own, that ends with this object.
+/// `tile_server.py` as a separate process, which ends with this object.
 final class TileServer {
     let port: Int
     private let folder: String
@@ -30,7 +30,7 @@ final class TileServer {
 
     deinit { die() }
 
-    /// Ends the server wherever it is. (A child of a thread of Dispatch does not hear gentler signals.)
+    /// Ends the server in any state. (A child of a Dispatch thread does not receive gentler signals.)
     func die() { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
@@ -41,7 +41,7 @@ final class TileServer {
         return (text ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// Connections that were open at the same time, at most.
+    /// Maximum number of connections that were open at the same time.
     var mostConnections: Int? {
         (try? String(contentsOfFile: "\(folder)/most_open", encoding: .utf8)).flatMap { Int($0) }
     }

@@ -1,9 +1,9 @@
-/// Whether what is drawn can be seen.
+/// Checks that the window is visible.
 public enum Display {
-    /// Drivers of SDL that draw into memory. SDL falls back to one of them if it finds no display.
+    /// SDL drivers that draw into memory. SDL falls back to one of them if it finds no display.
     private static let invisible: Set<String> = ["dummy", "offscreen"]
 
-    /// Refuses a driver that draws into memory, unless it was asked for.
+    /// Refuses a driver that draws into memory, unless it was requested.
     ///
     /// - Parameters:
     ///   - driver: The driver that SDL has chosen.

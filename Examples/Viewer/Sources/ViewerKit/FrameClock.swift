@@ -1,44 +1,44 @@
 import PanTraces
 public import TileCache
 
-/// When frames are: at the moments at which a replay at 60 frames a second has its own, so that a session that was
-/// recorded makes the same demands when it is replayed.
+/// Schedules frames at the times of a replay at 60 frames a second. A recorded session then makes the same demands in a
+/// replay.
 public struct FrameClock: Sendable {
-    /// What happens when a frame comes late.
+    /// Reaction to a late frame.
     public enum Pace: Hashable, Sendable {
-        /// Frames are left out: the view is where it should be by now.
+        /// Skips frames: the view is drawn at its present position.
         case realTime
-        /// None is left out: time itself waits. For scripts and playbacks, whose frames have to be the same each time.
+        /// Skips none and stops time instead. For scripts and playbacks, whose frames must not vary.
         case everyFrame
     }
 
     private let pace: Pace
-    /// The moment of frame 0, or where it would be had time never waited, on the system's clock.
+    /// Time of frame 0 on the system's clock, shifted by all stops.
     private var start: Int64?
-    /// The number of the newest frame.
+    /// Number of the newest frame.
     public private(set) var index: Int64 = -1
-    /// How often a frame was left out, or time had to wait for one.
+    /// Number of frames that were skipped or delayed.
     public private(set) var late = 0
 
-    /// Makes a clock that has not begun.
+    /// Creates a clock that has not started.
     public init(pace: Pace) { self.pace = pace }
 
     /// Nanoseconds from frame 0 to a frame.
     private func offset(_ frame: Int64) -> Int64 { PanFrameRate.sixty.time(ofFrame: frame) ?? .max / 2 }
 
-    /// Nanoseconds from the first frame to the newest: the time that input, recordings and scroll models go by.
+    /// Nanoseconds from the first frame to the newest, used by input, recordings and scroll models.
     public var elapsed: Int64 { offset(max(index, 0)) }
 
-    /// What has to be added to such a time to have it on the system's clock, in nanoseconds.
+    /// Offset from such a time to the system's clock, in nanoseconds.
     public var origin: Int64 { start ?? 0 }
 
-    /// How long to wait until the next frame is due, in nanoseconds; 0 where it is.
+    /// Nanoseconds until the next frame is due; 0 if it is due now.
     public func wait(at now: MonotonicTime) -> Int64 {
         guard let start else { return 0 }
         return max(start + offset(index + 1) - now.nanoseconds, 0)
     }
 
-    /// Begins the next frame.
+    /// Starts the next frame.
     ///
     /// - Parameter now: the system's clock.
     /// - Returns: when the frame is due, on the system's clock; ``elapsed`` is the same on a grid that begins at 0.
@@ -50,7 +50,7 @@ public struct FrameClock: Sendable {
         }
         index += 1
         let due = begun + offset(index)
-        // Half a frame early is the next one: displays and sleeps are not exact.
+        // Up to half a frame early counts as the next frame: displays and sleeps are not exact.
         let behind = now.nanoseconds - due
         if behind > 8_333_333 {
             switch pace {

@@ -1,16 +1,16 @@
-/// What the newest frames took, in nanoseconds: at most a minute of them.
+/// Costs of the newest frames in nanoseconds, for at most a minute.
 public struct FrameCosts: Sendable {
     /// Frames in a minute at 60 a second.
     public static let capacity = 3600
 
     private var ring: [Int64] = []
     private var place = 0
-    /// The longest of all, in nanoseconds, also of those more than a minute ago.
+    /// Largest cost in nanoseconds since the start.
     public private(set) var largest: Int64 = 0
-    /// All frames so far.
+    /// Number of frames since the start.
     public private(set) var count = 0
 
-    /// Nothing yet.
+    /// Creates an empty record.
     public init() {}
 
     /// Adds a frame's cost in nanoseconds.
@@ -25,7 +25,7 @@ public struct FrameCosts: Sendable {
         }
     }
 
-    /// What so large a share, 0 to 1, of the last minute's frames did not exceed; `nil` where there was none.
+    /// Quantile, 0 to 1, of the last minute's costs; `nil` without frames.
     public func quantiles(_ shares: [Double]) -> [Int64]? {
         guard !ring.isEmpty else { return nil }
         let sorted = ring.sorted()

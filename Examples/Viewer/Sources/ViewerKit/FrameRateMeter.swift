@@ -1,13 +1,13 @@
 public import TileCache
 
-/// Counts frames a second, half a second at a time.
+/// Measures frames a second, every half second.
 public struct FrameRateMeter: Sendable {
     private var since: Int64?
     private var frames = 0
-    /// Of the last half second; `nil` before there was one.
+    /// Rate over the last half second; `nil` before the first.
     public private(set) var framesPerSecond: Double?
 
-    /// Nothing counted yet.
+    /// Creates a meter without a figure.
     public init() {}
 
     /// Counts a frame.

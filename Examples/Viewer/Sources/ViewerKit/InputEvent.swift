@@ -1,62 +1,61 @@
 public import TileScroll
 
-/// What the window system, or a script, says that a person has done. Places are in the window, in pixels from its upper
-/// left corner.
+/// Input of the window system or of a script. Positions are in pixels from the window's upper left corner.
 public enum InputEvent: Hashable, Sendable {
-    /// The mouse button goes down; `clicks` is 2 for the second of a double click.
+    /// Mouse button pressed; `clicks` is 2 for the second press of a double click.
     case buttonDown(at: ScrollVector, clicks: Int)
-    /// The mouse has moved, button down or not.
+    /// Mouse moved, with or without a button.
     case pointerMoved(to: ScrollVector)
-    /// The mouse button goes up.
+    /// Mouse button released.
     case buttonUp
-    /// The wheel has turned, in notches; away from the hand is larger than 0.
+    /// Wheel turned, in notches; positive away from the user.
     case wheel(notches: Double, at: ScrollVector)
-    /// A finger touches the screen.
+    /// Finger touched the screen.
     case fingerDown(id: Int, at: ScrollVector)
-    /// A finger moves on it.
+    /// Finger moved.
     case fingerMoved(id: Int, to: ScrollVector)
-    /// A finger leaves it.
+    /// Finger lifted.
     case fingerUp(id: Int)
-    /// Two fingers on a trackpad have moved apart by this factor.
+    /// Two fingers on a trackpad moved apart by this factor.
     case magnified(by: Double, at: ScrollVector)
-    /// A key goes down; repeats of one that is held are left out.
+    /// Key pressed, without repeats of a held key.
     case keyDown(Key)
-    /// A key goes up.
+    /// Key released.
     case keyUp(Key)
-    /// The window has another size.
+    /// Window resized.
     case resized(ScrollSize)
-    /// The window is closed.
+    /// Window closed.
     case closed
 
-    /// The keys that do something.
+    /// Keys with a function.
     public enum Key: String, Hashable, Sendable, CaseIterable {
-        /// Moves the view; for as long as it is held.
+        /// Moves the view while it is held.
         case left, right, up, down
         /// Doubles or halves the scale.
         case plus, minus
-        /// One pixel of the world on one of the screen.
+        /// Shows one world pixel on one screen pixel.
         case zero
-        /// The whole world.
+        /// Shows the whole world.
         case home
-        /// The overlay, on and off.
+        /// Shows or hides the overlay.
         case o
-        /// Half or twice the memory.
+        /// Halves or doubles the memory limit.
         case less, more
-        /// A picture of the window.
+        /// Writes a screenshot.
         case p
-        /// The end.
+        /// Quits.
         case q
     }
 }
 
-/// What an event asks of the viewer itself, beside moving the view.
+/// Effect of an event on the viewer itself, not on the view.
 public enum ViewerCommand: Hashable, Sendable {
     /// Shows or hides the overlay.
     case toggleOverlay
     /// Multiplies the memory limit by 2 to this power.
     case scaleMemory(octaves: Int)
-    /// Writes what is on screen into a file; `nil` lets the viewer choose a name.
+    /// Writes a screenshot to a file; `nil` lets the viewer choose the name.
     case screenshot(path: String?)
-    /// Ends the program.
+    /// Quits the program.
     case quit
 }

@@ -1,13 +1,13 @@
 public import TileCache
 
-/// What the keys for the memory limit do.
+/// Functions of the keys for the memory limit.
 public enum MemoryKeys {
-    /// The least that keys lower the limit to: a handful of tiles.
+    /// Minimum limit that keys can set: a few tiles.
     public static let least = 4 << 20
-    /// The most that they raise it to.
+    /// Maximum limit that keys can set.
     public static let most = 4 << 30
 
-    /// The limit after a key: half of it, or twice as much.
+    /// Returns the limit after a key: halved or doubled.
     ///
     /// - Parameter octaves: -1 or 1.
     public static func limit(_ limit: ByteCount, octaves: Int) -> ByteCount {
@@ -15,8 +15,8 @@ public enum MemoryKeys {
         return .bytes(limit.bytes >= most / 2 ? max(most, limit.bytes) : limit.bytes * 2)
     }
 
-    /// How many of the coarsest levels are worth pinning, so that there is always something to draw: those that take an
-    /// eighth of the limit at most; 0 where not even one does.
+    /// Number of the coarsest levels to pin, so that a fallback always exists. They take at most an eighth of the
+    /// limit; 0 if no level fits that.
     public static func pinnedLevels(of pyramid: TilePyramid, options: LayerOptions, limit: ByteCount) -> Int {
         var bytes = 0
         for (number, level) in pyramid.levels.enumerated() {

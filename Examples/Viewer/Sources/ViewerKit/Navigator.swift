@@ -2,25 +2,25 @@ import Foundation
 public import TileCache
 public import TileScroll
 
-/// Turns what a person does into events of the library's scroll model, and that into viewports.
+/// Turns input into events of the library's scroll model, and its state into viewports.
 ///
-/// Everything that moves is the model's: throws, edges, animated zooms. What is added here is what window systems leave
-/// to programs: wheels whose notches become smooth, keys that move the view for as long as they are held, and a world
-/// that wraps, which the model sees as a row of copies with the view in the middle one.
+/// Flings, edges and animated zooms are the model's. This type adds what window systems leave to programs: smooth wheel
+/// notches, keys that move the view while held, and wrapping worlds. The model sees a wrapping world as a row of
+/// copies, with the view in the middle one.
 public struct Navigator: Sendable {
     /// Octaves of zoom for each notch of the wheel.
     public static let octavesPerNotch = 0.5
-    /// The part of a wheel's zoom that is still to come which is done in a second, as a rate.
+    /// Rate at which the remaining wheel zoom is applied, per second.
     static let wheelRate = 18.0
     /// Screen pixels a second while an arrow key is held.
     public static let keySpeed = 1000.0
-    /// Screen pixels per world pixel at the most.
+    /// Maximum scale, in screen pixels per world pixel.
     public static let largestScale = 8.0
-    /// Copies of a world that wraps, an even number; the view begins in the middle.
+    /// Copies of a wrapping world, an even number; the view starts in the middle.
     static let copies = 64.0
 
     private let world: ScrollSize
-    /// What there is to see of it.
+    /// Part of the world with tiles.
     private let contents: PixelRect
     private let wrapsX: Bool
     private var view: ScrollSize
@@ -29,19 +29,19 @@ public struct Navigator: Sendable {
     private var pointer = ScrollVector.zero
     private var isButtonDown = false
     private var held: Set<InputEvent.Key> = []
-    /// What the wheel still has to zoom, in octaves, and where.
+    /// Remaining zoom of the wheel in octaves, and its centre.
     private var wheel = (octaves: 0.0, place: ScrollVector.zero)
 
-    /// A finger's number that no touch screen uses.
+    /// A finger number that no touch screen uses.
     private static let mouse = -1
 
-    /// Shows all that there is of a world.
+    /// Shows the whole world.
     ///
     /// - Parameters:
-    ///   - pyramid: of the world.
-    ///   - contents: where it has tiles, in world pixels; everywhere unless given.
-    ///   - view: the size of the window in pixels.
-    /// - Throws: `ScrollError` for worlds and windows that cannot be shown.
+    ///   - pyramid: The world's pyramid.
+    ///   - contents: Area with tiles, in world pixels. Default: the whole world.
+    ///   - view: Size of the window in pixels.
+    /// - Throws: `ScrollError` if the world or the window cannot be shown.
     public init(pyramid: TilePyramid, contents: PixelRect? = nil, view: ScrollSize) throws(ScrollError) {
         world = ScrollSize(width: pyramid.worldWidth, height: pyramid.worldHeight)
         let all = PixelRect(minX: 0, minY: 0, maxX: world.width, maxY: world.height)
@@ -60,7 +60,7 @@ public struct Navigator: Sendable {
     ) throws(ScrollError) -> ProgrammaticZoomScroll {
         let columns = view.width / world.width
         let rows = view.height / world.height
-        // A world that wraps has no left and right to be seen, but a top and a bottom.
+        // A wrapping world has no left and right edges, but a top and a bottom.
         let fit = wrapsX ? rows : min(columns, rows)
         var model = try ProgrammaticZoomScroll(
             content: ScrollSize(width: world.width * (wrapsX ? copies : 1), height: world.height),
@@ -69,7 +69,7 @@ public struct Navigator: Sendable {
             scale: fit,
             centersSmallContent: true
         )
-        // A click zooms by two, about its place; the model's own goes all the way.
+        // A double click zooms by two; the model's own would zoom in fully.
         model.zoomsInOnDoubleTap = false
         model.zoomsOutOnDoubleTap = false
         return model
@@ -78,7 +78,7 @@ public struct Navigator: Sendable {
     private var shift: Double { wrapsX ? Self.copies / 2 * world.width : 0 }
     private var middle: ScrollVector { ScrollVector(x: view.width / 2, y: view.height / 2) }
 
-    /// All that there is to see.
+    /// Area that can be shown.
     public var overview: TileViewport {
         let isAll = contents.width >= world.width && contents.height >= world.height
         let bounds = model.scaleBounds
@@ -91,12 +91,12 @@ public struct Navigator: Sendable {
         )
     }
 
-    // MARK: What is seen
+    // MARK: Viewports
 
-    /// Where the view is, in world pixels.
+    /// Position of the view, in world pixels.
     public func viewport(at time: MonotonicTime) -> TileViewport { outer(model.state(at: time).viewport) }
 
-    /// Where the view will be when it has come to rest by itself, for the cache to fetch ahead.
+    /// Position at which the view will come to rest, for prefetching.
     public var destination: ViewportDestination? {
         model.destination.map { ViewportDestination(viewport: outer($0.viewport), time: $0.time) }
     }
@@ -114,7 +114,7 @@ public struct Navigator: Sendable {
         zoom(to: scale, on: viewport.center, animated: false, at: time)
     }
 
-    /// Brings a point of the world to the middle of the view, at a scale.
+    /// Centres the view on a point of the world, at a scale.
     private mutating func zoom(to scale: Double, on point: WorldPoint, animated: Bool, at time: MonotonicTime) {
         let state = model.state(at: time)
         let place = ScrollVector(
@@ -124,11 +124,11 @@ public struct Navigator: Sendable {
         model.handle(.zoom(to: scale, about: place, animated: animated), at: time)
     }
 
-    /// Changes the scale by a factor; the place stays where it is on screen.
+    /// Multiplies the scale by a factor about a fixed place on screen.
     private mutating func zoom(by factor: Double, keeping place: ScrollVector, at time: MonotonicTime) {
         wheel.octaves = 0
         let state = model.state(at: time)
-        // A key that is pressed again while the view still zooms goes on from where that ends.
+        // A key pressed during a zoom continues from the end of that zoom.
         let aim = (model.destination?.viewport.scale ?? state.scale) * factor
         let scale = min(max(aim, model.scaleBounds.lowerBound), model.scaleBounds.upperBound)
         let part = state.scale / scale
@@ -141,9 +141,9 @@ public struct Navigator: Sendable {
 
     // MARK: Input
 
-    /// Takes what a person has done.
+    /// Handles an input event.
     ///
-    /// - Returns: what is the viewer's to do, not the view's.
+    /// - Returns: The effect on the viewer itself, if there is one.
     public mutating func handle(_ event: InputEvent, at time: MonotonicTime) -> ViewerCommand? {
         advance(to: time)
         switch event {
@@ -156,7 +156,7 @@ public struct Navigator: Sendable {
             isButtonDown = false
         case .wheel(let notches, let place):
             guard notches.isFinite else { break }
-            // The wheel may not run ahead of what a person sees by more than a few octaves.
+            // The wheel may be ahead of the drawn scale by a few octaves only.
             wheel.octaves = min(max(wheel.octaves + notches * Self.octavesPerNotch, -6), 6)
             wheel.place = place
         case .fingerDown(let id, let place):
@@ -202,7 +202,7 @@ public struct Navigator: Sendable {
         return nil
     }
 
-    /// The middle of the world in the copy that is on screen.
+    /// Middle of the world in the copy on screen.
     private func nearestMiddle(at time: MonotonicTime) -> WorldPoint {
         var point = WorldPoint(x: world.width / 2, y: world.height / 2)
         guard wrapsX else { return point }
@@ -210,8 +210,8 @@ public struct Navigator: Sendable {
         return point
     }
 
-    /// The point in the middle and the scale stay; what held the view lets go of it. A size that cannot be shown is
-    /// ignored: a window that is being made small passes through some.
+    /// Keeps the middle point and the scale, and ends gestures. Ignores sizes that cannot be shown, which occur while a
+    /// window is made small.
     private mutating func resize(to size: ScrollSize, at time: MonotonicTime) {
         guard size != view, let resized = try? Self.model(of: world, wrapsX: wrapsX, view: size) else { return }
         var viewport = viewport(at: time)
@@ -223,7 +223,7 @@ public struct Navigator: Sendable {
         look(at: viewport, at: time)
     }
 
-    /// Lets time pass: what the wheel and the keys still have to do until then. To be called once for each frame.
+    /// Advances time by the remaining motion of wheel and keys. Call it once for each frame.
     public mutating func advance(to time: MonotonicTime) {
         defer { latest = max(latest, time.nanoseconds) }
         let elapsed = latest == .min ? 0 : Double(min(max(time.nanoseconds - latest, 0), 250_000_000)) / 1e9

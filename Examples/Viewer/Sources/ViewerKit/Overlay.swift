@@ -1,23 +1,23 @@
 public import TileCache
 
-/// What the overlay shows: where tiles are, what comes next, where the view is expected to go, what memory holds.
+/// Contents of the overlay: tile states, the plan, the predicted view and memory use.
 ///
-/// Pure: the same facts are the same shapes.
+/// Pure: equal facts give equal shapes.
 public struct Overlay: Sendable {
-    /// All that it is made of.
+    /// Input of the overlay.
     public struct Facts: Sendable {
-        /// Where the view is.
+        /// Present viewport.
         public var viewport: TileViewport
-        /// What the cache knows and intends.
+        /// State and plan of the cache.
         public var diagnostics: TileViewDiagnostics
-        /// What it has done.
+        /// Statistics of the cache.
         public var statistics: TileCacheStatistics
-        /// What frames cost on this thread, and how many there are a second.
+        /// Frame costs on this thread, and the frame rate.
         public var costs: FrameText
-        /// Names of the stores that `statistics` counts, in their order.
+        /// Names of the stores that `statistics` counts, in the same order.
         public var stores: [String]
 
-        /// Puts them together.
+        /// Creates the facts.
         public init(
             viewport: TileViewport,
             diagnostics: TileViewDiagnostics,
@@ -33,22 +33,22 @@ public struct Overlay: Sendable {
         }
     }
 
-    /// How far around the viewport the inset looks, in viewports.
+    /// Margin of the small map around the viewport, in viewports.
     public static let margin = 1.0
-    /// Of a plan, so many are numbered.
+    /// Number of plan entries that are numbered.
     static let numbered = 99
 
-    /// The width of the panel at the left, in pixels.
+    /// Width of the panel at the left, in pixels.
     static let panelWidth = 384.0
 
-    /// The shapes, from the lowest to the uppermost.
+    /// Shapes from back to front.
     public static func shapes(_ facts: Facts) -> [Shape] {
         tilesOnScreen(facts) + inset(facts) + insetLegend(facts) + panel(facts)
     }
 
     // MARK: Over the tiles
 
-    /// Tints and frames the tiles in view, and numbers those that are to come.
+    /// Tints and outlines the tiles in view, and numbers those still to load.
     static func tilesOnScreen(_ facts: Facts) -> [Shape] {
         let screen = PixelRect(minX: 0, minY: 0, maxX: facts.viewport.width, maxY: facts.viewport.height)
         let order = Dictionary(
@@ -74,7 +74,7 @@ public struct Overlay: Sendable {
 
     // MARK: The surroundings
 
-    /// A small map of three viewports a side: states, the plan's order, the view and where it is expected to go.
+    /// A small map of three viewports a side: states, plan order, view and predicted view.
     static func inset(_ facts: Facts) -> [Shape] {
         let (width, height) = (facts.viewport.width, facts.viewport.height - legendHeight)
         let span = 1 + 2 * margin
@@ -103,11 +103,11 @@ public struct Overlay: Sendable {
         for (index, tile) in facts.diagnostics.plan.prefix(numbered).enumerated().reversed() {
             let area = place(tile.worldRectangle)
             guard !area.isEmpty else { continue }
-            // The sooner the brighter.
+            // The sooner a tile is planned, the brighter.
             let alpha = UInt8(255 - min(index, 20) * 9)
             shapes.append(.outline(area, Colour.yellow.with(alpha: alpha)))
             let text = "\(index + 1)"
-            // Coarser and finer tiles lie over these; their numbers would hide each other.
+            // Tiles of other levels overlap; their numbers would hide each other.
             guard tile.tile.level == level else { continue }
             if area.width >= Shape.width(of: text) + 3, area.height >= Shape.lineHeight {
                 let x = ((area.minX + area.maxX - Shape.width(of: text)) / 2).rounded()
@@ -123,7 +123,7 @@ public struct Overlay: Sendable {
         return shapes
     }
 
-    /// The frames of the small map, below it.
+    /// Outlines on the small map, below it.
     private static let legendHeight = Shape.lineHeight + 7
 
     static func insetLegend(_ facts: Facts) -> [Shape] {
@@ -142,7 +142,7 @@ public struct Overlay: Sendable {
 
     // MARK: Figures
 
-    /// The states of tiles, in the colours of the tiles, the small map and the bar; then what only the bar has.
+    /// Legend: the states of tiles, then the parts that only the bar shows.
     static let legend =
         TileViewDiagnostics.TileState.allCases.map { ("\($0)", Colour.of($0)) }
         + [(MemoryPart.tables.rawValue, MemoryPart.tables.colour)]
@@ -197,14 +197,14 @@ public struct Overlay: Sendable {
             + ["memory \(statistics.memory.used) of \(statistics.memory.limit)"]
     }
 
-    /// The row of a tier below memory.
+    /// Line of a tier below memory.
     private static func text(_ name: String, _ counts: TileCacheStatistics.StoreCounts) -> String {
         let misses = counts.misses + counts.absences
         let wait = counts.meanWait.map { ", \(Int(($0 / .microseconds(1)).rounded())) us" } ?? ""
         return "\(name): \(counts.hits) hits, \(misses) misses, \(counts.writes) written\(wait)"
     }
 
-    /// What memory is used for, with the names and colours of the tiles' states.
+    /// Uses of memory, with names and colours of the tile states.
     enum MemoryPart: String, CaseIterable {
         case decoded, loading, compressed, tables
 
@@ -244,14 +244,14 @@ public struct Overlay: Sendable {
     }
 }
 
-/// The line that is always there, at the bottom left.
+/// Status line at the bottom left, always shown.
 public struct FrameText: Hashable, Sendable {
     /// `60 frames a second`.
     public var rate: String
-    /// What the cache costs the thread that draws.
+    /// Cost of the cache on the drawing thread.
     public var cost: String
 
-    /// Writes the figures of the last second and the last minute.
+    /// Formats the figures of the last second and the last minute.
     public init(framesPerSecond: Double?, late: Int, cost: FrameCosts) {
         rate = framesPerSecond.map { "\(Int($0.rounded())) frames a second, \(late) late" } ?? "frames a second: -"
         self.cost = "cache " + cost.text
@@ -278,14 +278,14 @@ func percent(_ share: Double?) -> String {
 }
 
 extension PixelRect {
-    /// With its edges on whole pixels.
+    /// Rounds the edges to whole pixels.
     var rounded: PixelRect {
         PixelRect(minX: minX.rounded(), minY: minY.rounded(), maxX: maxX.rounded(), maxY: maxY.rounded())
     }
 }
 
 extension TileViewport {
-    /// What of the world an unrotated view shows.
+    /// Part of the world that an unrotated view shows.
     var worldRectangle: PixelRect {
         PixelRect(
             minX: center.x - width / scale / 2,

@@ -1,11 +1,11 @@
-/// Writes pictures as PNG, uncompressed: for screenshots, which other programs make small where that matters.
+/// Writes images as uncompressed PNG, for screenshots.
 public enum PNG {
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     ///
     /// - Parameters:
-    ///   - rgba: four bytes a pixel, rows packed.
-    ///   - width: columns, 1 or more.
-    ///   - height: rows, 1 or more.
+    ///   - rgba: Four bytes a pixel, rows packed.
+    ///   - width: Columns, 1 or more.
+    ///   - height: Rows, 1 or more.
     public static func encoded(rgba: [UInt8], width: Int, height: Int) -> [UInt8] {
         precondition(width > 0 && height > 0 && rgba.count == width * height * 4, "the pixels do not fit the size")
         var rows: [UInt8] = []
@@ -15,14 +15,14 @@ public enum PNG {
             for pixel in row * width..<(row + 1) * width { rows += rgba[pixel * 4..<pixel * 4 + 3] }
         }
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        // Eight bits a channel, red, green and blue, no interlacing.
+        // Eight bits a channel, RGB, not interlaced.
         append("IHDR", bigEndian(UInt32(width)) + bigEndian(UInt32(height)) + [8, 2, 0, 0, 0], to: &file)
         append("IDAT", stored(rows), to: &file)
         append("IEND", [], to: &file)
         return file
     }
 
-    /// A zlib stream of blocks that are stored as they are.
+    /// A zlib stream of stored blocks.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var start = 0

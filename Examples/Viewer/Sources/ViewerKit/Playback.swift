@@ -1,21 +1,21 @@
 public import PanTraces
 public import TileCache
 
-/// A pan trace as something to watch: the viewports that a replay of it at 60 frames a second has, one after the other.
+/// Plays a pan trace: the viewports of its replay at 60 frames a second.
 public struct Playback {
-    /// The size of the view that was recorded, in screen pixels.
+    /// Size of the recorded view, in screen pixels.
     public let size: PanTraceHeader.Size
-    /// Where the view ended.
+    /// Last viewport of the trace.
     public private(set) var last: TileViewport?
     private var frames: PanFrameCursor<PanSampleList>
 
     /// Reads a trace.
     ///
     /// - Parameters:
-    ///   - reader: of the trace.
-    ///   - pyramid: of the world that is shown.
-    /// - Throws: `PanTraceError` where the trace cannot be read, ``ViewerError`` where it is of another world, says no
-    ///   size of its view, or was rotated.
+    ///   - reader: Reader of the trace.
+    ///   - pyramid: Pyramid of the world that is shown.
+    /// - Throws: `PanTraceError` if the trace cannot be read; ``ViewerError`` if its world differs, its view size is
+    ///   missing or its view was rotated.
     public init(_ reader: PanTraceReader, pyramid: TilePyramid) throws {
         var samples: [PanTraceSample] = []
         while let sample = try reader.nextSample() {
@@ -37,7 +37,7 @@ public struct Playback {
         frames = PanFrameCursor(PanSampleList(samples), viewport: size)
     }
 
-    /// The viewport of the next frame; `nil` after the last.
+    /// Viewport of the next frame; `nil` after the last.
     public mutating func next() -> TileViewport? {
         guard let frame = try? frames.next() else { return nil }
         last = frame.viewport

@@ -2,50 +2,50 @@ import Foundation
 import TileCache
 import TileScroll
 
-/// Input that nobody makes: a text file of events with their times, so that a session can be driven without a person.
+/// Scripted input: a text file of timed events, which drives a session without a user.
 ///
-/// One event a line, its time first: in seconds from the start, not before the line above. Empty lines and what follows
-/// a `#` are left out.
+/// Each line has a time in seconds from the start, at least that of the line before, and one event. Empty lines and
+/// text after `#` are ignored.
 /// ```
 /// 0.5 down 640 360              # the mouse button, at a place of the window; also: move X Y, up
-/// 1.0 drag 900 360 300 360 0.25 # pressed, moved in so many seconds, let go in full swing
+/// 1.0 drag 900 360 300 360 0.25 # pressed, moved in 0.25 seconds, released while moving
 /// 2.0 wheel -2 640 360          # notches, at a place
-/// 3.0 pinch 640 360 100 400 0.5 # two fingers about a place, from and to a distance, in so many seconds
+/// 3.0 pinch 640 360 100 400 0.5 # two fingers about a place, from and to a distance, in 0.5 seconds
 /// 4.0 doubleclick 640 360
-/// 5.0 key plus                  # pressed and let go; also: press KEY, release KEY
+/// 5.0 key plus                  # pressed and released; also: press KEY, release KEY
 /// 6.0 resize 1024 640
 /// 7.0 screenshot picture.png
 /// 8.0 quit
 /// ```
 public struct Script: Hashable, Sendable {
-    /// Something that happens.
+    /// Action of a script.
     public enum Action: Hashable, Sendable {
-        /// A person does something.
+        /// Input of a user.
         case input(InputEvent)
-        /// The viewer is told something.
+        /// Command to the viewer.
         case command(ViewerCommand)
     }
 
-    /// An action and its time, in nanoseconds from the start.
+    /// Action and its time, in nanoseconds from the start.
     public struct Entry: Hashable, Sendable {
         /// Nanoseconds from the start.
         public var time: Int64
-        /// What happens then.
+        /// The action.
         public var action: Action
     }
 
-    /// Everything that happens, by time.
+    /// Events, sorted by time.
     public private(set) var entries: [Entry] = []
 
-    /// Events of one movement come as often as those of a fast mouse.
+    /// Interval of events within one movement, as of a fast mouse.
     private static let step: Int64 = 8_000_000
 
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// - Parameters:
-    ///   - text: all of it.
-    ///   - name: its name for messages.
-    /// - Throws: ``ViewerError`` with the number of the line.
+    ///   - text: Contents of the script.
+    ///   - name: Name of the script for messages.
+    /// - Throws: ``ViewerError`` with the line number.
     public init(text: String, name: String = "script") throws(ViewerError) {
         var latest: Int64 = 0
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -62,7 +62,7 @@ public struct Script: Hashable, Sendable {
             latest = time
             try append(Array(words.dropFirst()), at: time, place)
         }
-        // Movements take time, and others may begin within it.
+        // Movements take time, and others may begin during one.
         entries = entries.enumerated()
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
@@ -109,7 +109,7 @@ public struct Script: Hashable, Sendable {
         }
     }
 
-    /// What each event is followed by.
+    /// Arguments of each event.
     private static let forms: [String: [String]] = [
         "down": ["X", "Y"], "move": ["X", "Y"], "up": [], "wheel": ["NOTCHES", "X", "Y"],
         "drag": ["FROM-X", "FROM-Y", "TO-X", "TO-Y", "SECONDS"],
@@ -151,7 +151,7 @@ public struct Script: Hashable, Sendable {
         seconds: Double,
         _ time: Int64
     ) {
-        // Even in octaves, as hands do it.
+        // Steps are even in octaves, as in a real pinch.
         func fingers(_ part: Double) -> [ScrollVector] {
             let ratio = max(to.magnitude, 1) / max(from.magnitude, 1)
             let half = ScrollVector(x: max(from.magnitude, 1) * pow(ratio, part) / 2, y: 0)
@@ -164,7 +164,7 @@ public struct Script: Hashable, Sendable {
         for id in 0...1 { add(.fingerUp(id: id), end) }
     }
 
-    /// Adds what happens on the way, from after the beginning to the end.
+    /// Adds the intermediate events, after the start and up to the end.
     private mutating func move(_ time: Int64, seconds: Double, _ events: (Double) -> [InputEvent]) -> Int64 {
         let duration = Int64(seconds * 1e9)
         var elapsed = Self.step
@@ -176,7 +176,7 @@ public struct Script: Hashable, Sendable {
         return time + duration
     }
 
-    /// Takes out what happens up to a time.
+    /// Removes and returns the events up to a time.
     public mutating func take(until time: Int64) -> [Entry] {
         let count = entries.firstIndex { $0.time > time } ?? entries.count
         defer { entries.removeFirst(count) }

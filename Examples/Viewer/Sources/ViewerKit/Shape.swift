@@ -1,6 +1,6 @@
 public import TileCache
 
-/// A colour, not multiplied by its alpha.
+/// Colour, not premultiplied by alpha.
 public struct Colour: Hashable, Sendable {
     /// Red.
     public var red: UInt8
@@ -8,10 +8,10 @@ public struct Colour: Hashable, Sendable {
     public var green: UInt8
     /// Blue.
     public var blue: UInt8
-    /// 255 hides what is below.
+    /// Alpha; 255 is opaque.
     public var alpha: UInt8
 
-    /// Makes a colour of `0xRRGGBB`.
+    /// Creates a colour from `0xRRGGBB`.
     public init(_ rgb: UInt32, alpha: UInt8 = 255) {
         red = UInt8(truncatingIfNeeded: rgb >> 16)
         green = UInt8(truncatingIfNeeded: rgb >> 8)
@@ -26,26 +26,26 @@ public struct Colour: Hashable, Sendable {
     }
 }
 
-/// Something of the overlay, drawn over the tiles in its order; in screen pixels.
+/// Shape of the overlay, drawn over the tiles in order, in screen pixels.
 public enum Shape: Hashable, Sendable {
-    /// An area.
+    /// Filled rectangle.
     case fill(PixelRect, Colour)
-    /// The edge of an area, one pixel wide, within it.
+    /// Outline of a rectangle, one pixel wide, inside it.
     case outline(PixelRect, Colour)
-    /// A line of text whose upper left corner is named, each letter in a cell of ``letterWidth`` by ``lineHeight``.
+    /// Line of text at its upper left corner, in cells of ``letterWidth`` by ``lineHeight``.
     case text(String, x: Double, y: Double, Colour)
 
-    /// The width of a letter, in pixels.
+    /// Width of a letter, in pixels.
     public static let letterWidth = 8.0
-    /// From one line to the next, in pixels.
+    /// Distance between lines, in pixels.
     public static let lineHeight = 17.0
 
-    /// The width of a line of text, in pixels.
+    /// Width of a line of text, in pixels.
     static func width(of text: String) -> Double { Double(text.unicodeScalars.count) * letterWidth }
 }
 
 extension Colour {
-    /// What a tile in this state is painted in.
+    /// Colour of a tile in this state.
     static func of(_ state: TileViewDiagnostics.TileState) -> Colour {
         switch state {
         case .missing: Colour(0xE53935)
@@ -58,7 +58,7 @@ extension Colour {
         }
     }
 
-    /// Where the view is expected to go.
+    /// Colour of the predicted view.
     static let cyan = Colour(0x00E5FF)
     static let white = Colour(0xFFFFFF)
     static let grey = Colour(0xB0B0B0)

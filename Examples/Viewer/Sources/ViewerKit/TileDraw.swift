@@ -1,43 +1,43 @@
 public import TileCache
 
-/// A rectangle of whole pixels.
+/// Rectangle of whole pixels.
 public struct PixelRectangle: Hashable, Sendable {
-    /// The left column.
+    /// Left column.
     public var x: Int
-    /// The top row.
+    /// Top row.
     public var y: Int
-    /// Columns.
+    /// Width in columns.
     public var width: Int
-    /// Rows.
+    /// Height in rows.
     public var height: Int
 
-    /// Makes a rectangle.
+    /// Creates a rectangle.
     public init(x: Int, y: Int, width: Int, height: Int) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)
     }
 }
 
-/// How a part of a tile is copied to the screen by something that copies whole pixels only.
+/// Copy of a part of a tile to the screen, in whole pixels.
 public struct TileDraw: Hashable, Sendable {
-    /// The part of the tile, in its pixels.
+    /// Part of the tile, in its pixels.
     public var source: PixelRectangle
-    /// Where it goes, in screen pixels.
+    /// Target, in screen pixels.
     public var destination: PixelRect
-    /// What of it may be seen, where the part had to be rounded outwards; `nil` where all of it may.
+    /// Clip of the target if the part was rounded outwards; `nil` if none is needed.
     public var clip: PixelRectangle?
 
     /// Places a tile.
     ///
     /// - Parameters:
-    ///   - world: what is drawn, in world pixels.
-    ///   - part: the same in the tile's pixels; cuts of coarse tiles need not be whole.
-    ///   - width: of the tile in its pixels.
-    ///   - height: of the tile in its pixels.
-    ///   - viewport: where the view is.
-    /// - Returns: `nil` where nothing of it is on screen.
+    ///   - world: Drawn area, in world pixels.
+    ///   - part: The same area in the tile's pixels; it need not be whole for parts of coarse tiles.
+    ///   - width: Width of the tile in its pixels.
+    ///   - height: Height of the tile in its pixels.
+    ///   - viewport: Present viewport.
+    /// - Returns: `nil` if nothing of it is on screen.
     public init?(world: PixelRect, part: PixelRect, width: Int, height: Int, viewport: TileViewport) {
         let target = viewport.screenRectangle(of: world)
-        // Whole pixels: neighbours meet in the same one, and leave neither gap nor seam.
+        // Rounds shared edges to the same pixel, so that neighbours leave no gap or seam.
         let left = target.minX.rounded()
         let top = target.minY.rounded()
         let right = target.maxX.rounded()
@@ -76,7 +76,7 @@ public struct TileDraw: Hashable, Sendable {
 }
 
 extension TileViewport {
-    /// Where a rectangle of the world lies on an unrotated screen, in screen pixels.
+    /// Position of a world rectangle on an unrotated screen, in screen pixels.
     func screenRectangle(of world: PixelRect) -> PixelRect {
         PixelRect(
             minX: (world.minX - center.x) * scale + width / 2,

@@ -1,8 +1,8 @@
-/// What a person at the terminal can mend, in one sentence: what is wrong, where, and what was expected.
+/// Error that a user can correct: one sentence with place, problem and expectation.
 public struct ViewerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence.
     public var description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) { self.description = description }
 }

@@ -3,33 +3,33 @@ import Foundation
 public import TileCache
 public import TileSources
 
-/// What there is to look at. All that the viewer knows of where tiles come from is here.
+/// Worlds to show. This is the only file that knows where tiles come from.
 public enum WorldSource: Hashable, Sendable {
-    /// The map that draws itself.
+    /// The built-in map.
     case builtIn
     /// Tiles from files or a server.
     case tiles(TileSourceAddress)
 
-    /// What can be named on the command line.
+    /// Sources accepted on the command line.
     public static let usage = "built-in, \(TileSourceAddress.forms)"
 
-    /// Reads what was named on the command line.
+    /// Parses a source of the command line.
     ///
-    /// - Throws: ``ViewerError`` for anything that is no source.
+    /// - Throws: ``ViewerError`` if the argument is not a source.
     public init(argument: String) throws(ViewerError) {
         if argument == "built-in" {
             self = .builtIn
         } else if let address = TileSourceAddress(argument) {
             self = .tiles(address)
         } else {
-            throw ViewerError("'\(argument)' is no source; \(Self.usage) was expected")
+            throw ViewerError("'\(argument)' is not a source; \(Self.usage) was expected")
         }
     }
 
-    /// Opens it.
+    /// Opens the source.
     ///
-    /// - Parameter latency: what each load of the built-in world takes longer than it would, in nanoseconds: a slow disk
-    ///   or network to look at. Other sources take their own time.
+    /// - Parameter latency: Additional time of each load of the built-in world, in nanoseconds, to simulate a slow disk
+    ///   or network. Ignored for other sources.
     /// - Throws: `TileSourceError`, which names the file or the address.
     public func open(latency: Int64 = 0) throws -> OpenWorld {
         switch self {
@@ -67,15 +67,15 @@ public enum WorldSource: Hashable, Sendable {
     }
 }
 
-/// A world that can be looked at.
+/// An opened world.
 public struct OpenWorld: Sendable {
-    /// What to call it.
+    /// Display name.
     public let name: String
-    /// Its levels.
+    /// Levels of the world.
     public let pyramid: TilePyramid
-    /// Where it is known to have tiles, in world pixels; `nil` for everywhere.
+    /// Area with tiles, in world pixels; `nil` if unknown.
     public let contents: PixelRect?
-    /// What its tiles are like; four bytes a pixel, colours not multiplied by alpha.
+    /// Format of the tiles: four bytes a pixel, straight alpha.
     public let options: LayerOptions
     let addLayer: @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> LayerID
 
@@ -90,13 +90,13 @@ public struct OpenWorld: Sendable {
         (self.options, self.addLayer) = (options, addLayer)
     }
 
-    /// The width and the height of a tile in its own pixels, as pan traces name it.
+    /// Width and height of a tile in its pixels, for pan traces.
     public var tileSize: Int { pyramid.levels.last?.tileWidth ?? 256 }
 
-    /// Whether what is below may be seen through its tiles.
+    /// Whether its tiles may be transparent.
     public var isTransparent: Bool { options.alpha != .ignored }
 
-    /// Adds it to a cache.
+    /// Adds the world to a cache.
     ///
     /// - Parameter stores: Tiers below memory, nearest first. Default: none.
     public func add(to cache: TileCache, stores: [any TileStore] = []) throws(TileCacheError) -> LayerID {
@@ -104,10 +104,10 @@ public struct OpenWorld: Sendable {
     }
 }
 
-/// A source that takes its time.
+/// Delays the loads of a source.
 struct SlowSource<Source: BlockingTileSource>: BlockingTileSource {
     let source: Source
-    /// In nanoseconds.
+    /// Delay in nanoseconds.
     let latency: Int64
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {

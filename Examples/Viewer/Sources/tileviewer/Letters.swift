@@ -2,7 +2,7 @@ import CFontconfig
 import CSDL2
 import ViewerKit
 
-/// The letters of the system's monospaced font as one texture, in cells of ``Shape/letterWidth``.
+/// Letters of the system's monospaced font in one texture, in cells of ``Shape/letterWidth``.
 final class Letters {
     private let renderer: OpaquePointer
     private let texture: OpaquePointer
@@ -11,7 +11,7 @@ final class Letters {
     private static let codes = UInt8(ascii: " ")...UInt8(ascii: "~")
     private static let width = Int32(Shape.letterWidth)
 
-    /// Finds the font and draws its letters once; the font itself is closed again.
+    /// Finds the font, draws its letters once and closes the font.
     init(_ renderer: OpaquePointer) throws {
         guard TTF_Init() == 0 else { throw Window.failure("no fonts can be drawn") }
         defer { TTF_Quit() }
@@ -42,7 +42,7 @@ final class Letters {
 
     deinit { SDL_DestroyTexture(texture) }
 
-    /// Draws a line of text in a colour, its upper left corner at (x, y).
+    /// Draws a line of text in a colour, with its upper left corner at (x, y).
     func draw(_ text: String, x: Double, y: Double, _ colour: Colour) {
         SDL_SetTextureColorMod(texture, colour.red, colour.green, colour.blue)
         SDL_SetTextureAlphaMod(texture, colour.alpha)
@@ -56,7 +56,7 @@ final class Letters {
         }
     }
 
-    /// The largest size of a font whose letters fit their cells.
+    /// The largest font size whose letters fit their cells.
     private static func open(_ path: String) -> OpaquePointer? {
         for size in (6...24).reversed() {
             guard let font = TTF_OpenFont(path, Int32(size)) else { return nil }
@@ -68,7 +68,7 @@ final class Letters {
         return nil
     }
 
-    /// The file that fontconfig names for "monospace".
+    /// Path of the font that fontconfig names for "monospace".
     private static func fontPath() throws -> String {
         defer { FcFini() }
         if let pattern = FcNameParse("monospace:scalable=true") {

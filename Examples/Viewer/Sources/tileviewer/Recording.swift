@@ -3,7 +3,7 @@ import Synchronization
 import TileCache
 import ViewerKit
 
-/// A pan trace on its way into a file.
+/// Records a pan trace into a file.
 final class Recording {
     let recorder: PanTraceRecorder
     private let path: String
@@ -41,7 +41,7 @@ final class Recording {
         ) { output.write($0) }
     }
 
-    /// Closes the file and says what went wrong with it, if anything did.
+    /// Closes the file and reports an error, if there was one.
     func finish() throws {
         try? output.handle.close()
         if let failure = output.failure.withLock({ $0 }) {

@@ -3,7 +3,7 @@ import TileCache
 import TileScroll
 import ViewerKit
 
-/// SDL's events in the viewer's words.
+/// Converts SDL's events to input events.
 enum SDLInput {
     static func event(_ event: SDL_Event, in window: OpaquePointer) -> InputEvent? {
         switch SDL_EventType(rawValue: event.type) {
@@ -20,7 +20,7 @@ enum SDLInput {
     }
 
     private static func pointer(_ event: SDL_Event, in window: OpaquePointer) -> InputEvent? {
-        // What SDL makes up from touches comes as touches, too.
+        // Mouse events that SDL synthesises from touches are handled as touches.
         let touch = UInt32.max
         switch SDL_EventType(rawValue: event.type) {
         case SDL_MOUSEBUTTONDOWN:
@@ -44,7 +44,7 @@ enum SDLInput {
         case SDL_FINGERUP:
             return isScreen(event.tfinger.touchId) ? .fingerUp(id: Int(event.tfinger.fingerId)) : nil
         case SDL_MULTIGESTURE:
-            // On a screen the fingers themselves say it.
+            // Touch screens report the fingers themselves.
             guard !isScreen(event.mgesture.touchId) else { return nil }
             var (x, y): (Int32, Int32) = (0, 0)
             SDL_GetMouseState(&x, &y)

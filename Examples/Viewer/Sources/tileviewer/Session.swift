@@ -3,7 +3,7 @@ import TileCache
 import TileScroll
 import ViewerKit
 
-/// One window from its opening to its end: asks ViewerKit what to do, and the window to do it.
+/// Runs one window from opening to closing. Decisions are ViewerKit's.
 final class Session {
     struct Settings {
         var size: PanTraceHeader.Size
@@ -37,7 +37,7 @@ final class Session {
     private var showsOverlay: Bool
     private var isOver = false
     private var cost = FrameCosts()
-    /// The same in time that this thread computed for: others on the machine are no part of it.
+    /// The same in CPU time of this thread, without the other load of the machine.
     private var ownCost = FrameCosts()
     private var whole = FrameCosts()
     private var streaming = 0
@@ -53,7 +53,7 @@ final class Session {
         self.playback = playback
         showsOverlay = settings.showsOverlay
         var configuration = TileCache.Configuration(byteLimit: .bytes(settings.byteLimit), workers: settings.workers)
-        // Keys may raise the limit; addresses cost nothing.
+        // Keys may raise the limit; reserved addresses cost nothing.
         configuration.maximumByteLimit = .bytes(max(settings.byteLimit, 4 << 30))
         cache = try TileCache(configuration)
         layer = try world.add(to: cache, stores: settings.stores)
@@ -93,10 +93,10 @@ final class Session {
         takeInput(at: time)
         let viewport = playback?.next() ?? ownViewport(at: time)
 
-        // A frame that came late is no later in the trace: a replay has all of them in time.
+        // A late frame has its planned time in the trace, as in a replay.
         recording?.recorder.record(viewport, at: clock.elapsed)
 
-        // What the cache costs the thread that draws: telling it where the view is, the frame, and letting go of it.
+        // Cost of the cache on the drawing thread: `update`, `frame()` and releasing the frame.
         let watch = StopWatch()
         view.update(viewport, at: due, destination: playback == nil ? destination : nil)
         var frame: TileFrame? = view.frame()
@@ -123,14 +123,14 @@ final class Session {
 
     private func ownViewport(at time: MonotonicTime) -> TileViewport {
         if let last = playback?.last {
-            // The trace is over: the person goes on from where it ended.
+            // The trace has ended: user input continues from its last view.
             navigator.look(at: last, at: time)
             playback = nil
         }
         return navigator.viewport(at: time)
     }
 
-    /// Where the view will come to rest, on the clock of the cache.
+    /// Position at which the view will come to rest, on the clock of the cache.
     private var destination: ViewportDestination? {
         guard var destination = navigator.destination else { return nil }
         destination.time.nanoseconds += clock.origin
@@ -142,7 +142,7 @@ final class Session {
     private func takeInput(at time: MonotonicTime) {
         for event in window.takeEvents() { take(event, at: time) }
         for entry in script?.take(until: clock.elapsed) ?? [] {
-            // Between frames where it happened there: velocities are measured by it.
+            // Input between frames keeps its own time, since velocities depend on it.
             switch entry.action {
             case .input(.resized(let size)): window.resize(to: size)
             case .input(let event): take(event, at: MonotonicTime(nanoseconds: entry.time))
@@ -169,11 +169,11 @@ final class Session {
         }
     }
 
-    /// Pins the coarsest levels anew, as many as the limit is good for.
+    /// Pins as many of the coarsest levels as the limit allows.
     private static func pin(_ world: OpenWorld, _ layer: LayerID, in cache: TileCache) {
         cache.unpin(layer)
         let count = MemoryKeys.pinnedLevels(of: world.pyramid, options: world.options, limit: cache.byteLimit)
-        // It is a comfort: without it there is only more to wait for.
+        // Pins are optional: without them more tiles are missing at first.
         if count > 0 { try? cache.pin(layer, levels: 0...count - 1) }
     }
 
@@ -200,7 +200,7 @@ final class Session {
         pending.removeAll()
     }
 
-    /// What a person or a script wants to know at the end.
+    /// Prints the summary at the end.
     private func report() {
         let statistics = cache.statistics
         let demands = statistics.demands
@@ -214,7 +214,7 @@ final class Session {
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
         )
         print("loads     \(statistics.loads.started), peak memory \(statistics.memory.peak)")
-        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, beside the limit")
+        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, in addition to the limit")
         print("TileCache \(statistics)")
     }
 

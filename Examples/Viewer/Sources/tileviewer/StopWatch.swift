@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Time that has passed on the wall, and that the calling thread has computed for, in nanoseconds.
+/// Elapsed time and CPU time of the calling thread, in nanoseconds.
 struct StopWatch {
     private let wall = Self.read(CLOCK_MONOTONIC)
     private let thread = Self.read(CLOCK_THREAD_CPUTIME_ID)

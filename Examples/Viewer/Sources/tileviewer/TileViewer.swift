@@ -9,19 +9,19 @@ import ViewerKit
 struct TileViewer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tileviewer",
-        abstract: "Looks at a world through TileCache.",
+        abstract: "Shows a world through TileCache.",
         discussion: """
-            Drag to move, let go in full swing to throw; wheel, pinch or double click to zoom about the pointer.
-            Arrows move, + and - zoom, 0 is one pixel for one, Home is all there is. O shows what the cache does, [ \
-            and ] halve and double its memory, P takes a picture, Q ends.
+            Drag to move, release while moving to fling; wheel, pinch or double click to zoom about the pointer.
+            Arrows move, + and - zoom, 0 shows one pixel for one, Home the whole world. O shows the overlay, [ \
+            and ] halve and double the memory limit, P writes a screenshot, Q quits.
             """
     )
 
-    @Argument(help: "What to look at: \(WorldSource.usage).", transform: { try WorldSource(argument: $0) })
+    @Argument(help: "World to show: \(WorldSource.usage).", transform: { try WorldSource(argument: $0) })
     var source = WorldSource.builtIn
 
     @Option(
-        help: "Memory for everything: 64MiB, 1.5GB. (default: 64MiB)",
+        help: "Memory limit of the cache: 64MiB, 1.5GB. (default: 64MiB)",
         transform: { text in
             guard let bytes = QuantityText.bytes(text), bytes > 0 else {
                 throw ValidationError("bytes with a unit (64MiB, 1.5GB) were expected, not '\(text)'")
@@ -31,11 +31,11 @@ struct TileViewer: ParsableCommand {
     )
     var memoryLimit = 64 << 20
 
-    @Option(help: "Loads at the same time, 1 to 255.")
+    @Option(help: "Number of concurrent loads, 1 to 255.")
     var workers = 4
 
     @Option(
-        help: "The size of the window: 1280x720. (default: 1280x720, or the trace's with --play)",
+        help: "Size of the window: 1280x720. (default: 1280x720, or the trace's with --play)",
         transform: { text in
             guard let size = PanTraceHeader.Size(viewport: text), max(size.width, size.height) <= 16_384,
                 size.width.rounded() == size.width, size.height.rounded() == size.height
@@ -46,7 +46,7 @@ struct TileViewer: ParsableCommand {
     var size: PanTraceHeader.Size?
 
     @Option(
-        help: "What each load takes longer than it would, to look at a slow source: 40ms. (default: 0)",
+        help: "Additional time of each load, to simulate a slow source: 40ms. (default: 0)",
         transform: { try duration($0) }
     )
     var loadLatency: Int64 = 0
@@ -54,25 +54,25 @@ struct TileViewer: ParsableCommand {
     @Option(help: "Keeps tiles in this folder, up to 1 GiB; it is created if missing.")
     var disk: String?
 
-    @Option(help: "Writes where the view looks, as a pan trace for cachebench.")
+    @Option(help: "Records the viewports as a pan trace for cachebench.")
     var record: String?
 
-    @Option(help: "Plays a pan trace; input comes to its turn when it has ended.")
+    @Option(help: "Plays a pan trace; input moves the view only after its end.")
     var play: String?
 
-    @Option(help: "Reads input from a file of events with their times; see Examples/Viewer/README.md.")
+    @Option(help: "Reads input from a file of timed events; see Examples/Viewer/README.md.")
     var script: String?
 
-    @Option(help: "Ends after so many frames.")
+    @Option(help: "Ends after this number of frames.")
     var frames: Int?
 
-    @Option(help: "Writes a picture of the window, as PNG, and ends; see --after.")
+    @Option(help: "Writes a screenshot as PNG and ends; see --after.")
     var screenshot: String?
 
-    @Option(help: "How long after the start --screenshot is taken. (default: 2s)", transform: { try duration($0) })
+    @Option(help: "Time from the start to --screenshot. (default: 2s)", transform: { try duration($0) })
     var after: Int64 = 2_000_000_000
 
-    @Flag(help: "Begins with the overlay.")
+    @Flag(help: "Starts with the overlay shown.")
     var overlay = false
 
     @Flag(help: "Draws without a graphics card.")
@@ -98,7 +98,7 @@ struct TileViewer: ParsableCommand {
             var events: Script?
             if let script {
                 guard let bytes = FileManager.default.contents(atPath: script) else {
-                    throw ViewerError("\(script): a file of events was expected, which cannot be read")
+                    throw ViewerError("\(script): a readable file of events was expected")
                 }
                 events = try Script(text: String(decoding: bytes, as: UTF8.self), name: script)
             }

@@ -4,28 +4,28 @@ import TileCache
 import TileScroll
 import ViewerKit
 
-/// SDL, and nothing that decides.
+/// Wraps SDL, without any decisions.
 final class Window {
     private let window: OpaquePointer
     private let renderer: OpaquePointer
     private var textures: [TileIdentity: OpaquePointer] = [:]
     /// `nil` only while the window closes.
     private var letters: Letters?
-    /// Bytes of the tiles' textures, and the most that they have been.
+    /// Bytes of the tiles' textures, and their peak.
     private var textureBytes = 0
     private(set) var peakTextureBytes = 0
     private let isPaced: Bool
     /// Whether tiles have alpha.
     private let blends: Bool
-    /// Sizes that a script asks for.
+    /// Sizes requested by a script.
     private var resizes: [InputEvent] = []
 
     init(title: String, width: Int, height: Int, usesSoftware: Bool, blends: Bool) throws {
         self.blends = blends
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
-        // A person's Ctrl-C ends the program as always.
+        // Ctrl-C ends the program as usual.
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
-        // Without this, SDL shows what it painted by OpenGL: 70 MiB of Mesa where there is no card.
+        // Otherwise SDL shows painted windows by OpenGL: 70 MiB of Mesa without a graphics card.
         if usesSoftware { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
         guard SDL_Init(SDL_INIT_VIDEO) == 0 else { throw Self.failure("no display could be opened") }
         try Display.check(
@@ -65,7 +65,7 @@ final class Window {
         ViewerError("\(text): \(String(cString: SDL_GetError()))")
     }
 
-    /// Waits until the next frame is due; a display that paces frames does so itself, and only a long wait is one.
+    /// Waits until the next frame is due. A display that paces frames waits itself, so only long waits are made here.
     func wait(nanoseconds: Int64) {
         let milliseconds = nanoseconds / 1_000_000
         if milliseconds > (isPaced ? 8 : 0) { SDL_Delay(UInt32(min(milliseconds, 100))) }
@@ -96,7 +96,7 @@ final class Window {
             SDL_RenderCopyF(renderer, texture, &source, &destination)
             if draw.clip != nil { SDL_RenderSetClipRect(renderer, nil) }
         }
-        // Textures count against no limit: only what is drawn has one.
+        // Textures do not count against the limit, so only drawn tiles have one.
         for identity in frame.disappeared {
             guard let texture = textures.removeValue(forKey: identity) else { continue }
             textureBytes -= bytes(of: texture)
@@ -152,12 +152,12 @@ final class Window {
         SDL_SetRenderDrawColor(renderer, colour.red, colour.green, colour.blue, colour.alpha)
     }
 
-    /// Does what SDL has put off: without a graphics card that is all of the painting.
+    /// Flushes SDL's queue: all of the painting, without a graphics card.
     func paint() { SDL_RenderFlush(renderer) }
 
     func show() { SDL_RenderPresent(renderer) }
 
-    /// Writes what has been drawn so far, before it is shown.
+    /// Writes the picture drawn so far, before it is shown.
     func writePicture(to path: String) throws {
         var (width, height): (Int32, Int32) = (0, 0)
         SDL_GetRendererOutputSize(renderer, &width, &height)
@@ -188,7 +188,7 @@ final class Window {
         resizes.append(.resized(ScrollSize(width: width.rounded(.down), height: height.rounded(.down))))
     }
 
-    /// What has happened since the last call.
+    /// Events since the last call.
     func takeEvents() -> [InputEvent] {
         var events = resizes
         resizes.removeAll()

@@ -1,7 +1,7 @@
 import Testing
 import ViewerKit
 
-/// Drivers that draw where it cannot be seen.
+/// Drivers that draw into memory.
 @Suite struct DisplayTests {
     @Test(arguments: [("x11", nil), ("wayland", nil), ("dummy", "dummy"), ("offscreen", "x11,offscreen")])
     func whatIsSeenOrAskedForIsTaken(driver: String, requested: String?) {

@@ -6,7 +6,7 @@ import TileCache
 @Suite struct DrawingTests {
     private let viewport = TileViewport(center: WorldPoint(x: 1000, y: 1000), width: 400, height: 300, scale: 0.7)
 
-    /// Neighbours meet in the same pixel at any scale.
+    /// Neighbours share the same edge pixel at any scale.
     @Test func tilesLeaveNeitherGapNorSeam() throws {
         for step in 0..<50 {
             var viewport = viewport
@@ -43,7 +43,7 @@ import TileCache
         }
     }
 
-    /// A cut of 0.25 pixels, at 100.5 of a tile: the whole pixel is drawn, and a quarter of it may be seen.
+    /// A cut of 0.25 pixels, at 100.5 of a tile: the whole pixel is drawn, a quarter of it is visible.
     @Test func cutsWithinAPixelAreClipped() throws {
         let draw = try #require(
             TileDraw(
@@ -59,7 +59,7 @@ import TileCache
         #expect(draw.clip == PixelRectangle(x: 200, y: 150, width: 100, height: 100))
     }
 
-    /// A known checksum, and a picture whose parts add up.
+    /// A known checksum, and an image whose parts match it.
     @Test func picturesArePNG() {
         #expect(PNG.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
         let file = PNG.encoded(rgba: [1, 2, 3, 255, 4, 5, 6, 0], width: 2, height: 1)

@@ -5,7 +5,7 @@ import TileScroll
 
 @testable import ViewerKit
 
-/// What a person does becomes where the view is.
+/// Input moves the view.
 @Suite struct NavigatorTests {
     private let view = ScrollSize(width: 800, height: 600)
 
@@ -18,7 +18,7 @@ import TileScroll
 
     private func frame(_ number: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(number) * 16_666_667) }
 
-    /// The world point at a place of the window.
+    /// World point at a place of the window.
     private func point(_ place: ScrollVector, _ viewport: TileViewport) -> WorldPoint {
         WorldPoint(
             x: viewport.center.x + (place.x - viewport.width / 2) / viewport.scale,
@@ -56,7 +56,7 @@ import TileScroll
         #expect(nothing.viewport(at: frame(0)).scale == 600.0 / 65_536)
     }
 
-    /// A notch is half an octave, done within a third of a second, and what is under the pointer stays there.
+    /// A notch is half an octave, done within a third of a second; the point under the pointer is fixed.
     @Test(arguments: [2.0, 5, -1]) func theWheelZoomsAboutThePointer(notches: Double) throws {
         var navigator = try navigator()
         navigator.look(
@@ -148,7 +148,7 @@ import TileScroll
         #expect(abs(viewport.center.y - 20_000 + Navigator.keySpeed) < 1)
     }
 
-    /// Two presses in a hurry are two octaves; 0 is one to one, Home is everything.
+    /// Two quick presses are two octaves. 0 is one to one, Home shows everything.
     @Test func keysZoom() throws {
         var navigator = try navigator()
         navigator.look(
@@ -172,7 +172,7 @@ import TileScroll
         #expect(abs(navigator.viewport(at: frame(90)).center.x - 32_768) < 1)
     }
 
-    /// East of the seam a wrapping world goes on, and Home leads to the nearest copy; another one ends there.
+    /// A wrapping world continues east of the seam, and Home shows the nearest copy; other worlds end there.
     @Test func wrappingWorldsGoOn() throws {
         for wraps in [true, false] {
             var navigator = try navigator(wraps: wraps)

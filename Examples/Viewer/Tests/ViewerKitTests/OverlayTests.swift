@@ -6,7 +6,7 @@ import TileDiskStore
 @testable import ViewerKit
 
 @Suite(.timeLimit(.minutes(2))) struct OverlayTests {
-    /// Tiles of one colour each; a few never come.
+    /// Tiles of one colour each; a few are never answered.
     private struct Plain: BlockingTileSource {
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             if tile.column == 3 { return .absent }
@@ -39,7 +39,7 @@ import TileDiskStore
         )
     }
 
-    /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4; those of column 3 are absent.
+    /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4; column 3 is absent.
     @Test func tilesOnScreenArePaintedByState() throws {
         let shapes = Overlay.tilesOnScreen(try facts())
         let fills = shapes.compactMap { shape -> (PixelRect, Colour)? in
@@ -57,7 +57,7 @@ import TileDiskStore
         #expect(shapes.contains(label))
     }
 
-    /// The inset is a third of its size for the view itself, in its middle.
+    /// The view takes a third of the small map, in its middle.
     @Test func theInsetShowsTheViewInItsMiddle() throws {
         let facts = try facts()
         let shapes = Overlay.inset(facts)
@@ -72,11 +72,11 @@ import TileDiskStore
             if case .fill(let area, _) = shape { #expect(area.intersection(box) == area) }
             if case .outline(let area, _) = shape { #expect(area.intersection(box) == area) }
         }
-        // The view rests: it is expected where it is.
+        // The view rests: its predicted position is the present one.
         #expect(shapes.contains(.outline(view[0], .cyan)))
     }
 
-    /// One name for each state; the bar has no other name for what is a state too.
+    /// Each state has one name; the bar uses the same names.
     @Test func theLegendNamesEachStateOnce() throws {
         let names = Overlay.legend.map(\.0)
         #expect(Set(names).count == names.count)
@@ -95,7 +95,7 @@ import TileDiskStore
         }
     }
 
-    /// Each tier below memory has a row; what the store wrote is seen there, and read by a second cache.
+    /// Each tier below memory has a row: writes of this cache, and reads of a second one.
     @Test func tiersHaveRows() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -111,7 +111,7 @@ import TileDiskStore
         }
     }
 
-    /// Letters stay within the panel that is below them.
+    /// Letters stay within the panel.
     @Test func textFitsItsPanel() throws {
         for shapes in [Overlay.panel(try facts()), Overlay.insetLegend(try facts())] {
             guard case .fill(let box, _) = try #require(shapes.first) else { return }
@@ -122,7 +122,7 @@ import TileDiskStore
         }
     }
 
-    /// The ratio that WCAG defines, 1 to 21.
+    /// Contrast ratio by WCAG's definition, 1 to 21.
     private func contrast(_ one: Colour, _ other: Colour) -> Double {
         func light(_ colour: Colour) -> Double {
             let parts = [colour.red, colour.green, colour.blue].map { value -> Double in
@@ -140,7 +140,7 @@ import TileDiskStore
         return (square(one.red, other.red) + square(one.green, other.green) + square(one.blue, other.blue)).squareRoot()
     }
 
-    /// A bar of 1000 pixels for the limit: what lies side by side on it is what the cache says it uses.
+    /// A bar of 1000 pixels for the limit: its parts are the bytes that the cache reports.
     @Test func theBarAddsUp() throws {
         let statistics = try facts().statistics
         let bar = PixelRect(minX: 0, minY: 0, maxX: 1000, maxY: 10)

@@ -22,7 +22,7 @@ import TileCache
         #expect(clock.late == 0)
     }
 
-    /// A frame that takes 50 ms leaves two out in real time; a script waits for it instead.
+    /// A frame of 50 ms skips two in real time; a script waits instead.
     @Test func lateFramesAreLeftOutOrWaitedFor() {
         var real = FrameClock(pace: .realTime)
         var scripted = FrameClock(pace: .everyFrame)

@@ -110,7 +110,7 @@ struct Axis {
 
     private var byteUnit: ByteUnit { ByteUnit.fitting(Int(min(high, 0x1p60))) }
 
-    /// A round step near a given one: 1, 2, 5 times a power of ten; bytes in powers of two, times in minutes.
+    /// A round step near a given one: 1, 2, 5 times a power of ten. Powers of two for bytes, minutes for times.
     private static func step(for wanted: Double, unit: AxisUnit, largest: Double) -> Double {
         guard wanted > 0, wanted.isFinite else { return 1 }
         var base = 1.0

@@ -1,4 +1,4 @@
-/// The two sizes of each picture: letters are as large on a telephone as on a desktop.
+/// The two sizes of each picture. Letters are as large on a telephone as on a desktop.
 enum ChartSize: CaseIterable {
     case wide, narrow
 

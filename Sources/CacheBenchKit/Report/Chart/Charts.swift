@@ -88,7 +88,7 @@ struct StackedChart {
     var y: Axis
     var layers: [Layer]
     var horizontals: [ChartRule] = []
-    /// Times of the moments in the adjacent list, numbered from 1; the id of a place is the link with the number
+    /// Times of the moments in the adjacent list, numbered from 1. The id of a place is the link with the number
     /// appended.
     var spots: (link: String, times: [Double]) = ("", [])
 
@@ -130,7 +130,7 @@ struct StackedChart {
         return frame.svg
     }
 
-    /// Adds the values of each interval for pointers; screen readers have them in the list and the sentence.
+    /// Adds the values of each interval for pointers. Screen readers have them in the list and the sentence.
     private func addHover(_ frame: inout ChartFrame) {
         for index in 0..<(layers.map(\.values.count).max() ?? 0) {
             let parts = layers.reversed().filter { index < $0.values.count && $0.values[index] > 0 }
@@ -158,7 +158,7 @@ struct StackedChart {
     }
 }
 
-/// A map of the world with the path of the screen's middle, and tiles by their use.
+/// A map of the world with the path of the screen's middle. Shows tiles by their use.
 struct MapChart {
     /// Maximum number of pieces for one level; beyond it tiles are merged.
     private static let tileCount = 2500

@@ -60,7 +60,7 @@ package struct FieldCheck: Sendable, Hashable {
         return lines
     }
 
-    /// Looks the field up in an empty report, so that a typing error is reported before a long run.
+    /// Looks the field up in an empty report. A typing error is then reported before a long run.
     package func validate(against report: JSONTree) throws(CheckError) {
         let flag = "--check '\(text.printable)'"
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {

@@ -106,14 +106,14 @@ extension JSONTree {
 }
 
 package enum JSONText {
-    /// One object with sorted keys, so that two runs can be compared line by line; ends with one line feed.
+    /// One object with sorted keys, ended by one line feed. Two runs can be compared line by line.
     package static func of(_ report: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 
-    /// The same on one line, safe within a page: no `<`, `>` or `&`, so that nothing ends a script early.
+    /// The same on one line, safe within a page. It has no `<`, `>` or `&`, so that nothing ends a script early.
     static func embedded(_ report: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

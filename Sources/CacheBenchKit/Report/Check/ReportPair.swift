@@ -30,7 +30,7 @@ struct ReportPair {
         return .object(["traces": .array([report]), "total": report, "sources": .array([report])])
     }
 
-    /// Pairs traces by their hash, whatever their order and folder; sums only if they are of more than one.
+    /// Pairs traces by their hash, whatever their order and folder. Pairs sums only if they are of more than one.
     private static func traces(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
         var earlier = Dictionary(grouping: old.list("traces"), by: { $0["trace"]?["hash"] })
         var pairs: [ReportPair] = []

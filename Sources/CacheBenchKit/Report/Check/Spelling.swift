@@ -17,7 +17,8 @@ package enum Spelling {
         return row[b.count]
     }
 
-    /// Nearest of some words, if at most a third of the letters differ, or two of them in words of four or more.
+    /// Nearest of some words, if at most a third of the letters differ. In words of four or more letters two may
+    /// differ.
     package static func nearest(to word: String, in words: [String]) -> String? {
         let near = words.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
         guard let near, near.1 <= max(word.count / 3, word.count < 4 ? 1 : 2) else { return nil }

@@ -140,7 +140,7 @@ struct Page {
     }
 }
 
-/// Colours of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can distinguish; dashes and
+/// Colours of Okabe and Ito ("Color Universal Design", 2008). Colour-blind readers can distinguish them; dashes and
 /// markers need no colour.
 enum PageStyle {
     static let sheet = """

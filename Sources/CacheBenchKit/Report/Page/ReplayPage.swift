@@ -37,8 +37,8 @@ package enum ReplayPage {
 
     private static func name(_ report: ReplayReport) -> String { "\(report.trace.source)/\(report.trace.name)" }
 
-    /// Indices of the traces: by blank area times time, then by coarse area, then by hit rate, without the first frame,
-    /// which always is a cold start.
+    /// Indices of the traces: by blank area times time, then coarse area, then hit rate. The first frame, always a cold
+    /// start, does not count.
     private static func worstFirst(_ result: ReplayResult) -> [Int] {
         func badness(_ index: Int) -> (Double, Double, Double, Int) {
             let report = result.traces[index]

@@ -55,7 +55,7 @@ struct ReplayPictures {
         )
     }
 
-    /// Adds a fraction of the screen over time, on its own axis: blank area is comparatively small.
+    /// Adds a fraction of the screen over time, on its own axis. Blank area is comparatively small.
     private func area(
         _ page: inout Page,
         _ heading: String,

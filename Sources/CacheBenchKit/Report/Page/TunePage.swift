@@ -44,8 +44,7 @@ package enum TunePage {
         )
     }
 
-    /// Adds the rows; of the options that distinguish variants only those that differ, since a telephone has no room
-    /// for all.
+    /// Adds the rows, with those options of variants that differ. A telephone has no room for all.
     private static func addTable(_ report: TuneReport, to page: inout Page) {
         let all: [(name: String, value: (TuneReport.Row) -> String)] = [
             ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),

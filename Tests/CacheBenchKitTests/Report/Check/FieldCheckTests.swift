@@ -7,10 +7,10 @@ import TileCache
 @Suite struct FieldCheckTests {
     private func tree(_ fields: [String: JSONTree]) -> JSONTree { .object(fields) }
 
-    /// As a report of one trace was built in schema 1.
+    /// Structure of a report of one trace in schema 1.
     private var old: JSONTree { .object(fields) }
 
-    /// As a report of one trace is built.
+    /// Structure of a report of one trace.
     private var one: JSONTree { whole(old) }
 
     private func whole(_ report: JSONTree) -> JSONTree {
@@ -109,7 +109,7 @@ import TileCache
     private func compare(_ now: JSONTree, _ tolerances: [String] = []) throws -> Baseline.Outcome {
         let tolerances = try tolerances.map { try Tolerance($0) }
         let outcome = try Baseline(report: one, path: "old.json", tolerances: tolerances).compare(now)
-        // A report of schema 1 is as good a baseline.
+        // A report of schema 1 is a valid baseline.
         #expect(try Baseline(report: old, path: "old.json", tolerances: tolerances).compare(now) == outcome)
         return outcome
     }
@@ -188,9 +188,9 @@ import TileCache
             $0["demands"] = tree(["hitRate": .null, "total": .number(2000), "pan": tree(["hitRate": .null])])
         }
         #expect(try compare(gone, ["100%"]).worse == ["worse   a.csv demands.hitRate: 0.95 -> null"])
-        // The other way round nothing is known of before.
+        // In the other direction the earlier value is unknown.
         #expect(try Baseline(report: gone, path: "old.json", tolerances: []).compare(one).worse.isEmpty)
-        // Where all were hits nothing was waited for.
+        // If all demands were hits there is no wait.
         let prompt = changed { $0["timeToSharp"] = tree(["p95": .null]) }
         #expect(try compare(prompt).worse.isEmpty && compare(prompt).changed == 1)
     }

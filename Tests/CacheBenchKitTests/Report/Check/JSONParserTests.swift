@@ -5,7 +5,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// Parsing of JSON that others wrote: what it means, what it costs, what is refused.
+/// Parsing of foreign JSON: values, costs and refusals.
 @Suite struct JSONParserTests {
     private func parse(_ text: String) throws -> JSONTree {
         var parser = JSONParser(Array(text.utf8))
@@ -40,7 +40,7 @@ import TileCache
         }
     }
 
-    /// What another program writes is read as what it was.
+    /// Values that another program writes are read back equal.
     @Test(arguments: 0..<40)
     func anotherWritersTextIsReadAsItWas(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) + 77)
@@ -83,7 +83,7 @@ import TileCache
         #expect(throws: CheckError.self) { try parse(nested(65)) }
     }
 
-    /// Repeats a piece until the text has a size; the kinds that a slow parser would be slow at.
+    /// Repeats a piece up to a size, for inputs that are slow in a naive parser.
     private static let kinds: [(name: String, open: String, piece: String, close: String)] = [
         ("numbers", "[0", ",1.25e-3", "]"), ("digits", "[", "1", "]"), ("spaces", "[", " ", "]"),
         ("empty lists", "[0", ",[]", "]"), ("depth", "", "[", ""), ("one long text", "\"", "a", "\""),
@@ -93,7 +93,7 @@ import TileCache
         ("half a text", "[\"", "\\\\", ""), ("commas", "[", ",", "]"),
     ]
 
-    /// Bytes read grow with the bytes given, whether the text is accepted or refused.
+    /// Bytes read grow linearly with the input, whether the text is accepted or refused.
     @Test(arguments: [1000, 10_000, 100_000])
     func costIsLinearInTheSize(size: Int) throws {
         for kind in Self.kinds {
@@ -104,7 +104,7 @@ import TileCache
         }
     }
 
-    /// Short texts have no long run of cheap bytes to hide a dear one in.
+    /// Short texts, in which an expensive byte is not hidden by a long run of cheap ones.
     @Test func costOfEveryShortText() {
         var texts: [[UInt8]] = [[]]
         for _ in 0..<5 {
@@ -119,7 +119,7 @@ import TileCache
         }
     }
 
-    /// A bound that refuses nothing is none: on both sides of it, and where a file has no end.
+    /// Both sides of each bound, and a file without an end.
     @Test func filesLargerThanTheBoundAreRefused() throws {
         let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -4,7 +4,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// The browser's program; `CHROMIUM` names another one.
+/// Path of the browser; `CHROMIUM` names another one.
 private let chromium: String? = {
     let environment = ProcessInfo.processInfo.environment
     let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
@@ -13,22 +13,22 @@ private let chromium: String? = {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 }()
 
-/// Each kind of page in headless Chromium, as wide as a telephone and as a desk.
+/// Each kind of page in headless Chromium, in the width of a telephone and of a desktop.
 @Suite(
     .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium, or set CHROMIUM"),
     .timeLimit(.minutes(15))
 )
 struct PageBrowserTests {
-    /// What the probe found out about a page.
+    /// Findings of the probe about a page.
     private struct Finding: Decodable {
         var page: String
         var width: Int
-        /// Elements that reach over the screen's edge.
+        /// Elements that exceed the screen's width.
         var wide: [String]
         var links: Int
-        /// Links that lead nowhere.
+        /// Links without a target.
         var broken: [String]
-        /// Visible elements that say something when the pointer is over them.
+        /// Visible elements with a tooltip.
         var hovers: Int
         /// Visible pictures without such an element.
         var silent: [String]
@@ -132,7 +132,7 @@ struct PageBrowserTests {
                 #expect(finding.hovers > (finding.page == "replay.html" ? 100 : 3), "\(name)")
             }
         }
-        // Ten moments at most, each linked from the map and from what is over time.
+        // Ten moments at most, each linked from the map and from the charts over time.
         #expect(findings.contains { $0.page == "replay.html" && $0.links > 10 })
     }
 
@@ -155,7 +155,7 @@ struct PageBrowserTests {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        // Ended by its own id if it hangs.
+        // Ended by its process id if it hangs.
         let watchdog = DispatchWorkItem { process.terminate() }
         DispatchQueue.global().asyncAfter(deadline: .now() + 180, execute: watchdog)
         process.waitUntilExit()
@@ -164,7 +164,7 @@ struct PageBrowserTests {
         return (try text(document), try text(log))
     }
 
-    /// Opens each page in a frame of each width and writes down what is wrong.
+    /// Opens each page in a frame of each width and records what is wrong.
     private static let probe = #"""
         <!DOCTYPE html><html><head><meta charset="utf-8"><title>probe</title></head><body><pre id="result"></pre><script>
         const shown = element => { const r = element.getBoundingClientRect(); return r.width > 0 && r.height > 0 };

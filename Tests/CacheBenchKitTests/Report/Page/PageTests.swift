@@ -4,7 +4,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// Pages with pictures: whole, closed in themselves, and true to their figures.
+/// Pages with pictures: well-formed, self-contained, and consistent with their figures.
 @Suite struct PageTests {
     private static let options: ReplayOptions = {
         var options = ReplayOptions()
@@ -24,7 +24,7 @@ import TileCache
         return result
     }
 
-    /// Every element that is opened is closed, in order; the script is no markup.
+    /// Every opened element is closed, in order; the script is not parsed as markup.
     private func isWellFormed(_ page: String) -> Bool {
         let page = page.replacing(PageScript.text, with: "")
         let alone: Set<String> = ["meta", "link", "!DOCTYPE"]
@@ -156,7 +156,7 @@ import TileCache
         let page = try ZoomOutPage.text(Self.zoomout([1, 4, 16]))
         #expect(isWellFormed(page) && page.contains("143.8 MiB"))
         #expect(isWellFormed(try ZoomOutPage.text(Self.zoomout([]))))
-        // One unit in the page and in the table, and the flags that made them.
+        // The same unit in the page and in the table, and the flags that made them.
         for text in [page, ZoomoutText.text(Self.zoomout([1, 4, 16]))] {
             #expect(text.contains("143.8 MiB") && text.firstMatch(of: /[0-9] [kMG]B/) == nil)
             #expect(text.contains("--factors 1,4,16 --full-resolution-only"))

@@ -4,15 +4,15 @@ import TestSupport
 
 @testable import TileCache
 
-/// One random configuration under one random schedule: what renderers and sources do, and what must hold at the end.
+/// One random configuration under one random schedule: actions of renderers and sources, and checks at the end.
 final class ExploredRun: @unchecked Sendable {
     private static let world = 256
 
-    /// A renderer that draws again when it is told to, and only then.
+    /// A renderer that draws only when it is notified.
     private final class Renderer: @unchecked Sendable {
         var view: TileView?
         let queue: DispatchQueue
-        /// What the last frame lacked.
+        /// Missing tiles of the last frame.
         var last = Lack()
 
         init(_ view: TileView, _ queue: DispatchQueue) {
@@ -28,11 +28,11 @@ final class ExploredRun: @unchecked Sendable {
         }
     }
 
-    /// What a frame lacks; less is better.
+    /// Missing tiles of a frame; less is better.
     private struct Lack: Equatable {
         var missing = 0
         var blank = 0.0
-        /// Tiles that are drawn with outdated pixels, and with current ones.
+        /// Tiles drawn with outdated pixels, and with current ones.
         var stale: Set<TileKey> = []
         var current: Set<TileKey> = []
 
@@ -48,7 +48,7 @@ final class ExploredRun: @unchecked Sendable {
 
         func isWorse(than other: Lack) -> Bool {
             if missing > other.missing || blank > other.blank + 1e-6 { return true }
-            // Other tiles in the place of a stale fallback that is given up improve nothing.
+            // Replacing a stale fallback by other tiles is no improvement.
             return missing == other.missing && !stale.isDisjoint(with: other.current)
         }
     }
@@ -61,12 +61,12 @@ final class ExploredRun: @unchecked Sendable {
     private var held: [TileFrame] = []
     private let fullLimit: Int
     private let isTight: Bool
-    /// Where a view has looked last.
+    /// Last viewport of a view.
     private var place = (center: WorldPoint(x: 60, y: 60), scale: 1.0)
     private var isEnding = false
     private var isOver = false
     private var problems: [String] = []
-    /// What the run was made of, for its report.
+    /// Description of the run, for its report.
     private(set) var script: [String] = []
 
     var steps: Int { scheduler.count }
@@ -95,7 +95,7 @@ final class ExploredRun: @unchecked Sendable {
 
     // MARK: - What happens
 
-    /// Runs to the end; what was wrong.
+    /// Runs to the end; returns the failure, if any.
     func run() -> [String] {
         let shutsDownAt = scheduler.chance(20) ? scheduler.below(12) : .max
         for turn in 0..<8 + scheduler.below(16) {
@@ -107,7 +107,7 @@ final class ExploredRun: @unchecked Sendable {
             }
             for _ in 0..<[0, 1, 3, 12, 40][scheduler.below(5)] { scheduler.runOne() }
             checkLedger()
-            // Whatever is to be told at rest would be forgotten with the next frame.
+            // A notification at rest would be lost with the next frame.
             if !isOver, scheduler.chance(60), scheduler.settle(atMost: 400) { checkRest() }
             if !problems.isEmpty { return problems }
         }
@@ -173,7 +173,7 @@ final class ExploredRun: @unchecked Sendable {
         let isBlocking = scheduler.chance(50)
         if scheduler.chance(15) {
             options.synthesizedLevels = 1
-            // A worker would wait for what a step below it on the stack has to do.
+            // A worker would wait for a step below it on the stack.
             scheduler.nestsWorkers = false
         }
         script.append("layer \(isBlocking) \(options.synthesizedLevels)")
@@ -209,7 +209,7 @@ final class ExploredRun: @unchecked Sendable {
         renderers.append(renderer)
     }
 
-    /// One of few, and often the last one again, so that views share tiles and come back to what is compressed.
+    /// One of few, and often the last one again, so that views share tiles and return to compressed ones.
     private func choosePlace() {
         guard scheduler.chance(60) else { return }
         let center = WorldPoint(x: Double(60 + 100 * scheduler.below(2)), y: Double(60 + 8 * scheduler.below(2)))
@@ -319,7 +319,7 @@ final class ExploredRun: @unchecked Sendable {
         }
         if !isOver, isPinned == true { problems.append("tiles are pinned without a pin") }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
-        // What there is no room for is asked for again and again.
+        // Tiles without room are requested again and again.
         if !isAtRest, !isTight { return problems.append("it does not come to rest") }
         if !isOver, isAtRest {
             checkNeeds()
@@ -338,7 +338,7 @@ final class ExploredRun: @unchecked Sendable {
         if core != nil { problems.append("the cache outlives its last user") }
     }
 
-    /// Views have been told of all that would improve their last frames.
+    /// Views have been notified of all tiles that would improve their last frames.
     private func checkCalls() {
         for (number, renderer) in renderers.enumerated() {
             guard let view = renderer.view else { continue }
@@ -352,15 +352,15 @@ final class ExploredRun: @unchecked Sendable {
         }
     }
 
-    /// What must hold when nothing is left to do.
+    /// Conditions when no work is left.
     private func checkRest() {
         checkCalls()
         if scheduler.chance(50) { checkPlans() }
     }
 
-    /// A plan that nobody has asked for brings nothing that is needed or pinned: whatever makes it possible has asked.
+    /// A plan that was not requested loads no needed or pinned tile: whatever makes one possible requests a plan.
     private func checkPlans() {
-        // Where room is short, what a plan brings depends on how long views have rested.
+        // If room is short, a plan's loads depend on how long views have rested.
         guard let cache, !isOver, !isTight, problems.isEmpty else { return }
         func lacking() -> Set<TileKey> {
             cache.core.lock.withLock { state in

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TileCache
 
-/// The whole service under schedules of all kinds: every view gets its tiles and is told, the limit holds, all of it ends.
+/// The whole service under random schedules. Every view gets its tiles and notifications, the limit holds, and all work
+/// ends.
 @Suite(.timeLimit(.minutes(10))) struct ExploredScheduleTests {
-    /// `TILECACHE_SCHEDULES` sets how many runs; `TILECACHE_SEED` the first seed, to repeat one; else it is
-    /// random.
+    /// `TILECACHE_SCHEDULES` sets the number of runs, `TILECACHE_SEED` the first seed. Default: a random seed.
     @Test func everyScheduleKeepsThePromises() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["TILECACHE_SCHEDULES"].flatMap { UInt64($0) } ?? 150

@@ -4,14 +4,14 @@ import TestSupport
 
 @testable import TileCache
 
-/// What the sources of one explored run share. A run has one thread.
+/// Shared state of the sources of one explored run. A run has one thread.
 final class ExploredFaults: @unchecked Sendable {
     let scheduler: StepScheduler
     private var isCalm = false
     /// Requests that are not answered before the end.
     var hanging: [TileRequest] = []
     let answers = DispatchQueue(label: "test.answers")
-    /// Faults of a hundred loads.
+    /// Faults per hundred loads.
     let percent: Int
 
     init(_ scheduler: StepScheduler, percent: Int) {
@@ -21,7 +21,7 @@ final class ExploredFaults: @unchecked Sendable {
         scheduler.whenWaiting = { [unowned self] in giveUp() }
     }
 
-    /// Sources do nothing wrong any more, and give up what hangs.
+    /// Sources cause no more faults, and cancel hanging requests.
     func calm() {
         isCalm = true
         giveUp()
@@ -34,7 +34,7 @@ final class ExploredFaults: @unchecked Sendable {
 
     func isFault() -> Bool { !isCalm && scheduler.chance(percent) }
 
-    /// A wait before the next try, now and then one without end.
+    /// A wait before the next try, sometimes an infinite one.
     func wait() -> Int64 { scheduler.chance(5) ? .max : Int64(scheduler.below(2_000_000_000)) }
 
     static func isAbsent(_ tile: TileCoordinate) -> Bool { (tile.column * 7 + tile.row * 3 + tile.level) % 11 == 0 }

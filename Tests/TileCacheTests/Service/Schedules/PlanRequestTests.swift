@@ -3,8 +3,8 @@ import Testing
 
 @testable import TileCache
 
-/// Whatever makes it possible that a needed tile comes asks for the plan that brings it: no view is updated or drawn after
-/// it, and no timer runs.
+/// Every event that lets a needed tile load requests the plan for it. No view is updated or drawn afterwards, and no
+/// timer fires.
 @Suite(.timeLimit(.minutes(15))) struct PlanRequestTests {
     @Test func whatPinsLeftNoRoomForComesWhenTheyEnd() throws {
         let scene = try StillScene(tiles: 8)
@@ -33,7 +33,7 @@ import Testing
         #expect(scene.run() && scene.resident(0..<2, of: layer) == 2)
     }
 
-    /// A prefetch keeps its slot until it ends, whichever way.
+    /// A prefetch keeps its slot until it ends, whatever its result.
     @Test(arguments: [true, false]) func whatALoadLeftNoRoomForComesWhenItEnds(isAbsent: Bool) throws {
         let scene = try StillScene(tiles: 4)
         let layer = try scene.plainLayer()
@@ -78,7 +78,8 @@ import Testing
         #expect(lent != nil && scene.run() && scene.resident(0..<2, of: layer) == 2)
     }
 
-    /// A limit that was lowered below what is held is reached when that ends, in more steps than one hold of the lock takes.
+    /// A limit lowered below the held bytes is reached when those are released, in more steps than one hold of the lock
+    /// allows.
     @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aLimitIsReachedWhenFramesEnd(count: Int) throws {
         let scene = try StillScene(tiles: count + 4)
         let layer = try scene.plainLayer()
@@ -115,7 +116,7 @@ import Testing
         #expect(scene.run() && scene.cache.statistics.memory.used.bytes == 0)
     }
 
-    /// What frames held goes to the needed tiles of a lower limit.
+    /// Memory of ended frames becomes available to the needed tiles of a lower limit.
     @Test func whatALowerLimitHasRoomForComesWhenFramesEnd() throws {
         let scene = try StillScene(tiles: 8)
         let layer = try scene.plainLayer()
@@ -133,7 +134,7 @@ import Testing
         #expect(scene.run() && scene.resident(20..<22, of: layer) == 2)
     }
 
-    /// A decoder's copy of a payload is memory that a needed tile may lack.
+    /// A decoder's copy of a payload may take the memory that a needed tile lacks.
     @Test func whatADecoderLeftNoRoomForComesWhenItReturns() throws {
         let half = StillScene.tileBytes / 2
         // A codec takes more than a few tiles: others fill the limit.
@@ -166,7 +167,7 @@ import Testing
         #expect(scene.resident(1..<2, of: plain) == 1 && scene.decoded(0..<1, of: layer) == 1)
     }
 
-    /// A layer whose decoder hangs has no other tile decoded meanwhile; when it returns, they come.
+    /// While a layer's decoder hangs, no other tile of it is decoded; when it returns, they are.
     @Test func whatAStuckDecoderKeptWaitingComesWhenItReturns() throws {
         let scene = try StillScene(tiles: 16, workers: 1) {
             $0.usesCompressedTier = true
@@ -185,7 +186,7 @@ import Testing
         var replaced = 0
         source.whileDecoding = { tile in
             guard tile.column == 0 else { return }
-            // The first look is a moment too early.
+            // The first check is slightly too early.
             for _ in 0..<3 where replaced == 0 {
                 scene.run()
                 _ = scene.scheduler.passTime()
@@ -201,7 +202,7 @@ import Testing
         #expect(workers.idle.count == 1 && workers.spare.count == 3)
     }
 
-    /// The table had no room for pinned tiles; once it has, all of them are entered, whatever becomes of their loads.
+    /// The table had no room for pinned tiles; once it has, all are entered, whatever the results of their loads.
     @Test func allPinsAreEnteredOnceTheTableHasRoom() throws {
         let scene = try StillScene(tiles: 256, workers: 1) { $0.grantsBookkeeping = false }
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 32_768, worldHeight: 32_768, tileSize: 32)
@@ -234,7 +235,7 @@ import Testing
         #expect(scene.run() && scene.resident(1..<2, of: layer) == 1)
     }
 
-    /// What goes though it is needed comes back.
+    /// Needed tiles that are evicted are loaded again.
     @Test func neededTilesComeBackAfterATrimAndAnInvalidation() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()

@@ -3,8 +3,8 @@ import Testing
 
 @testable import TileCache
 
-/// What is left of a removed layer goes with its last job, hold and byte, and takes nothing of other layers along: no view
-/// is updated after it, and no timer runs.
+/// A removed layer ends with its last job, hold and byte, without affecting other layers. No view is updated
+/// afterwards, and no timer fires.
 @Suite(.timeLimit(.minutes(15))) struct RemovalEndTests {
     private func layers(_ scene: StillScene) -> Int { scene.cache.core.read { $0.layers.count } }
     private func slotSizes(_ scene: StillScene) -> Int { scene.cache.core.read { $0.pool.slots.count } }
@@ -31,7 +31,7 @@ import Testing
         #expect(layers(scene) == 1)
     }
 
-    /// Slots of a size that no layer has any more, in more steps than one hold of the lock takes.
+    /// Slots of a size that no layer has any more, in more steps than one hold of the lock allows.
     @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aSizeIsGoneWhenTheLastFrameEnds(count: Int) throws {
         let scene = try StillScene(tiles: 200)
         _ = try scene.plainLayer()
@@ -56,7 +56,7 @@ import Testing
         #expect(slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
     }
 
-    /// Memory of tiles goes though another layer has tiles of the same size, in as many steps as it takes.
+    /// Memory of the tiles is freed though another layer has tiles of the same size, in several steps.
     @Test func whatARemovedLayerLeavesUnusedGoes() throws {
         let count = 8 * PoolState.stepsAtOnce
         let scene = try StillScene(tiles: 400)
@@ -76,7 +76,8 @@ import Testing
         #expect(scene.run() && slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
     }
 
-    /// A plan is made after the removal has begun; its end drops that plan, which no worker has looked at.
+    /// A plan is made after the removal has started. The end of the removal drops that plan before a worker has taken
+    /// it.
     @Test func anotherLayersTilesComeThoughTheRemovalDropsTheirPlan() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
@@ -118,13 +119,13 @@ import Testing
             core.perform { _ = $0.finishRemovals() }
             return true
         }
-        // The first half of a removal; the second one comes as the plan is made.
+        // The first half of a removal; the second half comes during the plan.
         let record = core.perform { $0.beginRemoval(of: layer, now: 0) }
         #expect(record != nil && scene.run())
         #expect(scene.meanwhile == nil && layers(scene) == 1)
     }
 
-    /// A request that its source has not seen when the cache or the layer ends is unwanted from the start.
+    /// A request that its source has not received before the cache or the layer ends is unwanted from the start.
     @Test(arguments: [true, false]) func aRequestThatComesTooLateIsUnwanted(isRemoval: Bool) throws {
         let scene = try StillScene(tiles: 16)
         let source = QueuedSource()

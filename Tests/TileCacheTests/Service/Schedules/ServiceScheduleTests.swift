@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// The service on one thread, under a schedule and a clock that the test controls.
+/// The service on one thread, with schedule and clock controlled by the test.
 @Suite(.timeLimit(.minutes(15))) struct ServiceScheduleTests {
     private func cache(
         on scheduler: StepScheduler,
@@ -17,7 +17,7 @@ import Testing
         return try TileCache(configuration)
     }
 
-    /// A view that may decompress nothing itself has to hear of what another view's frame decompresses.
+    /// A view that may decompress nothing itself is notified of tiles that another view's frame decompresses.
     @Test func viewsAreToldOfWhatAnotherFrameDecompresses() throws {
         let scheduler = StepScheduler(seed: 1)
         scheduler.interrupts = false
@@ -46,7 +46,7 @@ import Testing
         #expect(views[1].frame().missingTileCount == 0 && views[1].frame().count == 1)
     }
 
-    /// A frame that lacks something is composed anew each time, any other once for as long as nothing changes.
+    /// A frame with missing tiles is composed anew each time, any other once until something changes.
     @Test func aFrameThatLacksNothingIsComposedOnce() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
@@ -83,7 +83,8 @@ import Testing
         cache.shutdown(timeout: .zero)
     }
 
-    /// However many tiles fail, and whatever their sources ask for, one timer is pending at most, and none after the end.
+    /// However many tiles fail, and whatever waits their sources request, at most one timer is pending, and none after
+    /// the end.
     @Test func oneTimerServesAllTriesAndNoneOutlivesTheCache() throws {
         let seed = UInt64.random(in: 0..<1 << 32)
         let scheduler = StepScheduler(seed: seed)
@@ -107,7 +108,7 @@ import Testing
         #expect(cache.shutdown(timeout: .zero))
     }
 
-    /// From the plan that names a tile to the worker that takes it.
+    /// From the plan that contains a tile to the worker that takes it.
     @Test func waitsForAWorkerAreCountedToTheNanosecond() throws {
         let scene = try StillScene(tiles: 16, workers: 1)
         let source = QueuedSource()
@@ -128,7 +129,7 @@ import Testing
         #expect(figures.prefetchWaits.count == 1 && figures.prefetchWaits.maximum == .milliseconds(4))
     }
 
-    /// The look that finds one load stuck sees to the next one.
+    /// The check that finds one load stuck schedules the next check.
     @Test func eachLoadIsFoundStuckInItsTime() throws {
         let scene = try StillScene(tiles: 16) { $0.stuckLoadTime = .milliseconds(2) }
         let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
@@ -146,7 +147,7 @@ import Testing
         #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
     }
 
-    /// Loads and a decoder are found stuck by one look that has a spare worker for one of them alone.
+    /// One check finds loads and a decoder stuck, with a spare worker for only one of them.
     @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
         let scene = try StillScene(tiles: 64) {
             $0.usesCompressedTier = true
@@ -194,7 +195,7 @@ import Testing
         #expect(figures() == [0, 6, 0] && scene.decoded(0..<1, of: encoded) == 1)
     }
 
-    /// A source that asks for a wait without end is asked again after a day.
+    /// A source that requests an infinite wait is retried after a day.
     @Test func noWaitIsLongerThanADay() throws {
         let scheduler = StepScheduler(seed: 2)
         let cache = try cache(on: scheduler)
@@ -213,7 +214,7 @@ import Testing
     }
 }
 
-/// A source whose tiles all fail for the moment.
+/// A source whose tiles all fail transiently.
 private final class AlwaysFailingSource: BlockingTileSource {
     private let count = Lock(0)
     private let wait: @Sendable () -> Int64

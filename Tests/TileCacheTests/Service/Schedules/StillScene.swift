@@ -2,14 +2,14 @@ import Dispatch
 
 @testable import TileCache
 
-/// A cache on one thread whose time stands still: what comes has been asked for, by no timer and by no other update.
+/// A cache on one thread with a stopped clock. Loads come only from explicit requests, without timers and other
+/// updates.
 final class StillScene: @unchecked Sendable {
-    // Of one thread only.
-    /// Tiles of 64 x 64 pixels in RGBA.
+    // Used by one thread only. Tiles of 64 x 64 pixels in RGBA.
     static let tileBytes = 16_384
 
     let scheduler = StepScheduler(seed: 1)
-    /// Called where a step takes the lock again, but not within itself, until it says that it is done.
+    /// Called when a step takes the lock again, but not within itself, until it returns true.
     var meanwhile: (() -> Bool)? {
         get { interruption.meanwhile }
         set { interruption.meanwhile = newValue }
@@ -19,8 +19,9 @@ final class StillScene: @unchecked Sendable {
     let pyramid: TilePyramid
 
     /// - Parameters:
-    ///   - tiles: the limit; tables are granted on top of it. Tiles that are cold go, unless told otherwise.
-    ///   - bytes: more of the limit. Default: 0.
+    ///   - tiles: The limit in tiles; tables are granted on top of it. Cold tiles are evicted, unless `change` enables
+    ///     the compressed tier.
+    ///   - bytes: Addition to the limit. Default: 0.
     init(
         tiles: Int,
         bytes: Int = 0,
@@ -46,11 +47,11 @@ final class StillScene: @unchecked Sendable {
 
     func tile(_ column: Int, row: Int = 0) -> TileCoordinate { TileCoordinate(level: 6, column: column, row: row) }
 
-    /// Lets everything happen that needs no time to pass; whether it ends.
+    /// Runs all work that needs no time to pass; returns whether it ends.
     @discardableResult
     func run() -> Bool { scheduler.runAll() }
 
-    /// Lets a view need tiles of one row, the first ones most of all, and lets everything happen.
+    /// Makes a view need tiles of one row, the first ones most, and runs all work.
     func need(_ columns: Range<Int>, of layer: LayerID, _ view: TileView) {
         view.update(
             needing: columns.map { NeededTile(layer: layer, tile: tile($0), importance: Float(-$0)) }
@@ -72,7 +73,7 @@ final class StillScene: @unchecked Sendable {
 }
 
 private final class Interruption: @unchecked Sendable {
-    // Of one thread only.
+    // Used by one thread only.
     var meanwhile: (() -> Bool)?
 
     func run() {
@@ -82,9 +83,9 @@ private final class Interruption: @unchecked Sendable {
     }
 }
 
-/// A source that hands over payloads, and whose decoder lets a test do something meanwhile.
+/// A source with payloads, whose decoder calls the test.
 final class PausedDecoder: BlockingTileSource, TileDecoder, @unchecked Sendable {
-    // Of one thread only.
+    // Used by one thread only.
     private let payloadBytes: Int
     /// Called within each decoding.
     var whileDecoding: ((TileCoordinate) -> Void)?

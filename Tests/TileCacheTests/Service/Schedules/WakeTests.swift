@@ -2,9 +2,10 @@ import Testing
 
 @testable import TileCache
 
-/// No worker sleeps while the plan has something that it could do.
+/// No worker sleeps while the plan has work for it.
 @Suite(.timeLimit(.minutes(15))) struct WakeTests {
-    /// A worker that finds the only codec at work goes to sleep. Whoever takes the next job wakes it for what is behind.
+    /// A worker that finds the only codec busy goes to sleep. The worker that takes the next job wakes it for the plan
+    /// entries behind.
     @Test func aWorkerThatTakesAJobWakesAnother() throws {
         let scene = try StillScene(tiles: 16) { $0.usesCompressedTier = true }
         let layer = try scene.plainLayer()
@@ -32,7 +33,7 @@ import Testing
         #expect(source.take().map(\.tile) == [scene.tile(2), scene.tile(3)])
     }
 
-    /// A source that holds bytes gets them at the cost of a cold tile, which a codec that is idle compresses.
+    /// A source that holds bytes gets them at the cost of a cold tile, which an idle codec compresses.
     @Test func whatASourceHoldsCompressesWhatIsCold() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let layer = try scene.plainLayer()
@@ -50,7 +51,7 @@ import Testing
         #expect(scene.run() && scene.decoded(40..<41, of: other) == 1)
     }
 
-    /// A decoder that has its copy of a payload gives the codec to whoever waits for it.
+    /// A decoder that has its copy of a payload passes the codec to a waiting worker.
     @Test func aCodecThatComesBackWakesAWorker() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let source = PausedDecoder(payloadBytes: 4096)
