@@ -252,7 +252,7 @@ import TileCache
         #expect(try samples(recorder.text) == recorder.samples)
     }
 
-    /// 200,000 lines, 8 MB, in a separate process: its peak memory must not grow while it reads.
+    /// 200,000 lines, 8 MB, in a separate process. Its peak memory must not grow while it reads.
     @Test func readsLongTracesInConstantMemory() async {
         await #expect(processExitsWith: .success) {
             var name = Array("/tmp/pan-trace-XXXXXX".utf8CString)

@@ -4,7 +4,7 @@ import Testing
 import TileCacheC
 import TileSourcesC
 
-/// A function of the header and its implementation have the same type; otherwise this does not compile.
+/// A function of the header and its implementation have the same type. Otherwise this does not compile.
 @Suite struct SignatureTests {
     private func same<each Argument, Result>(
         _ declared: (repeat each Argument) -> Result,

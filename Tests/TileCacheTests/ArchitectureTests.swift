@@ -3,7 +3,7 @@ import Testing
 
 /// The layers of the library are folders: no file names a type of a higher layer.
 @Suite struct ArchitectureTests {
-    /// From the lowest to the highest, as in Docs/Design.md; "" is the library's top folder, for renderers.
+    /// From the lowest to the highest, as in Docs/Design.md. "" is the library's top folder, for renderers.
     private static let layers = [
         "Platform", "Model", "Pressure", "Geometry", "Compression", "Stores", "Trace", "Statistics", "Plan", "Pool",
         "Prefetch",

@@ -7,7 +7,7 @@ import TileCache
 
 @testable import TileDiskStore
 
-/// Damage and failing disks: misses and refusals, never wrong bytes, and a store that opens the next time.
+/// Damage and failing disks. Misses and refusals, never wrong bytes, and a store that opens the next time.
 @Suite struct DiskFaultTests {
     private static let limit = 4 << 20
 

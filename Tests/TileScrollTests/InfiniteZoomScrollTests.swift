@@ -25,7 +25,7 @@ import TileCache
         #expect(model.rectangle(of: .init(column: 1, row: 1)) == PixelRect(minX: 256, minY: 256, maxX: 288, maxY: 414))
     }
 
-    /// The legal offsets go from -160 to 288 - 160: a corner of the content can be in the middle, but not farther.
+    /// The legal offsets go from -160 to 288 - 160. A corner of the content can be in the middle, but not farther.
     @Test func aCornerReachesTheMiddleAndNoFarther() throws {
         var model = try model()
         let (middle, exact) = (ScrollVector(x: 160, y: 230), ScrollVector(x: 160 + 144, y: 230 + 207))

@@ -40,7 +40,7 @@ import TileCache
         #expect(model.offset(at: 9000) == .zero)
     }
 
-    /// Pinched to 1.5 and back to 1, with the fingers lifted at 5 s: paged again 0.2 s later.
+    /// Pinched to 1.5 and back to 1, with the fingers lifted at 5 s. Paged again 0.2 s later.
     @Test func pagingResumesAfterTheZoomOut() throws {
         var model = try model()
         #expect(model.pinch(about: middle, by: 1.5, from: 0, to: 100).map(\.kind) == [.pagingStopped])

@@ -24,7 +24,7 @@ import TileCache
         #expect(model.offset(at: 0).isClose(to: .init(x: 0, y: -110)))
     }
 
-    /// At 0.3 the view is 1066.67 x 1533.33 photo pixels; about the middle of the photo that begins at (440, 220) px.
+    /// At 0.3 the view is 1066.67 x 1533.33 photo pixels. In the middle of the photo it begins at (440, 220) px.
     @Test func aDoubleTapShowsTheRectangleAroundIt() throws {
         var model = try PhotoScroll(photo: large, view: view)
         model.handle(.doubleTap(at: .init(x: 160, y: 230)), at: milliseconds(0))
@@ -58,7 +58,7 @@ import TileCache
         #expect(model.scale(at: 1300) == 0.3 && model.offset(at: 1300).isClose(to: .init(x: 440, y: 220)))
     }
 
-    /// A fit of 0.32; two fingers make it 0.4, 400 x 400 px, which is still less high than the view.
+    /// A fit of 0.32. Two fingers make it 0.4, 400 x 400 px, which is still less high than the view.
     @Test func smallContentIsCentredWhileZoomingToo() throws {
         var model = try PhotoScroll(photo: .init(width: 1000, height: 1000), view: view)
         let middle = ScrollVector(x: 100, y: 300)

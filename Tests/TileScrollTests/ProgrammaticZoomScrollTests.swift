@@ -46,7 +46,7 @@ import TileCache
         #expect(model.advance(to: milliseconds(1000)) == [ended(2, 300)])
     }
 
-    /// 40 units at scale 1 leave 60 pixels, at scale 2 they leave 20; a fling cannot move.
+    /// 40 units at scale 1 leave 60 pixels, at scale 2 they leave 20. A fling cannot move.
     @Test func smallContentLiesInTheMiddleWhereItIsAskedFor() throws {
         for (centers, first, last) in [(true, -30.0, -10.0), (false, 0, 0)] {
             var model = try ProgrammaticZoomScroll(
@@ -113,7 +113,7 @@ import TileCache
         #expect(model.offset(at: 500).isClose(to: legal))
     }
 
-    /// A pinch beyond the maximum scale returns in 0.2 s; 0.1 s after that its end is reported.
+    /// A pinch beyond the maximum scale returns in 0.2 s. 0.1 s after that its end is reported.
     @Test func theEndIsReportedOnceAfterTheBounce() throws {
         var model = try model(scale: 1.5)
         model.handle(.scroll(by: .init(x: 300, y: 300)), at: milliseconds(0))

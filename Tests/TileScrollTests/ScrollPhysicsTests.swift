@@ -17,7 +17,7 @@ import TileCache
         }
     }
 
-    /// 1000 px/s reach 1000 / 2.0020027 = 499.4998 px; motion stops half a pixel before that, after ln 999 / 2.002 s.
+    /// 1000 px/s reach 1000 / 2.0020027 = 499.4998 px. Motion stops half a pixel before that, after ln 999 / 2.002 s.
     @Test func theEndPointIsKnown() {
         let motion = ScrollDeceleration(from: .init(x: 7, y: 0), velocity: .init(x: 1000, y: 0))
         #expect(abs(motion.end.x - (7 + 499.49983 - 0.5)) < 1e-4)

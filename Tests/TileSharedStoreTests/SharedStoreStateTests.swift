@@ -4,7 +4,7 @@ import TileCache
 @testable import TileSharedStore
 
 @Suite struct SharedStoreStateTests {
-    /// A look-up that stops waiting counts the failure; the end of its operation is not counted, whatever it is.
+    /// A look-up that stops waiting counts the failure. The end of its operation is not counted, whatever it is.
     @Test(arguments: [false, true]) func aTimeoutIsCountedOnce(fails: Bool) {
         var state = SharedStoreState(servers: 2, connections: 1)
         for round in 1...3 {

@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    /// Twice the bytes take twice the work, not four times: counted by stored bytes, not by time.
+    /// Twice the bytes take twice the work, not four times. Counted by stored bytes, not by time.
     @Test func headersAreReadByLines() {
         var all = HTTPCacheHeaders()
         for number in 0..<2000 {

@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// To another port and back: the key, the user and the password are sent to the first server only.
+    /// To another port and back. The key, the user and the password are sent to the first server only.
     @Test func secretsStayWithTheirOrigin() throws {
         let target: @Sendable (String, [Int]) -> String? = { path, ports in
             switch path {

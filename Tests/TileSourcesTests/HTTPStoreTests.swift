@@ -149,7 +149,7 @@ import Testing
         #expect(origin.asked == ["/0/0/0 - -", "/0/0/0 - -"])
     }
 
-    /// With a validator, and without use of stale tiles: nothing is drawn before the server has answered.
+    /// With a validator, and without use of stale tiles. Nothing is drawn before the server has answered.
     @Test func expiredTilesAreRevalidatedBeforeTheyAreDrawn() throws {
         for rule in ["no-cache", "max-age=0, must-revalidate", "max-age=0, stale-while-revalidate=0"] {
             let origin = Origin("Cache-Control: \(rule)", "ETag: \"a\"", "Last-Modified: now")

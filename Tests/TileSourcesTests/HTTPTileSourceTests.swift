@@ -82,7 +82,7 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
-    /// All faults at once: every tile lands in the end, none is wrong, each cause is counted.
+    /// All faults at once. Every tile lands in the end, none is wrong, each cause is counted.
     @Test func misfortunesAreCountedByCause() throws {
         let scene = try Scene("slow,fail,truncate,chunk,garbage,hang,die") { $0.retries = 6 }
         #expect(scene.look())

@@ -12,7 +12,7 @@ import Testing
     import Darwin
 #endif
 
-/// Ten times the input takes at most forty times the time: a quadratic cost would be a hundred times.
+/// Ten times the input takes at most forty times the time. A quadratic cost would be a hundred times.
 ///
 /// Measures the thread's CPU time, the least of three runs, and at least a millisecond: other work does not count.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct InputCostTests {
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Files with growing tables; SQLite's heap grows no more than they do, except for a constant part.
+    /// Files with growing tables. SQLite's heap grows no more than they do, except for a constant part.
     @Test func databases() {
         let image = TestImage(width: 32, height: 32).png
         let kinds: [String: (MadeMBTiles, Int) -> Void] = [

@@ -54,7 +54,7 @@ import Testing
         #expect(count >= 9 && source.statistics.failureCount == 0)
     }
 
-    /// Images of libvips that can only be decoded whole, and ordinary ones: each tile is the image's own part.
+    /// Images of libvips that can only be decoded whole, and ordinary ones. Each tile is the image's own part.
     @Test(
         .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
         arguments: [
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The `google` layout, whose rows are folders; the image is at the top left of the world.
+    /// The `google` layout, whose rows are folders. The image is at the top left of the world.
     @Test(.enabled(if: OtherPrograms.vips, "libvips-tools is not installed"), arguments: [false, true])
     func foldersOfVips(isDoubled: Bool) throws {
         let (tiles, suffix) = ("\(folder.path)/tiles", isDoubled ? "@2x.png" : ".png")

@@ -16,8 +16,8 @@ package struct Compare: Sendable {
     package var budgets: [MemoryLimit]
     /// Efforts for each policy; empty for that of the options.
     package var efforts: [Double] = []
-    /// Policy whose loads each policy's effort is changed to match, source by source and budget by budget. Default:
-    /// `nil`, unchanged. Not together with `efforts`.
+    /// Target for the loads of every policy, reached by changing its effort. Separately for each source and budget.
+    /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {

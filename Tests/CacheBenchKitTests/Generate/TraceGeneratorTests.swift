@@ -167,7 +167,7 @@ import TileCache
         }
     }
 
-    /// Two strokes of 60 and 50 px, 0.2 s apart, the second one back; then a zoom of an octave; then 20 px, too short
+    /// Two strokes of 60 and 50 px, 0.2 s apart, the second one back. Then a zoom of an octave; then 20 px, too short
     /// for a stroke. Of 24 cells of 50 ms 2 + 2 + 1 show motion, and one crosses the zoom.
     @Test func figuresByHand() throws {
         var statistics = PanTraceStatistics()

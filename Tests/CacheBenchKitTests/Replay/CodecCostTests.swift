@@ -8,7 +8,7 @@ import Testing
     private static let tileBytes = 262_144
     private static let millisecond: Int64 = 1_000_000
 
-    /// Room for two decoded tiles and some compressed ones; a strip of 16 tiles, loads of 10 ms.
+    /// Room for two decoded tiles and some compressed ones. A strip of 16 tiles, loads of 10 ms.
     private func strip(_ cost: CodecCost?) throws -> (look: (ClosedRange<Int>, Double) -> Void, cache: VirtualCache) {
         var options = VirtualCache.Options()
         options.byteLimit = 4 * Self.tileBytes

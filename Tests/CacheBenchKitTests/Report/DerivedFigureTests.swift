@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// Clamped neither at 0 nor at 1: a policy may be worse than none, and better than the oracle, which is not exact.
+    /// Clamped neither at 0 nor at 1. A policy may be worse than none, and better than the oracle, which is not exact.
     @Test(arguments: 0..<50)
     func theGapThatIsClosed(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) + 9)

@@ -17,7 +17,7 @@ import TileCache
         var needed = 10
     }
 
-    /// Views of 1000 x 500 over a world of 100,000 that wraps; the limit holds 20 tiles.
+    /// Views of 1000 x 500 over a world of 100,000 that wraps. The limit holds 20 tiles.
     private func moments(_ frames: [Frame]) throws -> [ReplaySeries.Moment] {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 100_000, worldHeight: 100_000, tileSize: 256, wrapsX: true)
         var recorder = MomentRecorder(capacityTiles: 20, pyramid: pyramid, frameRate: 50)

@@ -25,7 +25,7 @@ import Testing
         #expect(choice(noise, 32, 32, .opaque(bytesPerTile: noise.count)) == .none)
     }
 
-    /// Of 11 pixels in a row, 10 have a left neighbour: six equal ones are 60 %, seven are more.
+    /// Of 11 pixels in a row, 10 have a left neighbour. Six equal ones are 60 %, seven are more.
     @Test func sixtyPercentIsTheLimit() {
         func row(equal: Int) -> [UInt8] { (0..<11).map { UInt8(max(0, $0 - equal)) } }
         #expect(choice(row(equal: 6), 11, 1, .gray8) == .up8)

@@ -95,7 +95,7 @@ import Testing
         #expect(pages.committedBytes == 0 && pages.bookkeepingBytes == 0 && pages.freshCount == 400)
     }
 
-    /// Low pages are freed last: the tables of the high ones shrink in steps, and their memory returns to the system.
+    /// Low pages are freed last. The tables of the high ones shrink in steps, and their memory returns to the system.
     @Test func tablesShrinkInSteps() {
         var pages = PageAllocator(capacity: 2000)
         let least = pages.bookkeepingBytes

@@ -54,7 +54,7 @@ import Testing
         #expect(codecJobs == 0)
     }
 
-    /// A lowered limit is reached while room is made for a tile that failed before: its entry must survive that.
+    /// A lowered limit is reached while room is made for a tile that failed before. Its entry must survive that.
     @Test func aFailedTileIsNotForgottenWhileRoomIsMadeForIt() throws {
         let small = TilePool(tiles: 8) { $0.grantsBookkeeping = false }
         small.install([small.demand(key(0))])

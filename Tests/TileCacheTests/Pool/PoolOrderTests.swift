@@ -23,7 +23,7 @@ import Testing
         #expect(needs.hasBegun)
     }
 
-    /// A policy remembers visits of evicted tiles and their last time; the pool has those of the others.
+    /// A policy remembers visits of evicted tiles and their last time. The pool has those of the others.
     @Test func aPlanTellsTheHistoryOfTilesThatWereGone() {
         let small = TilePool(tiles: 8)
         var needs = ViewNeeds()
@@ -36,7 +36,7 @@ import Testing
         #expect(small.entry(1)?.visits == 3 && small.entry(1)?.lastDemand == known)
     }
 
-    /// MapLibre's order, coarser tiles first, with a worker reserved for needed tiles: it must not wait for coarser
+    /// MapLibre's order, coarser tiles first, with a worker reserved for needed tiles. It must not wait for coarser
     /// ones.
     @Test func neededTilesPassAPrefetchThatWaitsForItsWorker() {
         let small = TilePool(tiles: 32) {
@@ -89,7 +89,7 @@ import Testing
         #expect(small.beginLoad()?.key == key(3))
     }
 
-    /// A load in flight may evict tiles of lower value than its own: any if its tile is or becomes needed.
+    /// A load in flight may evict tiles of lower value than its own, or any if its tile is needed.
     @Test func aPrefetchIsWorthMoreOnceItIsNeeded() throws {
         let small = TilePool(tiles: 8)
         var needs = ViewNeeds()
@@ -105,7 +105,7 @@ import Testing
         #expect(worth(0) == 2)
     }
 
-    /// A planned tile without an entry lacks table space; one that has left the view lacks none.
+    /// A planned tile without an entry lacks table space. One that has left the view lacks none.
     @Test func onlyWhatHasNoEntryLacksRoomForIt() throws {
         let small = TilePool(tiles: 32)
         func lacksRoom(for column: Int) -> Bool {
@@ -121,7 +121,7 @@ import Testing
         #expect(!lacksRoom(for: 0))
     }
 
-    /// The table is full of entries that others need: the rest is missed, and entered once there is room.
+    /// The table is full of entries that others need. The rest is missed, and entered once there is room.
     @Test func whatTheTableHasNoRoomForIsMissedAndEnteredLater() {
         let small = TilePool(tiles: 4)
         let room = small.pool.table.maximumCount

@@ -5,7 +5,7 @@ import Testing
 
 /// Ends and pauses of a plan.
 @Suite struct PoolPlanEndTests {
-    /// A worker that finds every codec busy must not end the plan: the rest would not load when the codec is free.
+    /// A worker that finds every codec busy must not end the plan. The rest would not load when the codec is free.
     @Test(arguments: [1, 4]) func aBusyCodecDoesNotEndThePlan(codecJobs: Int) throws {
         var configuration = PoolConfiguration(byteLimit: 2 * 65_536)
         configuration.grantsBookkeeping = true

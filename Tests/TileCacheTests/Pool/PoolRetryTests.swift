@@ -148,7 +148,7 @@ import Testing
         #expect(small.residency(of: needed) == .decoded)
     }
 
-    /// A prefetch's source requests more memory than exists; returns when the tile is retried, though memory is freed
+    /// A prefetch's source requests more memory than exists. Returns when the tile is retried, though memory is freed
     /// at once.
     @Test func eachRefusalDoublesTheWait() throws {
         let (small, late) = latePool(tiles: 2)

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// The same decisions under a virtual clock: a second layer in the same view is bounded by its share, and draws a
+    /// The same decisions under a virtual clock. A second layer in the same view is bounded by its share, and draws a
     /// coarser level.
     @Test func sharesCountUnderAVirtualClock() throws {
         var options = VirtualCache.Options()

@@ -22,7 +22,7 @@ import Testing
         try model.windDown()
     }
 
-    /// Odd seeds evict by age, even ones by value; some have no compressed tier, some a large one.
+    /// Odd seeds evict by age, even ones by value. Some have no compressed tier, some a large one.
     private func model(seed: Int) -> PoolModel {
         var configuration = PoolConfiguration(byteLimit: 400_000)
         configuration.maximumByteLimit = 500_000

@@ -389,7 +389,7 @@ import Testing
         #expect(cache.shutdown(timeout: .seconds(20)))
     }
 
-    /// A random walk through all levels with hardly any memory: the pixels are right, and the ledger is consistent.
+    /// A random walk through all levels with hardly any memory. The pixels are right, and the ledger is consistent.
     @Test(arguments: [9, 14, 24, 60])
     func aWalkWithHardlyAnyMemory(tiles: Int) throws {
         let world = try MadeWorld(width: 250, height: 200, depth: 3, wraps: true)

@@ -101,7 +101,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// Files of a container with version 2 of control groups: limits of the enclosing groups count, their use does
+        /// Files of a container with version 2 of control groups. Limits of the enclosing groups count, their use does
         /// not.
         @Test func theFilesOfAContainerAreRead() throws {
             let root = FileManager.default.temporaryDirectory.appending(

@@ -168,7 +168,7 @@ private struct ServiceRun {
         return ending()
     }
 
-    /// Pins the middle of the last view in each layer whose source has it; returns the number of tiles.
+    /// Pins the middle of the last view in each layer whose source has it. Returns the number of tiles.
     private func pin() -> Int {
         let look = some.views[some.views.count - 1]
         var count = 0
@@ -195,7 +195,7 @@ private struct ServiceRun {
         return count
     }
 
-    /// Shows one viewport after the other until each is drawn with exact tiles; pinned ones stay resident.
+    /// Shows one viewport after the other until each is drawn with exact tiles. Pinned ones stay resident.
     private func becomeSharp(pinned: Int) -> String? {
         if !eventually(20, { cache.statistics.memory.pinnedTiles >= pinned }) {
             return "\(cache.statistics.memory.pinnedTiles) of \(pinned) pinned tiles came"

@@ -6,7 +6,7 @@ import Testing
 
 /// A view at rest makes no plans.
 @Suite(.timeLimit(.minutes(15))) struct RestTests {
-    /// A renderer that draws the same view again keeps the service asleep; its next change takes effect at once.
+    /// A renderer that draws the same view again keeps the service asleep. Its next change takes effect at once.
     ///
     /// Also if the cache is full: ending the last frame makes no room, as the next one holds the same tiles.
     @Test(arguments: [ByteCount.kibibytes(640), .mebibytes(4)])

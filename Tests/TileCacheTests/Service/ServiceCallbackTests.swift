@@ -74,7 +74,7 @@ import Testing
         #expect(answers == [[1, 1], [2, 1], [2, 1]])
     }
 
-    /// Without an absent tile a frame is complete; no further frame is needed to find that out.
+    /// Without an absent tile a frame is complete. No further frame is needed to find that out.
     @Test func absentTilesCallBackToo() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()

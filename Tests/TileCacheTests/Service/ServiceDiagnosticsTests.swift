@@ -9,7 +9,7 @@ import Testing
         TileCoordinate(level: 6, column: column, row: row)
     }
 
-    /// 256 x 192 pixels at scale 1 around a tile's corner: 4 x 4 tiles if edges do not fall on tile borders.
+    /// 256 x 192 pixels at scale 1 around a tile's corner. 4 x 4 tiles if edges do not fall on tile borders.
     @Test func statesFollowATileFromTheSourceToTheScreen() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = PlainSource(isGated: true) { $0.column == 9 }

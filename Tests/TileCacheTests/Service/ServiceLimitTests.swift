@@ -13,7 +13,7 @@ import Testing
         #expect(LayerRecord.byteCount(of: deep) >= 41 * level)
     }
 
-    /// Codecs take a sixteenth of the limit, the first one up to a quarter; four jobs and the renderer can use five.
+    /// Codecs take a sixteenth of the limit, the first one up to a quarter. Four jobs and the renderer can use five.
     @Test(arguments: [(1, 1600, 5), (20, 1600, 5), (21, 1600, 4), (50, 1600, 2), (400, 1600, 1), (401, 1600, 0)])
     func aLimitHasRoomForSoManyCodecs(bytes: Int, limit: Int, count: Int) {
         #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
@@ -39,7 +39,7 @@ import Testing
         #expect(cache.statistics.tiers.removals[.capacity] ?? 0 > 0 && cache.statistics.tiers.demotions == 0)
     }
 
-    /// Single-colour tiles of 16 x 16 pixels: they take a slot of 4 KiB while they are decoded.
+    /// Single-colour tiles of 16 x 16 pixels. They take a slot of 4 KiB while they are decoded.
     private func smallTiles(limit: ByteCount, workers: Int = 2) throws -> (TileCache, LayerID) {
         var configuration = TileCache.Configuration(byteLimit: limit)
         configuration.workers = workers
@@ -192,7 +192,7 @@ import Testing
         #expect(cache.counters.limitBreaches == 0)
     }
 
-    /// Pinning and unpinning many tiles releases the lock in between: the number of steps grows with the tiles.
+    /// Pinning and unpinning many tiles releases the lock in between. The number of steps grows with the tiles.
     @Test func pinsAreEnteredInStepsAndLoaded() throws {
         let (cache, layer) = try smallTiles(limit: .mebibytes(16))
         try cache.pin(layer, levels: 5...5)

@@ -5,7 +5,7 @@ import Testing
 
 /// Loads that the real service's workers start, and their order.
 @Suite(.timeLimit(.minutes(15))) struct ServicePlanTests {
-    /// Each load ends only after the view has turned around: none started since is of the place it left.
+    /// Each load ends only after the view has turned around. None started since is of the place it left.
     @Test func noLoadThatLeftThePlanStarts() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let source = PlainSource(isGated: true)

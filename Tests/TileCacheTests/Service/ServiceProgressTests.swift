@@ -5,7 +5,7 @@ import Testing
 
 /// Every needed tile loads, waits or fails, without further frames, moves or plans.
 @Suite(.timeLimit(.minutes(15))) struct ServiceProgressTests {
-    /// The layer may have no more loads in flight than workers, the stuck one included; others wait.
+    /// The layer may have no more loads in flight than workers, the stuck one included. Others wait.
     @Test func aLayerWithAStuckLoadGetsAllItsOtherTiles() throws {
         let stuck = TileCoordinate(level: 6, column: 7, row: 7)
         let source = PartlyGatedSource { tile in
@@ -147,7 +147,7 @@ import Testing
         #expect(eventually(5) { missing() == 0 }, "\(missing()) missing")
     }
 
-    /// Tiles no longer needed are evicted for entries of needed ones: both together need a larger table.
+    /// Tiles no longer needed are evicted for entries of needed ones. Both together need a larger table.
     @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
         for kibibytes in stride(from: 2304, to: 4096, by: 128) {
             let cache = try TileCache(byteLimit: .kibibytes(kibibytes), workers: 1)

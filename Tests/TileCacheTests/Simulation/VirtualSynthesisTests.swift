@@ -4,7 +4,7 @@ import Testing
 
 /// Cost of tiles on generated levels, under the virtual clock.
 @Suite struct VirtualSynthesisTests {
-    /// Levels of 1, 2 x 2, 4 x 4 and 8 x 8 tiles; of the last column only half lies in the world.
+    /// Levels of 1, 2 x 2, 4 x 4 and 8 x 8 tiles. Of the last column only half lies in the world.
     private let pyramid: TilePyramid
 
     init() throws { pyramid = try .powerOfTwo(worldWidth: 1920, worldHeight: 1000, tileSize: 256) }
@@ -37,7 +37,7 @@ import Testing
         #expect(try loads(1, levels: 3, resident: [child, grandchild]) == 11)
     }
 
-    /// One worker, loads of 10 ms, a view of only the two tiles of level 1: each is made from 16 loads.
+    /// One worker, loads of 10 ms, a view of only the two tiles of level 1. Each is made from 16 loads.
     @Test func aTileTakesAsLongAsAllItsLoads() throws {
         let (cache, view) = try cache(limitTiles: 16)
         func ready(at milliseconds: Int64) -> Int {
@@ -67,7 +67,7 @@ import Testing
         #expect(cache.coverage.missingTiles == 0)
     }
 
-    /// Scratch memory counts: tables and two tiles fit in the memory of three tiles, but not with scratch memory.
+    /// Scratch memory counts. Tables and two tiles fit in the memory of three tiles, but not with scratch memory.
     @Test(arguments: [0, 3])
     func scratchMemoryIsPartOfTheLimit(levels: Int) throws {
         let (cache, view) = try cache(limitTiles: 3, levels: levels, workers: 2)

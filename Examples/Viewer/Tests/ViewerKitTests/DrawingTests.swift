@@ -43,7 +43,7 @@ import TileCache
         }
     }
 
-    /// A cut of 0.25 pixels, at 100.5 of a tile: the whole pixel is drawn, a quarter of it is visible.
+    /// A cut of 0.25 pixels, at 100.5 of a tile. The whole pixel is drawn, a quarter of it is visible.
     @Test func cutsWithinAPixelAreClipped() throws {
         let draw = try #require(
             TileDraw(

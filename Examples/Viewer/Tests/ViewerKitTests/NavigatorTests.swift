@@ -56,7 +56,7 @@ import TileScroll
         #expect(nothing.viewport(at: frame(0)).scale == 600.0 / 65_536)
     }
 
-    /// A notch is half an octave, done within a third of a second; the point under the pointer is fixed.
+    /// A notch is half an octave, done within a third of a second. The point under the pointer is fixed.
     @Test(arguments: [2.0, 5, -1]) func theWheelZoomsAboutThePointer(notches: Double) throws {
         var navigator = try navigator()
         navigator.look(
@@ -172,7 +172,7 @@ import TileScroll
         #expect(abs(navigator.viewport(at: frame(90)).center.x - 32_768) < 1)
     }
 
-    /// A wrapping world continues east of the seam, and Home shows the nearest copy; other worlds end there.
+    /// A wrapping world continues east of the seam, and Home shows the nearest copy. Other worlds end there.
     @Test func wrappingWorldsGoOn() throws {
         for wraps in [true, false] {
             var navigator = try navigator(wraps: wraps)

@@ -39,7 +39,7 @@ import TileDiskStore
         )
     }
 
-    /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4; column 3 is absent.
+    /// From (580, 800) to (1220, 1200): columns 2 to 4, rows 3 and 4. Column 3 is absent.
     @Test func tilesOnScreenArePaintedByState() throws {
         let shapes = Overlay.tilesOnScreen(try facts())
         let fills = shapes.compactMap { shape -> (PixelRect, Colour)? in
@@ -140,7 +140,7 @@ import TileDiskStore
         return (square(one.red, other.red) + square(one.green, other.green) + square(one.blue, other.blue)).squareRoot()
     }
 
-    /// A bar of 1000 pixels for the limit: its parts are the bytes that the cache reports.
+    /// A bar of 1000 pixels for the limit. Its parts are the bytes that the cache reports.
     @Test func theBarAddsUp() throws {
         let statistics = try facts().statistics
         let bar = PixelRect(minX: 0, minY: 0, maxX: 1000, maxY: 10)

@@ -358,7 +358,7 @@ final class ExploredRun: @unchecked Sendable {
         if scheduler.chance(50) { checkPlans() }
     }
 
-    /// A plan that was not requested loads no needed or pinned tile: whatever makes one possible requests a plan.
+    /// A plan that was not requested loads no needed or pinned tile. Whatever makes one possible requests a plan.
     private func checkPlans() {
         // If room is short, a plan's loads depend on how long views have rested.
         guard let cache, !isOver, !isTight, problems.isEmpty else { return }

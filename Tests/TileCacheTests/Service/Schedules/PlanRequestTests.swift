@@ -167,7 +167,7 @@ import Testing
         #expect(scene.resident(1..<2, of: plain) == 1 && scene.decoded(0..<1, of: layer) == 1)
     }
 
-    /// While a layer's decoder hangs, no other tile of it is decoded; when it returns, they are.
+    /// While a layer's decoder hangs, no other tile of it is decoded. When it returns, they are.
     @Test func whatAStuckDecoderKeptWaitingComesWhenItReturns() throws {
         let scene = try StillScene(tiles: 16, workers: 1) {
             $0.usesCompressedTier = true
@@ -202,7 +202,7 @@ import Testing
         #expect(workers.idle.count == 1 && workers.spare.count == 3)
     }
 
-    /// The table had no room for pinned tiles; once it has, all are entered, whatever the results of their loads.
+    /// The table had no room for pinned tiles. Once it has, all are entered, whatever the results of their loads.
     @Test func allPinsAreEnteredOnceTheTableHasRoom() throws {
         let scene = try StillScene(tiles: 256, workers: 1) { $0.grantsBookkeeping = false }
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 32_768, worldHeight: 32_768, tileSize: 32)
