@@ -56,14 +56,17 @@ import TileCache
         view.callbackQueue = DispatchQueue(label: "screen")
         let viewport = TileViewport(center: WorldPoint(x: 65_536, y: 65_536), width: 512, height: 512)
         var drawn: [TileIdentity] = []
-        while drawn.count < 4 || !drawn.allSatisfy({ $0.tile.level == 9 }) {
+        var frames = 0
+        // A first frame that lacks a tile is followed by a call. Its queue may run later than the next frames.
+        while drawn.count < 4 || !drawn.allSatisfy({ $0.tile.level == 9 }) || (frames > 1 && screen.redrawCount == 0) {
             draw(viewport)
             drawn = screen.takeDrawn()
+            frames += 1
             Thread.sleep(forTimeInterval: 0.005)
         }
         #expect(Set(drawn.map(\.tile.column)) == [255, 256])
         #expect(cache.shutdown())
-        #expect(screen.redrawCount > 0)
+        #expect(frames == 1 || screen.redrawCount > 0)
         #expect(cache.statistics.memory.peak.bytes <= 64 << 20)
     }
 
