@@ -10,7 +10,8 @@ final class HTTPEngine: @unchecked Sendable {
     /// Messages of other threads to the loop.
     private struct Mail {
         var jobs: [any HTTPJob] = []
-        var unwanted: [ObjectIdentifier] = []
+        /// The jobs themselves: the address of an ended job may be another's.
+        var unwanted: [any HTTPJob] = []
         var isStopped = false
     }
 
@@ -52,10 +53,9 @@ final class HTTPEngine: @unchecked Sendable {
             return mail.isStopped
         }
         guard !isStopped else { return job.cancel() }
-        let id = ObjectIdentifier(job)
-        job.onCancel { [weak self] in
-            guard let self else { return }
-            mail.withLock { $0.unwanted.append(id) }
+        job.onCancel { [weak self, weak job] in
+            guard let self, let job else { return }
+            mail.withLock { $0.unwanted.append(job) }
             curl_multi_wakeup(multi)
         }
         curl_multi_wakeup(multi)
@@ -91,7 +91,7 @@ final class HTTPEngine: @unchecked Sendable {
         }
         for job in news.jobs { waiting.append(HTTPFetch(job, wallClock: wallClock)) }
         if !news.unwanted.isEmpty {
-            let unwanted = Set(news.unwanted)
+            let unwanted = Set(news.unwanted.map { ObjectIdentifier($0) })
             for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.job)) {
                 giveUp(fetch)
             }

@@ -109,11 +109,6 @@ struct HTTPFreshness: Equatable {
     }
 }
 
-extension TileStoreFreshness {
-    /// What must not be stored: times in 1970 and no validator, so that no look-up uses it, whatever the clock shows.
-    static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
-}
-
 extension Int64 {
     fileprivate func addingClamped(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)

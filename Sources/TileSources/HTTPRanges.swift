@@ -106,13 +106,23 @@ final class HTTPRanges: Sendable {
 
     /// Ends a request; `bytes` are those of its group, or of its first part if the file is shorter.
     func finish(_ job: HTTPRangeJob, _ end: RangeEnd, _ answer: (pin: RangePin, isStorable: Bool)? = nil) {
-        let waiters = state.withLock { state -> [(RangeQueue.Read, Waiter)] in
+        let (waiters, hopeless) = state.withLock { state -> ([(RangeQueue.Read, Waiter)], [Waiter]) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
             if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
             if case .failed(_, let failure) = end, failure.cause == .changed { state.isChanged = true }
-            return job.group.reads.compactMap { read in
+            let ended = job.group.reads.compactMap { read in
                 state.waiters.removeValue(forKey: read.id).map { (read, $0) }
             }
+            // Of a file that has changed nothing more is requested.
+            var hopeless: [Waiter] = []
+            while state.isChanged, let group = state.queue.next() {
+                hopeless += group.reads.compactMap { state.waiters.removeValue(forKey: $0.id) }
+            }
+            return (ended, hopeless)
+        }
+        for waiter in hopeless {
+            let end = RangeEnd.failed(.permanent, TileLoadFailure(.changed, RangeRule.changed))
+            queues.next.async { waiter.then(end) }
         }
         for (read, waiter) in waiters {
             let part = end.part(read.range, of: job.group.range)

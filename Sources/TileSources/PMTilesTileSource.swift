@@ -117,7 +117,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, PyramidTileSource
             switch end {
             case .absent:
                 delivery.counter.count { $0.absent += 1 }
-                request.completeAbsent()
+                request.completeAbsent(freshness: archive.reader.isStorable ? nil : .notStored)
             case .read(.failed(let failure, _)): request.fail(failure)
             case .read(.cancelled):
                 delivery.counter.count { $0.cancelled += 1 }
