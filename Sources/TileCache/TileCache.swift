@@ -247,7 +247,7 @@ extension TileCache.Configuration {
 extension TileCache {
     /// Waits of loads for a worker, for reports.
     package var loadWaits: (demand: DurationHistogram, prefetch: DurationHistogram) {
-        core.read { ($0.waits.demand, $0.waits.prefetch) }
+        core.read { ($0.times.demand, $0.times.prefetch) }
     }
 
     /// Counters of the pool, for reports.

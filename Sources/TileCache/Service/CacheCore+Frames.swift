@@ -189,13 +189,13 @@ extension CoreState {
         if pool.loads.count > 0 { return true }
         // Diagnostics require the expected rectangle.
         if view.isDiagnosed(at: now) { return true }
-        guard let settled = settledCounters else { return true }
+        guard let settled = planning.settledCounters else { return true }
         return !pool.counters.isUnchanged(since: settled)
     }
 
     /// Whether new room requires a plan. At rest only needed tiles count: prefetches would evict each other.
     borrowing func wantsRoom(now: Int64) -> Bool {
-        pool.queue.lacksRoomForNeeds || hasMissingPins || (pool.queue.isShortOfRoom && !haveRested(at: now))
+        pool.queue.lacksRoomForNeeds || pins.areMissing || (pool.queue.isShortOfRoom && !haveRested(at: now))
     }
 
     borrowing func haveRested(at now: Int64) -> Bool {

@@ -56,8 +56,7 @@ extension CacheCore {
                 state.pool.note(-layerBytes, in: .layers)
                 return .failure(.invalidLayer("its stores hold \(storeBytes) bytes, and there is no room for them"))
             }
-            state.storeBytes += storeBytes
-            if let tiers { state.adopt(tiers) }
+            if let tiers { state.stores.adopt(tiers, bytes: storeBytes) }
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
@@ -66,12 +65,13 @@ extension CacheCore {
                 slotCapacity: region.map { $0.byteCount / slotBytes },
                 levelBytes: levelBytes
             )
-            if isNewSize, let region { state.slotRegions.put(region, at: state.pool.layers[index].slotClass) }
+            if isNewSize, let region { state.add(region, ofSlotClass: state.pool.layers[index].slotClass) }
             let cache = state.serial
             let id = state.layers.add(at: index) { serial in
                 LayerRecord(
                     id: LayerID(index: index, serial: serial, cache: cache),
                     source: source,
+                    decoder: source.decoder,
                     pyramid: pyramid,
                     options: options,
                     byteCount: layerBytes,
@@ -111,7 +111,7 @@ extension CacheCore {
     /// Bytes of stores that no layer has named before.
     private func newStoreBytes(_ tiers: LayerTiers?) -> Int {
         guard let tiers else { return 0 }
-        let known = read { $0.stores.map(\.store) }
+        let known = read { $0.stores }.living
         var new: [any TileStore] = []
         for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
         return new.reduce(0) { $0 + $1.statistics.memoryBytes }
@@ -187,7 +187,7 @@ extension CacheCore {
 
     func setByteLimit(_ bytes: Int) {
         changeLimit { state in
-            state.fullByteLimit = min(max(bytes, 1), state.pool.maximumByteLimit)
+            state.setFullByteLimit(bytes)
             return true
         }
     }
@@ -226,26 +226,26 @@ extension CacheCore {
 
     func statistics() -> TileCacheStatistics {
         let now = clock()
-        let (slow, oldest) = callbacks.withLock { ($0.begun(before: now - slowCallbackTime), $0.oldest) }
+        let (slow, longest) = callbacks.withLock { $0.figures(at: now) }
         return read { state in
             var figures = TileCacheStatistics(of: state.pool)
             (figures.pan, figures.zoom) = (state.views.pan, state.views.zoom)
-            figures.loads.secondAnswers = state.secondAnswers
+            figures.loads.secondAnswers = secondAnswers.load(ordering: .relaxed)
             figures.memory.shortfall = .bytes(state.views.shortfallBytes)
-            figures.meanLoadTime = .nanoseconds(state.meanLatency)
-            figures.demandWaits = state.waits.demand.summary
-            figures.prefetchWaits = state.waits.prefetch.summary
+            figures.meanLoadTime = .nanoseconds(state.times.mean)
+            figures.demandWaits = state.times.demand.summary
+            figures.prefetchWaits = state.times.prefetch.summary
             for (_, load) in state.pool.loads.all {
                 let age = now - load.started
                 figures.oldestLoad = max(figures.oldestLoad, .nanoseconds(age))
                 if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }
             }
             figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
-            figures.slowCallbacks = state.slowCallbacks + slow
-            figures.longestCallback = .nanoseconds(max(state.longestCallback, oldest.map { now - $0 } ?? 0))
+            figures.slowCallbacks = slow
+            figures.longestCallback = .nanoseconds(longest)
             figures.refusedViewports = state.views.refusedViewports
             figures.synthesis = state.synthesis.counts
-            figures.stores = state.storeCounts()
+            figures.stores = state.stores.counts(of: state.layers)
             return figures
         }
     }

@@ -27,12 +27,8 @@ extension CacheCore {
         let start = clock()
         let number = callbacks.withLock { $0.begin(at: start) }
         callback()
-        let took = clock() - start
-        callbacks.withLock { $0.end(number) }
-        perform { state in
-            if took > slowCallbackTime { state.slowCallbacks += 1 }
-            state.longestCallback = max(state.longestCallback, took)
-        }
+        let end = clock()
+        callbacks.withLock { $0.end(number, at: end) }
     }
 }
 
@@ -41,8 +37,14 @@ struct RunningCallbacks: Sendable {
     /// Start times, by number.
     private var starts: [Int: Int64] = [:]
     private var last = 0
+    private let slowTime: Int64
+    private var slowCount = 0
+    private var longest: Int64 = 0
     /// Nesting depth by thread.
     private var threads: [UInt64: Int] = [:]
+
+    /// - Parameter slowTime: Nanoseconds beyond which a callback is slow.
+    init(slowTime: Int64) { self.slowTime = slowTime }
 
     /// Adds a callback; returns its number.
     mutating func begin(at time: Int64) -> Int {
@@ -51,11 +53,17 @@ struct RunningCallbacks: Sendable {
         return last
     }
 
-    mutating func end(_ number: Int) { starts[number] = nil }
+    mutating func end(_ number: Int, at time: Int64) {
+        let took = starts.removeValue(forKey: number).map { time - $0 } ?? 0
+        if took > slowTime { slowCount += 1 }
+        longest = max(longest, took)
+    }
 
-    /// Number of callbacks that began before a time.
-    func begun(before time: Int64) -> Int { starts.values.count { $0 < time } }
-    var oldest: Int64? { starts.values.min() }
+    /// Number of slow callbacks and time of the longest one, running ones included.
+    func figures(at now: Int64) -> (slow: Int, longest: Int64) {
+        let running = starts.values.map { now - $0 }
+        return (slowCount + running.count { $0 > slowTime }, max(longest, running.max() ?? 0))
+    }
 
     mutating func enter(_ thread: UInt64) { threads[thread, default: 0] += 1 }
 

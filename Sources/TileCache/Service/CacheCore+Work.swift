@@ -23,7 +23,7 @@ extension CacheCore {
     }
 
     /// Does jobs until there is none. Then the worker is idle until a plan wakes it.
-    func work(as worker: Int) {
+    func work(as worker: WorkerID) {
         enterActivity()
         defer { leaveActivity() }
         // A store gets at most one tile between two jobs.
@@ -48,7 +48,7 @@ extension CacheCore {
     }
 
     /// Carries out a step; returns whether the worker continues.
-    private func take(_ step: Step, as worker: Int) -> Bool {
+    private func take(_ step: Step, as worker: WorkerID) -> Bool {
         switch step {
         case .idle, .save: return false
         case .find(let ticket, let layer, let tiers, let hasPixels):
@@ -66,7 +66,7 @@ extension CacheCore {
             let request = TileRequest(core: self, layer: layer, ticket: ticket, notes: notes)
             perform { state in
                 // If the source answers at once, the load ends before its request is known.
-                state.requests[ticket.load] = WeakRequest(value: request)
+                state.requests.add(request, for: ticket.load)
                 if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
                     state.effects.unwanted.append(request)
                 }
@@ -81,7 +81,7 @@ extension CacheCore {
         return true
     }
 
-    private func nextStep(for worker: Int, _ state: inout CoreState, savesFirst: Bool) -> Step {
+    private func nextStep(for worker: WorkerID, _ state: inout CoreState, savesFirst: Bool) -> Step {
         state.workers.endCall(worker)
         guard !state.isShutDown, !state.workers.retires(worker) else { return .idle }
         if savesFirst, let save = state.nextSave() { return .save(save) }
@@ -109,7 +109,7 @@ extension CacheCore {
     }
 
     private func sourceStep(
-        for worker: Int,
+        for worker: WorkerID,
         _ ticket: LoadTicket,
         _ layer: LayerRecord,
         _ notes: LoadNotes?,
@@ -202,7 +202,7 @@ extension CacheCore {
     func complete(_ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes? = nil) {
         let now = clock()
         let save = perform { state -> Saving? in
-            state.requests[ticket.load] = nil
+            state.requests.remove(ticket.load)
             let started = notes?.asked ?? state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }

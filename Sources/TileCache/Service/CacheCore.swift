@@ -16,13 +16,14 @@ final class CacheCore: Sendable {
     let storeQueue = DispatchQueue(label: "TileCache.stores")
     let workerQueues: [DispatchQueue]
     let stuckLoadTime: Int64
-    let slowCallbackTime: Int64
     private let planner: Lock<Planner>
     /// Timer of the coordinating queue, set only on that queue.
     private let timer: any StepTimer
     /// Work and callbacks under way; shutdown waits for them.
     let activity = DispatchGroup()
-    let callbacks = Lock(RunningCallbacks())
+    let callbacks: Lock<RunningCallbacks>
+    /// Further answers to requests that had one.
+    let secondAnswers = Atomic<Int>(0)
     /// Idle codecs for entries of stores.
     let storeCodecs = Lock([Transferred<TileCodec>]())
     let configuration: TileCache.Configuration
@@ -49,7 +50,7 @@ final class CacheCore: Sendable {
         executor = configuration.executor
         timer = executor.makeTimer(coordinator)
         stuckLoadTime = MonotonicTime.bounded(configuration.stuckLoadTime.nanoseconds)
-        slowCallbackTime = configuration.slowCallbackTime.nanoseconds
+        callbacks = Lock(RunningCallbacks(slowTime: configuration.slowCallbackTime.nanoseconds))
         // A spare worker costs an idle queue. The system has threads for some 500 blocked queues.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
         let state = CoreState(
@@ -91,16 +92,14 @@ final class CacheCore: Sendable {
         let effort = configuration.effort
         let workers = configuration.workers
         let input = perform { state -> PlanInput? in
-            state.isPlanQueued = false
             guard !state.isShutDown else { return nil }
-            state.settledCounters = nil
             let now = clock()
             if state.finishRemovals() { state.effects.plans = true }
-            state.isPlanning = true
+            state.planning.begin()
             let isSettling = state.pool.settleLimit(now: now)
             // A lowered limit may require more steps, and pins may still have to be entered.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
-            state.pruneAsked()
+            if !state.asked.isEmpty { state.pruneAsked() }
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -117,8 +116,8 @@ final class CacheCore: Sendable {
                 pins: state.pool.pinsToLoad,
                 asked: state.asked,
                 haveRested: state.haveRested(at: now),
-                wished: state.waits.wished,
-                latency: state.meanLatency,
+                wished: state.times.wished,
+                latency: state.times.mean,
                 counters: state.pool.counters,
                 capacityTiles: state.pool.ledger.limit / slotBytes,
                 byteLimit: state.pool.ledger.limit,
@@ -145,23 +144,18 @@ final class CacheCore: Sendable {
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
-        let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
+        let wished = LoadTimes.Watched(of: plan, after: input.wished, now: context.now)
         // Rounded, so that slow growth seldom asks.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
-            state.isPlanning = false
-            if state.hasWaitingRemoval { state.effects.plans = true }
-            state.hasWaitingRemoval = false
+            if state.planning.end(settledCounters: isSettled ? input.counters : nil) { state.effects.plans = true }
             let isCounted = state.pool.charge(policyBytes - state.pool.ledger[.policies], to: .policies)
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
-            state.settledCounters = isSettled ? input.counters : nil
-            state.waits.wished = wished
+            state.times.set(wished: wished)
             state.note(expected: expected)
-            for (load, request) in state.requests where state.pool.isUnwanted(load: load) {
-                if let request = request.value { state.effects.unwanted.append(request) }
-            }
+            state.effects.unwanted += state.requests.all { state.pool.isUnwanted(load: $0) }
             state.effects.wakes = .max
             return isCounted
         }
@@ -189,7 +183,7 @@ final class CacheCore: Sendable {
         /// Tiles to prefetch once.
         var asked: [TileKey]
         var haveRested: Bool
-        var wished: LoadWaits.Watched
+        var wished: LoadTimes.Watched
         var latency: Int64
         var counters: PoolCounters
         var capacityTiles: Int
@@ -228,10 +222,9 @@ final class CacheCore: Sendable {
         if nanoseconds > 0 { saveAll() }
         // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
-            state.isShutDown = true
-            state.due = DueTimes()
-            for layer in state.layers { if let tiers = layer.tiers { state.closeStores(of: tiers) } }
-            state.effects.unwanted += state.requests.values.compactMap(\.value)
+            state.shutDown()
+            for layer in state.layers { if let tiers = layer.tiers { state.stores.close(tiers) } }
+            state.effects.unwanted += state.requests.all { _ in true }
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }
             return Array(state.layers)
         }
@@ -255,22 +248,5 @@ final class CacheCore: Sendable {
         activity.leave()
     }
 
-    func noteSecondAnswer() { perform { $0.secondAnswers += 1 } }
-}
-
-/// Lock of a cache's state, which counts its acquisitions for tests.
-struct CoreLock: ~Copyable, Sendable {
-    private let lock: Lock<CoreState>
-
-    init(_ state: consuming sending CoreState) { lock = Lock(state) }
-
-    @inline(__always)
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending CoreState) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        try lock.withLock { state throws(Failure) in
-            state.acquisitions &+= 1
-            return try body(&state)
-        }
-    }
+    func noteSecondAnswer() { secondAnswers.add(1, ordering: .relaxed) }
 }

@@ -110,7 +110,7 @@ extension CacheCore {
         ask(source, TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load), as: ticket.load)
         let result = load.wait(on: executor) { [self] in read { $0.wants(ticket) } }
         perform { state in
-            guard let request = state.requests.removeValue(forKey: ticket.load)?.value else { return }
+            guard let request = state.requests.remove(ticket.load)?.value else { return }
             if result == .cancelled { state.effects.unwanted.append(request) }
         }
         // The source's bytes for this tile end with it.
@@ -121,7 +121,7 @@ extension CacheCore {
     /// Hands a request to a source without retaining it, so that its end is noticed.
     private func ask(_ source: any TileSource, _ request: TileRequest, as load: LoadID) {
         let isLate = perform { state -> Bool in
-            state.requests[load] = WeakRequest(value: request)
+            state.requests.add(request, for: load)
             return state.isShutDown
         }
         // The source has not set a handler yet.

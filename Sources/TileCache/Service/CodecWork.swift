@@ -152,7 +152,7 @@ extension CacheCore {
     }
 
     /// Decompresses a needed tile on a worker.
-    func promote(_ work: CodecWork, as worker: Int) {
+    func promote(_ work: CodecWork, as worker: WorkerID) {
         decompress(work) { state, result in
             state.endPromotion(work.ticket, result)
             if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }

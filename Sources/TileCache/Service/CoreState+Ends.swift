@@ -6,12 +6,11 @@ extension CoreState {
     mutating func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64, now: Int64, isStored: Bool = false) {
         if result == .pixels, !isStored {
             layers[ticket.key.layer].tiers?.noteSource(took: took)
-            // An exponential mean over about eight loads, bounded against jumps of the clock.
-            meanLatency += (min(max(took, 0), 3_600_000_000_000) - meanLatency) / 8
+            times.noteLoad(took: took)
         }
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
-        forgetAsked(ticket.key)
+        if asked.contains(ticket.key) { changeAsked { asked, _ in asked.removeAll { $0 == ticket.key } } }
         // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }

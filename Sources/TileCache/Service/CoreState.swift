@@ -1,4 +1,4 @@
-import Dispatch
+import Synchronization
 
 /// Source of a layer: blocking or asynchronous.
 enum AnySource: Sendable {
@@ -13,7 +13,7 @@ enum AnySource: Sendable {
     }
 }
 
-/// State behind the cache's lock.
+/// State behind the cache's lock: owners with private state, and what takes several of them.
 struct CoreState: ~Copyable {
     var pool: PoolState
     /// By index; records of removed layers may remain.
@@ -22,50 +22,34 @@ struct CoreState: ~Copyable {
     let serial: UInt32
     var views = Views()
     /// Number of acquisitions of the lock.
-    var acquisitions: UInt64 = 0
-    var pins: [PinnedRange] = []
-    /// Tiles to prefetch once, and their bytes in the ledger.
-    var asked: [TileKey] = []
-    var askedBytes = 0
+    fileprivate(set) var acquisitions: UInt64 = 0
+    var pins = Pins()
+    /// Tiles to prefetch once.
+    private(set) var asked: [TileKey] = []
     /// Address ranges of the slots, by class.
-    var slotRegions: [MemoryRegion] = []
+    private(set) var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
 
     /// Requested limit; the pool's own is lower under memory pressure.
-    var fullByteLimit: Int
+    private(set) var fullByteLimit: Int
     var pressure = PressureRule()
 
     /// Effects to carry out after the lock is released.
     var effects = Effects()
     var workers: WorkerRoster
-    var requests: [LoadID: WeakRequest] = [:]
+    var requests = Requests()
     var codecs: Codecs
     /// Whether tiles may be compressed, if the limit has room for a codec.
     let usesCompressedTier: Bool
-    var isPlanQueued = false
-    /// Whether a plan is being made of a snapshot.
-    var isPlanning = false
-    /// Whether removed layers wait for the end of that plan.
-    var hasWaitingRemoval = false
-    /// Counters before the newest plan, if views that stand still need no plan until they change.
-    var settledCounters: PoolCounters?
-    var isShutDown = false
+    var planning = PlanningState()
+    private(set) var isShutDown = false
     var due = DueTimes()
 
     var synthesis = SynthesisState()
-    /// Stores of all layers, also of removed ones, and the bytes that they hold.
-    var stores: [StoreRecord] = []
-    var storeBytes = 0
-    /// When to ask for these bytes again.
-    var storeMemoryDue = Int64.min
-    /// Tiles to give to stores, and their bytes in the ledger.
-    var saves = SaveQueue()
-    var saveBytes = 0
-    var meanLatency: Int64
-    var secondAnswers = 0
-    var waits = LoadWaits()
-    var slowCallbacks = 0
-    var longestCallback: Int64 = 0
+    var stores = Stores()
+    /// Tiles to give to stores.
+    private(set) var saves = SaveQueue()
+    var times: LoadTimes
 
     init(
         serial: UInt32,
@@ -81,8 +65,45 @@ struct CoreState: ~Copyable {
         usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
         self.pageRegion = pageRegion
-        self.meanLatency = meanLatency
+        times = LoadTimes(mean: meanLatency)
     }
+
+    /// Stops all planning and all calls.
+    mutating func shutDown() {
+        isShutDown = true
+        due = DueTimes()
+    }
+
+    mutating func setFullByteLimit(_ bytes: Int) { fullByteLimit = min(max(bytes, 1), pool.maximumByteLimit) }
+
+    // MARK: - Lists in the ledger
+
+    /// Changes the tiles to prefetch once. Without room for the list, it is emptied.
+    mutating func changeAsked(_ body: (inout [TileKey], borrowing PoolState) -> Void) {
+        let before = asked.count * MemoryLayout<TileKey>.stride
+        body(&asked, pool)
+        guard !pool.charge(asked.count * MemoryLayout<TileKey>.stride - before, to: .views) else { return }
+        asked = []
+        pool.note(-before, in: .views)
+    }
+
+    /// Changes the tiles to give to stores. Without room for the queue, they are not stored.
+    mutating func changeSaves<Result>(_ body: (inout SaveQueue) -> Result) -> Result {
+        let before = saves.byteCount
+        let result = body(&saves)
+        if !pool.charge(saves.byteCount - before, to: .stores) {
+            saves = SaveQueue()
+            pool.note(-before, in: .stores)
+        }
+        return result
+    }
+
+    // MARK: - Memory
+
+    mutating func add(_ region: MemoryRegion, ofSlotClass slotClass: Int) { slotRegions.put(region, at: slotClass) }
+
+    /// Forgets the address ranges of classes that the pool no longer has.
+    mutating func cutSlotRegions() { slotRegions.removeLast(slotRegions.count - pool.slots.count) }
 
     /// Address of a slot.
     func address(of slot: SlotID, layer: Int) -> UInt {
@@ -119,7 +140,7 @@ struct CoreState: ~Copyable {
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        return hasMissingPins && enterPins()
+        return pins.enter(in: &pool)
     }
 
     /// Schedules a check for stuck calls of sources, unless one is due.
@@ -130,12 +151,24 @@ struct CoreState: ~Copyable {
     }
 }
 
-/// A request, not retained, so that its release by the source is noticed.
-struct WeakRequest: @unchecked Sendable {
-    weak var value: TileRequest?
-}
-
 /// A value used by one owner at a time: its taker under the lock.
 struct Transferred<Value>: @unchecked Sendable {
     let value: Value
+}
+
+/// Lock of a cache's state, which counts its acquisitions for tests.
+struct CoreLock: ~Copyable, Sendable {
+    private let lock: Lock<CoreState>
+
+    init(_ state: consuming sending CoreState) { lock = Lock(state) }
+
+    @inline(__always)
+    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending CoreState) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try lock.withLock { state throws(Failure) in
+            state.acquisitions &+= 1
+            return try body(&state)
+        }
+    }
 }

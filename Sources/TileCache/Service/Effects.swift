@@ -9,7 +9,7 @@ struct Effects: Sendable {
     /// Maximum idle workers to wake.
     var wakes = 0
     /// Workers that continue.
-    var workers: [Int] = []
+    var workers: [WorkerID] = []
     /// Requests to cancel.
     var unwanted: [TileRequest] = []
     /// Handlers of views to call.
@@ -55,8 +55,7 @@ extension CoreState {
             drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest + saves.readyCount))
         }
         // Requests before the plan is made are merged.
-        drained.plans = (drained.plans || declared.plans) && !isPlanQueued
-        if drained.plans { isPlanQueued = true }
+        drained.plans = (drained.plans || declared.plans) && planning.queue()
         return drained
     }
 
@@ -117,7 +116,7 @@ extension CacheCore {
 
     private func queueSteps(_ effects: Effects) {
         for worker in effects.workers {
-            executor.run(workerQueues[worker]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
+            executor.run(workerQueues[worker.number]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
         }
         if effects.plans { executor.run(coordinator) { [weak self] in BatchThread.run { self?.makePlan() } } }
         if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }

@@ -24,11 +24,10 @@ extension CoreState {
             views[place]?.model.setLayers(rest, now: now, pool: &pool)
             callBack(view: place)
         }
-        pins.removeAll { $0.layer == id.index }
-        forgetAsked(ofLayer: id.index)
-        saves.forget(layer: id)
-        chargeSaves()
-        if let tiers = record.tiers { closeStores(of: tiers) }
+        pins.remove(layer: id.index)
+        changeAsked { asked, _ in asked.removeAll { $0.layer == id.index } }
+        changeSaves { $0.forget(layer: id) }
+        if let tiers = record.tiers { stores.close(tiers) }
         pool.beginRemoval(ofLayer: id.index)
         layers.beginRemoval(of: id.index)
         // The next plan cancels its requests.
@@ -38,11 +37,7 @@ extension CoreState {
 
     /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals() -> Bool {
-        let sizes = pool.slots.count
-        if isPlanning {
-            // The plan being made uses the old indices.
-            hasWaitingRemoval = !layers.removed.isEmpty
-        } else if !layers.removed.isEmpty {
+        if !planning.delaysRemoval(ofAny: !layers.removed.isEmpty), !layers.removed.isEmpty {
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
@@ -51,14 +46,14 @@ extension CoreState {
             layers.cut(to: pool.layers.count)
         }
         let goesOn = pool.releaseRemoved()
-        if pool.slots.count < sizes { slotRegions.removeLast(sizes - pool.slots.count) }
+        cutSlotRegions()
         return goesOn
     }
 }
 
 extension LayerRecord {
     mutating func forgetSource() {
-        source = nil
+        (source, decoder) = (nil, nil)
         tiers = nil
     }
 }
@@ -66,10 +61,17 @@ extension LayerRecord {
 extension CacheCore {
     func removeLayer(_ id: LayerID) {
         let now = clock()
+        removeTiles(of: id, now: now)
+        // Stores that no other layer has may have ended.
+        noteStoreMemory()
+        fitCodecs()
+    }
+
+    private func removeTiles(of id: LayerID, now: Int64) {
         let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
             state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
         }
-        // The source is released last and without the lock: its deinitializer runs foreign code.
+        // Source and stores are released last and without the lock: their deinitializers run foreign code.
         guard let (record, pages) = begun else { return }
         defer { withExtendedLifetime(record) {} }
         walk(pages) { state, some in
@@ -80,6 +82,5 @@ extension CacheCore {
         }
         removePolicies(ofLayer: id)
         while perform({ $0.finishRemovals() }) {}
-        fitCodecs()
     }
 }

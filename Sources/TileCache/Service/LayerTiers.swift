@@ -211,10 +211,9 @@ final class LayerTiers: Sendable {
 
     func noteSource(took: Int64) { state.withLock { $0.sourceTime = Self.mean($0.sourceTime, took) } }
 
-    /// An exponential mean over about eight times, bounded against jumps of the clock.
+    /// The first time, then an exponential mean.
     private static func mean(_ mean: Int64, _ time: Int64) -> Int64 {
-        let time = min(max(time, 0), 3_600_000_000_000)
-        return mean == 0 ? time : mean + (time - mean) / 8
+        mean == 0 ? time.boundedTime : mean + (time.boundedTime - mean) / 8
     }
 
     /// Stores that get a tile from beyond store `end`: at once, and once the tile is drawn.
@@ -245,6 +244,8 @@ final class LayerTiers: Sendable {
                 number == epoch.number ? store.put(entry, cost: .nanoseconds(cost)) : nil
             }
             if answer == nil { store.giveUp(entry.key) }
+            // The older entry must not stay.
+            if replacesOnly, answer == .dropped || answer == .refused { store.remove([entry.key]) }
             state.withLock { state in
                 switch answer {
                 case .accepted?: state.counts[index].writes += 1

@@ -10,6 +10,8 @@ struct LayerRecord: Sendable {
     let id: LayerID
     /// `nil` once the layer is removed or the cache shut down. A source may hold requests, and those hold the cache.
     var source: AnySource?
+    /// The source, if it decodes its own payloads.
+    var decoder: (any TileDecoder)?
     let pyramid: TilePyramid
     let options: LayerOptions
     /// Bytes charged to the ledger.
@@ -26,9 +28,6 @@ struct LayerRecord: Sendable {
         let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
         return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
     }
-
-    /// The source, if it decodes its own payloads.
-    var decoder: (any TileDecoder)? { source?.decoder }
 
     static func sizes(of pyramid: TilePyramid, _ format: TilePixelFormat) -> [TileSize] {
         pyramid.levels.map { level in

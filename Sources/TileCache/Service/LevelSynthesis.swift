@@ -32,10 +32,30 @@ struct LevelSynthesis: Sendable {
 /// State of all tiles being synthesized.
 struct SynthesisState: Sendable {
     /// Layers whose spare scratch memory is in use.
-    var sparesInUse: Set<Int> = []
+    private(set) var sparesInUse: Set<Int> = []
     /// Semaphores of workers that wait for another worker's load.
-    var waiters: [LoadID: [DispatchSemaphore]] = [:]
-    var counts = TileCacheStatistics.SynthesisCounts()
+    private(set) var waiters: [LoadID: [DispatchSemaphore]] = [:]
+    private(set) var counts = TileCacheStatistics.SynthesisCounts()
+
+    mutating func count(_ field: WritableKeyPath<TileCacheStatistics.SynthesisCounts, Int>) {
+        counts[keyPath: field] += 1
+    }
+
+    /// Takes a layer's spare memory; returns whether it was free.
+    mutating func takeSpare(ofLayer layer: Int) -> Bool { sparesInUse.insert(layer).inserted }
+
+    mutating func returnSpare(ofLayer layer: Int) { sparesInUse.remove(layer) }
+
+    /// Semaphore that is signalled at the end of a load.
+    mutating func wait(for load: LoadID) -> DispatchSemaphore {
+        let landing = DispatchSemaphore(value: 0)
+        waiters[load, default: []].append(landing)
+        return landing
+    }
+
+    mutating func stopWaiting(for load: LoadID, _ landing: DispatchSemaphore) {
+        waiters[load]?.removeAll { $0 === landing }
+    }
 
     mutating func noteEnd(of load: LoadID) {
         for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
@@ -49,8 +69,8 @@ extension LayerRecord {
 
 extension CoreState {
     /// Notes the next load for a synthesized tile: its source answers, however long all loads take together.
-    mutating func noteProgress(of ticket: LoadTicket, by worker: Int, now: Int64) {
-        synthesis.counts.loads += 1
+    mutating func noteProgress(of ticket: LoadTicket, by worker: WorkerID, now: Int64) {
+        synthesis.count(\.loads)
         workers.beginCall(worker, at: now)
         pool.restart(ticket.load, at: now)
     }
@@ -58,7 +78,7 @@ extension CoreState {
 
 extension CacheCore {
     /// Synthesizes a tile and ends its load.
-    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: Int, _ notes: LoadNotes?) {
+    func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: WorkerID, _ notes: LoadNotes?) {
         let start = clock()
         guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused) }
         guard let target = UnsafeMutableRawPointer(bitPattern: address),
@@ -66,7 +86,7 @@ extension CacheCore {
         else { return complete(ticket, .cancelled) }
         let result = synthesizer.run()
         synthesizer.end()
-        if result == .pixels { perform { $0.synthesis.counts.tiles += 1 } }
+        if result == .pixels { perform { $0.synthesis.count(\.tiles) } }
         end(ticket, result, took: clock() - start, notes: notes)
     }
 

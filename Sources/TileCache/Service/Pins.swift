@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A rectangle of pinned tiles of one level. Ranges do not overlap.
-struct PinnedRange: Sendable {
+private struct PinnedRange: Sendable {
     var layer: Int
     var range: TileRange
     /// Number of tiles pinned in the pool, row by row.
@@ -40,17 +40,22 @@ extension TileRange {
     }
 }
 
-extension CoreState {
+/// Pinned tiles of a cache.
+struct Pins: Sendable {
+    private var pins: [PinnedRange] = []
+
+    var isEmpty: Bool { pins.isEmpty }
     /// Whether pinned tiles wait for room in the table.
-    var hasMissingPins: Bool { pins.contains { !$0.isEntered } }
+    var areMissing: Bool { pins.contains { !$0.isEntered } }
 
-    /// Bytes of the slots of all pinned tiles.
-    private var pinnedBytes: Int { pins.reduce(0) { $0 + $1.range.count * pool.slotBytes(ofLayer: $1.layer) } }
+    func contains(_ tile: TileCoordinate, of layer: Int) -> Bool {
+        pins.contains { $0.layer == layer && $0.range.contains(tile) }
+    }
 
-    /// Adds pinned ranges, each tile once, unless all pinned tiles would exceed half of the limit.
+    /// Adds ranges, each tile once, unless the slots of all pinned tiles would exceed half of the limit.
     ///
     /// - Returns: An error message, or `nil`.
-    mutating func declarePins(_ ranges: [TileRange], of layer: Int) -> String? {
+    mutating func add(_ ranges: [TileRange], of layer: Int, in pool: borrowing PoolState) -> String? {
         var new: [TileRange] = []
         for range in ranges {
             var parts = [range]
@@ -60,6 +65,8 @@ extension CoreState {
             new += parts
         }
         guard !new.isEmpty else { return nil }
+        var pinned = 0
+        for pin in pins { pinned += pin.range.count * pool.slotBytes(ofLayer: pin.layer) }
         let half = pool.ledger.limit / 2
         var count = 0
         for range in new {
@@ -67,22 +74,20 @@ extension CoreState {
             count += overflow ? half : min(tiles, half)
         }
         let (bytes, overflow) = count.multipliedReportingOverflow(by: pool.slotBytes(ofLayer: layer))
-        guard !overflow, bytes <= half - pinnedBytes else {
-            return "pinned tiles would take \(overflow ? .max : bytes + pinnedBytes) bytes, more than half of the limit"
+        guard !overflow, bytes <= half - pinned else {
+            return "pinned tiles would take \(overflow ? .max : bytes + pinned) bytes, more than half of the limit"
         }
         pins += new.map { PinnedRange(layer: layer, range: $0) }
         return nil
     }
 
-    /// Removes ranges from the pinned ones; returns the tiles that were pinned.
-    mutating func takePins(_ ranges: [TileRange], of layer: Int) -> [TileRange] {
+    /// Removes ranges; returns the tiles that were pinned.
+    mutating func take(_ ranges: [TileRange], of layer: Int) -> [TileRange] {
         var taken: [TileRange] = []
         for range in ranges {
             pins = pins.flatMap { pin -> [PinnedRange] in
-                let common =
-                    pin.layer == layer
-                    ? pin.range.intersection(range) : TileRange(level: 0, columns: 0..<0, rows: 0..<0)
-                guard !common.isEmpty else { return [pin] }
+                let common = pin.range.intersection(range)
+                guard pin.layer == layer, !common.isEmpty else { return [pin] }
                 taken.append(common)
                 // A partly entered pin starts again: pinning a pinned tile changes nothing.
                 return pin.range.subtracting(range).map {
@@ -93,11 +98,13 @@ extension CoreState {
         return taken
     }
 
+    mutating func remove(layer: Int) { pins.removeAll { $0.layer == layer } }
+
     /// Pins declared tiles in the pool. Tiles without room in the table wait for the next plan.
     ///
     /// - Returns: Whether more steps would help.
-    mutating func enterPins(steps: Int = PoolState.stepsAtOnce) -> Bool {
-        var left = steps
+    mutating func enter(in pool: inout PoolState) -> Bool {
+        var left = PoolState.stepsAtOnce
         for index in pins.indices where !pins[index].isEntered {
             let pin = pins[index]
             for place in pin.entered..<pin.range.count {
@@ -118,10 +125,10 @@ extension CacheCore {
         }
         let ranges = try ranges(pyramid).get()
         let problem = perform { state -> String? in
-            state.record(of: layer).flatMap { _ in state.declarePins(ranges, of: layer.index) }
+            state.record(of: layer).flatMap { _ in state.pins.add(ranges, of: layer.index, in: state.pool) }
         }
         if let problem { throw .invalidConfiguration(problem) }
-        while perform({ $0.enterPins() }) {}
+        while perform({ $0.pins.enter(in: &$0.pool) }) {}
         perform { $0.effects.plans = true }
     }
 
@@ -129,7 +136,7 @@ extension CacheCore {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
         let ranges = ranges(pyramid)
         let taken = perform { state in
-            state.record(of: layer).map { _ in state.takePins(ranges, of: layer.index) } ?? []
+            state.record(of: layer).map { _ in state.pins.take(ranges, of: layer.index) } ?? []
         }
         for range in taken {
             for first in stride(from: 0, to: range.count, by: PoolState.stepsAtOnce) {
@@ -138,8 +145,7 @@ extension CacheCore {
                     for place in first..<min(first + PoolState.stepsAtOnce, range.count) {
                         let tile = range.tile(at: place)
                         // Another thread may have pinned it again.
-                        let isPinned = state.pins.contains { $0.layer == layer.index && $0.range.contains(tile) }
-                        if !isPinned { state.pool.unpin(TileKey(layer: layer.index, tile)) }
+                        if !state.pins.contains(tile, of: layer.index) { state.pool.unpin(TileKey(layer: layer.index, tile)) }
                     }
                 }
             }
@@ -158,17 +164,13 @@ extension CacheCore {
         perform { state in
             guard state.record(of: layer) != nil else { return }
             state.pruneAsked()
-            let room = state.pool.ledger.limit / 4 / state.pool.slotBytes(ofLayer: layer.index)
-            let most = min(room, Self.maximumAsked)
-            var asked = Set(state.asked)
-            for tile in known {
-                guard state.asked.count < most else { break }
-                let key = TileKey(layer: layer.index, tile)
-                if state.pool.wantsLoad(key), asked.insert(key).inserted { state.asked.append(key) }
-            }
-            if !state.chargeAsked() {
-                state.asked = []
-                _ = state.chargeAsked()
+            state.changeAsked { list, pool in
+                let most = min(pool.ledger.limit / 4 / pool.slotBytes(ofLayer: layer.index), Self.maximumAsked)
+                var asked = Set(list)
+                for tile in known where list.count < most {
+                    let key = TileKey(layer: layer.index, tile)
+                    if pool.wantsLoad(key), asked.insert(key).inserted { list.append(key) }
+                }
             }
             state.effects.plans = true
         }
@@ -178,29 +180,7 @@ extension CacheCore {
 extension CoreState {
     /// Forgets requested prefetches that have ended.
     mutating func pruneAsked() {
-        guard !asked.isEmpty else { return }
-        asked.removeAll { !pool.wantsLoad($0) }
-        _ = chargeAsked()
-    }
-
-    /// Forgets a requested prefetch whose load has ended.
-    mutating func forgetAsked(_ key: TileKey) {
-        guard let index = asked.firstIndex(of: key) else { return }
-        asked.remove(at: index)
-        _ = chargeAsked()
-    }
-
-    mutating func forgetAsked(ofLayer layer: Int) {
-        asked.removeAll { $0.layer == layer }
-        _ = chargeAsked()
-    }
-
-    /// Charges the list to the ledger; returns whether there is room.
-    fileprivate mutating func chargeAsked() -> Bool {
-        let growth = asked.count * MemoryLayout<TileKey>.stride - askedBytes
-        guard pool.charge(growth, to: .views) else { return false }
-        askedBytes += growth
-        return true
+        changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0) } }
     }
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// most one tile of scratch memory is held. Resident descendants are used as they are, without a load.
 struct TileSynthesizer {
     private let core: CacheCore
-    private let worker: Int
+    private let worker: WorkerID
     private let ticket: LoadTicket
     private let layer: LayerRecord
     private let source: AnySource
@@ -23,7 +23,7 @@ struct TileSynthesizer {
         var address: UInt
     }
 
-    init?(core: CacheCore, worker: Int, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
+    init?(core: CacheCore, worker: WorkerID, ticket: LoadTicket, layer: LayerRecord, target: UnsafeMutableRawPointer) {
         guard let source = layer.source, let synthesis = layer.synthesis else { return nil }
         self.core = core
         self.worker = worker
@@ -60,7 +60,7 @@ struct TileSynthesizer {
             if let slot = scratch.slot {
                 state.pool.returnScratch(slot, layer: layer, now: core.clock())
             } else {
-                state.synthesis.sparesInUse.remove(layer)
+                state.synthesis.returnSpare(ofLayer: layer)
             }
         }
     }
@@ -99,7 +99,7 @@ struct TileSynthesizer {
                 // Bounded, so that a source that never answers does not block a worker whose tile is not wanted any
                 // more.
                 if core.executor.wait(landing, 50_000_000) == .timedOut {
-                    core.perform { $0.synthesis.waiters[load]?.removeAll { $0 === landing } }
+                    core.perform { $0.synthesis.stopWaiting(for: load, landing) }
                 }
             case .none:
                 return try make(child, halvings: halvings)
@@ -135,7 +135,7 @@ struct TileSynthesizer {
         case .absent: break
         case .failed(isPermanent: true, _):
             // One failed tile must not fail the overview of all others.
-            core.perform { $0.synthesis.counts.holes += 1 }
+            core.perform { $0.synthesis.count(\.holes) }
         case let other: throw other
         }
         clear(child, halvings: halvings)
@@ -186,7 +186,7 @@ struct TileSynthesizer {
         if let scratch { return scratch.address }
         let layer = ticket.key.layer
         let load = ticket.load
-        let isSpare = core.perform { $0.synthesis.sparesInUse.insert(layer).inserted }
+        let isSpare = core.perform { $0.synthesis.takeSpare(ofLayer: layer) }
         if isSpare {
             scratch = Scratch(slot: nil, address: UInt(bitPattern: synthesis.spare.base))
         } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
@@ -258,9 +258,7 @@ extension CacheCore {
             let entry = state.pool.table[number]
             // Outdated loads are not waited for; other loads are shared.
             if let load = state.pool.loads[entry.load], !load.isOutdated {
-                let landing = DispatchSemaphore(value: 0)
-                state.synthesis.waiters[entry.load, default: []].append(landing)
-                return .inFlight(entry.load, landing)
+                return .inFlight(entry.load, state.synthesis.wait(for: entry.load))
             }
             // A tile made of outdated ones would count as current.
             guard !state.pool.mayBeOutdated(number) else { return .none }

@@ -1,3 +1,8 @@
+/// Identifies a worker; its number is that of its queue.
+struct WorkerID: Hashable, Sendable {
+    let number: Int
+}
+
 /// Workers by state.
 ///
 /// A worker whose source hangs is replaced by a spare one. After its return one worker is surplus: the next one to look
@@ -10,37 +15,37 @@ struct WorkerRoster: Sendable {
         var isReplaced = false
     }
 
-    private(set) var idle: [Int]
+    private(set) var idle: [WorkerID]
     /// Workers that may replace others.
-    private(set) var spare: [Int]
+    private(set) var spare: [WorkerID]
     /// Number of workers that have to become spares.
     private(set) var surplus = 0
     /// Start of each worker's call of a source, in nanoseconds.
     private var callStarts: [Int64?]
     /// Decoders at work, by worker.
-    private(set) var decodes: [Int: Decode] = [:]
+    private(set) var decodes: [WorkerID: Decode] = [:]
     /// Workers that wait for an asynchronous load.
-    private var waiting: [LoadID: Int] = [:]
+    private var waiting: [LoadID: WorkerID] = [:]
 
     /// - Parameters:
     ///   - count: Number of concurrent workers.
     ///   - spares: Number of workers that may replace them.
     init(count: Int, spares: Int) {
-        idle = (0..<count).reversed()
-        spare = (count..<count + spares).reversed()
+        idle = (0..<count).reversed().map(WorkerID.init)
+        spare = (count..<count + spares).reversed().map(WorkerID.init)
         callStarts = Array(repeating: nil, count: count + spares)
     }
 
-    mutating func takeIdle(atMost limit: Int) -> [Int] {
+    mutating func takeIdle(atMost limit: Int) -> [WorkerID] {
         let count = max(min(limit, idle.count), 0)
         defer { idle.removeLast(count) }
         return idle.suffix(count)
     }
 
-    mutating func rest(_ worker: Int) { idle.append(worker) }
+    mutating func rest(_ worker: WorkerID) { idle.append(worker) }
 
     /// Whether a worker that looks for work is surplus; if so, it becomes a spare.
-    mutating func retires(_ worker: Int) -> Bool {
+    mutating func retires(_ worker: WorkerID) -> Bool {
         guard surplus > 0 else { return false }
         surplus -= 1
         spare.append(worker)
@@ -57,26 +62,26 @@ struct WorkerRoster: Sendable {
 
     // MARK: - Sources' code
 
-    mutating func beginCall(_ worker: Int, at time: Int64) { callStarts[worker] = time }
+    mutating func beginCall(_ worker: WorkerID, at time: Int64) { callStarts[worker.number] = time }
 
-    mutating func endCall(_ worker: Int) { callStarts[worker] = nil }
+    mutating func endCall(_ worker: WorkerID) { callStarts[worker.number] = nil }
 
     /// Number of workers whose call of a source began before a time.
     func blocked(before time: Int64) -> Int { callStarts.count { $0.map { $0 < time } ?? false } }
 
     /// Assigns a worker to an asynchronous load.
-    mutating func wait(_ worker: Int, for load: LoadID) { waiting[load] = worker }
+    mutating func wait(_ worker: WorkerID, for load: LoadID) { waiting[load] = worker }
 
     /// Takes the worker of an asynchronous load that has ended.
-    mutating func takeWaiting(for load: LoadID) -> Int? { waiting.removeValue(forKey: load) }
+    mutating func takeWaiting(for load: LoadID) -> WorkerID? { waiting.removeValue(forKey: load) }
 
-    mutating func beginDecode(_ worker: Int, layer: Int, at time: Int64) {
+    mutating func beginDecode(_ worker: WorkerID, layer: Int, at time: Int64) {
         beginCall(worker, at: time)
         decodes[worker] = Decode(layer: layer)
     }
 
     /// Ends a worker's decoder; returns its layer if the worker was replaced.
-    mutating func endDecode(_ worker: Int) -> Int? {
+    mutating func endDecode(_ worker: WorkerID) -> Int? {
         guard let decode = decodes.removeValue(forKey: worker), decode.isReplaced else { return nil }
         surplus += 1
         return decode.layer
@@ -86,7 +91,7 @@ struct WorkerRoster: Sendable {
     mutating func replaceDecodes(startedBefore time: Int64, atMost limit: Int) -> [Int] {
         var layers: [Int] = []
         for (worker, decode) in decodes where layers.count < limit && !decode.isReplaced {
-            guard let start = callStarts[worker], start < time else { continue }
+            guard let start = callStarts[worker.number], start < time else { continue }
             decodes[worker]?.isReplaced = true
             layers.append(decode.layer)
         }
@@ -94,5 +99,5 @@ struct WorkerRoster: Sendable {
     }
 
     /// Start of the oldest decoder whose worker was not replaced.
-    var oldestDecode: Int64? { decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key] }.min() }
+    var oldestDecode: Int64? { decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key.number] }.min() }
 }

@@ -1,14 +1,28 @@
 import Synchronization
 
-/// Waits of loads for a worker. From the demand, or the first plan with the prefetch, to the start.
-struct LoadWaits: Sendable {
+/// Mean time of a load, and waits for a worker: from the demand, or the first plan with the prefetch, to the start.
+struct LoadTimes: Sendable {
     /// Maximum watched prefetches of a plan; plans seldom have more.
     static let maximumWatched = 256
 
-    var demand = DurationHistogram()
-    var prefetch = DurationHistogram()
+    /// Exponential mean over about eight of the sources' loads, in nanoseconds.
+    private(set) var mean: Int64
+    private(set) var demand = DurationHistogram()
+    private(set) var prefetch = DurationHistogram()
     /// Prefetches of the newest plan.
-    var wished = Watched()
+    private(set) var wished = Watched()
+
+    init(mean: Int64) { self.mean = mean }
+
+    mutating func noteLoad(took: Int64) { mean += (took.boundedTime - mean) / 8 }
+
+    mutating func set(wished: Watched) { self.wished = wished }
+
+    mutating func noteDemand(wait: Int64) { demand.add(wait) }
+
+    mutating func notePrefetch(_ key: TileKey, now: Int64) {
+        if let since = wished.since(key) { prefetch.add(now - since) }
+    }
 
     /// Prefetches, and since when every plan has contained them.
     struct Watched: Sendable {
@@ -19,7 +33,7 @@ struct LoadWaits: Sendable {
 
         init(of plan: borrowing Plan, after older: Watched, now: Int64) {
             for entry in plan.entries where entry.reason == .prefetch {
-                if since.count == LoadWaits.maximumWatched { break }
+                if since.count == LoadTimes.maximumWatched { break }
                 guard index.find(entry.key) == nil else { continue }
                 index.set(entry.key, since.count)
                 since.append(older.since(entry.key) ?? now)
@@ -34,8 +48,7 @@ extension CoreState {
     /// Records the wait of a load that begins.
     mutating func noteWait(of ticket: LoadTicket, now: Int64) {
         guard ticket.isDemand else {
-            if let since = waits.wished.since(ticket.key) { waits.prefetch.add(now - since) }
-            return
+            return times.notePrefetch(ticket.key, now: now)
         }
         guard let load = pool.loads[ticket.load], pool.table[load.entry].attempts == 0 else { return }
         var since = Int64.max
@@ -48,6 +61,11 @@ extension CoreState {
                 since = min(since, layer.needs.missingSince[index])
             }
         }
-        if since != .max { waits.demand.add(now - since) }
+        if since != .max { times.noteDemand(wait: now - since) }
     }
+}
+
+extension Int64 {
+    /// Nanoseconds, bounded against jumps of the clock.
+    var boundedTime: Int64 { Swift.min(Swift.max(self, 0), 3_600_000_000_000) }
 }

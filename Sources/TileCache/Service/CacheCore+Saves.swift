@@ -1,0 +1,189 @@
+import Dispatch
+import Synchronization
+
+/// Writes to a layer's stores, on workers.
+extension CacheCore {
+    /// Gives a tile to stores. Its pixels are leased, and compressed if there is room for a codec.
+    private func put(_ save: SaveQueue.Save, at address: UInt, _ layer: LayerRecord) {
+        guard let tiers = layer.tiers else { return }
+        let size = layer.sizes[save.key.level]
+        let pixels = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: size.bytes)
+        let isDone: Void? = withCodec(tileBytes: size.bytes) { codec in
+            let format = layer.options.format
+            switch codec.compress(pixels, width: size.width, height: size.height, format: format) {
+            case .solid(let value): withUnsafeBytes(of: value.littleEndian) { put(save, .solid, $0, tiers) }
+            case .block(let block): put(save, .block, block, tiers)
+            case .raw: put(save, .pixels, pixels, tiers)
+            }
+        }
+        if isDone == nil { put(save, .pixels, pixels, tiers) }
+    }
+
+    /// Gives a payload to the takers of a save.
+    private func put(
+        _ save: SaveQueue.Save,
+        _ kind: TileStorePayload,
+        _ payload: UnsafeRawBufferPointer,
+        _ tiers: LayerTiers
+    ) {
+        let tile = save.key.coordinate
+        let now = configuration.wallClock()
+        let freshness = save.freshness ?? TileStoreFreshness(stored: now)
+        // An entry that no look-up can use replaces an older one, and has none of the bytes: an answer that must not be
+        // kept.
+        let isUseless = freshness.isUseless(at: now)
+        let entry = TileStoreEntry(
+            key: tiers.key(of: tile),
+            shape: tiers.shape(of: tile),
+            generation: save.epoch.generation,
+            freshness: freshness,
+            kind: isUseless ? .absent : kind,
+            payload: isUseless ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
+        )
+        tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch, replacesOnly: isUseless)
+    }
+
+    /// Ends what a load noted for the stores: gives them its encoded bytes or its absence at once.
+    func settle(_ saving: Saving?, _ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes?) {
+        guard let notes else { return }
+        let (encoded, wasAsked) = notes.change { values in
+            defer { values.encoded = [] }
+            return (values.encoded, values.asked != nil)
+        }
+        let tiers = notes.tiers
+        switch saving {
+        case .now(let save)?:
+            encoded.withUnsafeBytes { put(save, result == .absent ? .absent : .encoded, $0, tiers) }
+        case .queued?: break
+        case nil: if wasAsked { tiers.giveUp(ticket.key.coordinate) }
+        }
+        if !encoded.isEmpty { perform { $0.pool.note(-encoded.count, in: .stores) } }
+    }
+
+    /// Copies the encoded form of a tile for its stores, if there is room.
+    func noteEncoded(_ encoded: UnsafeRawBufferPointer, in notes: LoadNotes) {
+        guard encoded.count > 0, notes.change({ $0.encoded.isEmpty }),
+            perform({ $0.pool.charge(encoded.count, to: .stores) })
+        else { return }
+        notes.change { $0.encoded = Array(encoded) }
+    }
+
+    /// Gives all tiles whose turn it is to the stores.
+    func saveAll() {
+        while let next = perform({ $0.nextSave() }) { carryOut(next) }
+    }
+
+    func carryOut(_ next: NextSave) {
+        switch next {
+        case .tile(let save, let lease, let address, let layer):
+            put(save, at: address, layer)
+            release([lease])
+        case .lost(let save, let tiers):
+            tiers?.noteDropped(save.takers)
+            tiers?.giveUp(save.key.coordinate)
+        }
+    }
+
+    /// Makes stored entries of a layer invalid, and has that made to last.
+    func invalidateStored(_ layer: LayerID, _ ranges: [TileRange]?) {
+        guard let tiers = read({ $0.record(of: layer)?.tiers }) else { return }
+        let persist = tiers.invalidate(ranges)
+        activity.enter()
+        executor.run(storeQueue) { [self] in
+            persist()
+            activity.leave()
+        }
+    }
+
+    /// Updates the bytes that stores hold.
+    ///
+    /// - Parameter now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
+    func noteStoreMemory(now: Int64? = nil) {
+        guard let stores = perform({ $0.stores.startMeasuring(now: now) ? $0.stores : nil }) else { return }
+        let bytes = stores.living.reduce(0) { $0 + $1.statistics.memoryBytes }
+        perform { state in
+            // Without room, which only leases and pins can take, it is tried again.
+            if state.pool.charge(bytes - state.stores.byteCount, to: .stores) { state.stores.set(byteCount: bytes) }
+        }
+    }
+}
+
+/// The next tile to give to stores, or one whose pixels have gone.
+enum NextSave: Sendable {
+    case tile(SaveQueue.Save, LeaseToken, address: UInt, LayerRecord)
+    case lost(SaveQueue.Save, LayerTiers?)
+}
+
+/// How a loaded tile gets to its stores: at once, with the bytes at hand, or by the queue.
+enum Saving: Sendable {
+    case now(SaveQueue.Save)
+    case queued
+}
+
+extension CoreState {
+    /// Decides which stores get a loaded tile, and when.
+    ///
+    /// - Parameter origin: Store that had the tile; `nil` for the source.
+    /// - Returns: What to give to them at once.
+    mutating func queueSave(
+        _ ticket: LoadTicket,
+        _ result: LoadResult,
+        took: Int64,
+        _ notes: LoadNotes,
+        from origin: Int?
+    ) -> Saving? {
+        let (key, record) = (ticket.key, layers[ticket.key.layer])
+        guard result == .pixels || result == .absent, let tiers = record.tiers, pool.hasLanded(key, result) else {
+            return nil
+        }
+        let values = notes.now
+        if values.freshness?.expires != nil { tiers.noteExpiry() }
+        // A tile made of others has no expiry of its own.
+        if record.makes(key.level), tiers.hasExpiry { return nil }
+        let isWanted = ticket.isDemand || pool.isNeeded(key)
+        let takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
+        let undrawn = SaveQueue.Save(
+            key: key,
+            layer: record.id,
+            takers: takers.drawn,
+            cost: took,
+            freshness: values.freshness,
+            epoch: notes.epoch
+        )
+        if takers.drawn != 0, result == .pixels {
+            let lost = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
+            let isAdded = changeSaves { saves in
+                saves.forget(lost)
+                return saves.addUndrawn(undrawn)
+            }
+            if isAdded { pool.markUnsaved(key) } else { tiers.noteDropped(takers.drawn) }
+        }
+        guard takers.now != 0 else { return takers.drawn == 0 ? nil : .queued }
+        var save = undrawn
+        save.takers = takers.now
+        if result == .absent || !values.encoded.isEmpty { return .now(save) }
+        guard changeSaves({ $0.add(save) }) else {
+            tiers.noteDropped(takers.now)
+            return nil
+        }
+        effects.wakes = max(effects.wakes, 1)
+        return .queued
+    }
+
+    /// Queues tiles that have been drawn for the first time.
+    mutating func noteDrawn(_ keys: [TileKey]) {
+        guard !keys.isEmpty else { return }
+        for dropped in changeSaves({ saves in keys.compactMap { saves.noteDrawn($0) } }) {
+            layers[dropped.key.layer].tiers?.noteDropped(dropped.takers)
+        }
+        effects.wakes = max(effects.wakes, 1)
+    }
+
+    /// Takes the next tile to give to stores.
+    mutating func nextSave() -> NextSave? {
+        guard saves.readyCount > 0, let save = changeSaves({ $0.next() }) else { return nil }
+        guard let record = record(of: save.layer) else { return .lost(save, nil) }
+        guard let lease = pool.leaseToSave(save.key) else { return .lost(save, record.tiers) }
+        return .tile(save, lease, address: address(of: lease.slot, layer: save.key.layer), record)
+    }
+}

@@ -1,0 +1,57 @@
+/// Stores that the layers of a cache have named, and their counts. Only the layers and their work retain them.
+struct Stores: Sendable {
+    private struct Record: @unchecked Sendable {
+        /// May be another store's after the end of this one.
+        let id: ObjectIdentifier
+        private(set) weak var store: (any TileStore)?
+        /// Counts of removed layers.
+        var closed = TileCacheStatistics.StoreCounts()
+
+        init(_ store: any TileStore) { (id, self.store) = (ObjectIdentifier(store), store) }
+    }
+
+    private var records: [Record] = []
+    /// Bytes that the stores held when last asked.
+    private(set) var byteCount = 0
+    /// When to ask for these bytes again.
+    private var due = Int64.min
+
+    var isEmpty: Bool { records.isEmpty }
+    /// Stores that exist. Asked for without the lock: the result may be the last to release one.
+    var living: [any TileStore] { records.compactMap(\.store) }
+
+    /// - Parameter store: Held by the caller.
+    private func index(of store: any TileStore) -> Int? {
+        let id = ObjectIdentifier(store)
+        return records.firstIndex { $0.id == id && $0.store != nil }
+    }
+
+    /// Adds stores that no layer has named before, and their bytes.
+    mutating func adopt(_ tiers: LayerTiers, bytes: Int) {
+        for store in tiers.stores where index(of: store) == nil { records.append(Record(store)) }
+        byteCount += bytes
+    }
+
+    /// Keeps the counts of a layer that is removed.
+    mutating func close(_ tiers: LayerTiers) {
+        for (store, counts) in zip(tiers.stores, tiers.counts) {
+            if let index = index(of: store) { records[index].closed = records[index].closed + counts }
+        }
+    }
+
+    /// Counts by store, over all layers.
+    func counts(of layers: Layers) -> [TileCacheStatistics.StoreCounts] {
+        var all = self
+        for layer in layers { if let tiers = layer.tiers { all.close(tiers) } }
+        return all.records.map(\.closed)
+    }
+
+    /// Whether to ask the stores for their bytes: at most once a second, or now if the time is `nil`.
+    mutating func startMeasuring(now: Int64?) -> Bool {
+        guard !records.isEmpty, now ?? due >= due else { return false }
+        if let now { due = now + 1_000_000_000 }
+        return true
+    }
+
+    mutating func set(byteCount: Int) { self.byteCount = byteCount }
+}
