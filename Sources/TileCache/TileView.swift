@@ -1,5 +1,4 @@
 public import Dispatch
-import Synchronization
 
 /// A viewport over some layers of a cache.
 ///

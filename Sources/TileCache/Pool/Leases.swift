@@ -23,9 +23,7 @@ struct Orphans {
 
 extension PoolState {
     /// Leases a decoded tile: its bytes stay in place and counted until `release`.
-    mutating func lease(_ number: EntryID) {
-        relist(number) { $0.leaseCount += 1 }
-    }
+    mutating func lease(_ number: EntryID) { relist(number) { $0.leaseCount += 1 } }
 
     /// Token of a lease of the tile's present pixels.
     func token(of number: EntryID, layer: Int) -> LeaseToken {

@@ -21,7 +21,6 @@ struct LeavingMemory: Hashable, Sendable {
 struct Ledger {
     /// Owner of memory outside of the pool.
     enum Account: Int, CaseIterable {
-        /// The plan.
         case plan
         /// Views' needs.
         case views

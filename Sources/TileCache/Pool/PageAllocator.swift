@@ -1,3 +1,9 @@
+/// Identifies a page of compressed blocks.
+struct PageID: Hashable, Sendable {
+    let number: Int32
+    static var none: PageID { PageID(number: -1) }
+}
+
 /// Numbers of the pages of compressed blocks.
 ///
 /// A block takes whole pages and, for the rest, one run of units (eighths of a page) in a page shared with other ends.
@@ -12,10 +18,9 @@ struct PageAllocator {
 
     /// Position of a block: a chain of whole pages, then an end.
     struct Block: Hashable {
-        /// First whole page, or -1.
-        var firstPage: Int32 = -1
-        /// Page of the end, or -1.
-        var endPage: Int32 = -1
+        /// First whole page.
+        var firstPage = PageID.none
+        var endPage = PageID.none
         /// Bytes before rounding to units.
         var byteCount: Int32
         /// First unit of the end in its page.
@@ -23,10 +28,10 @@ struct PageAllocator {
     }
 
     private struct Page {
-        /// Next page of the same block or list of shared pages; -1 ends either.
-        var next: Int32 = -1
+        /// Next page of the same block or list of shared pages.
+        var next = PageID.none
         /// Previous page of the same list of shared pages.
-        var previous: Int32 = -1
+        var previous = PageID.none
         /// Bits of the used units of a shared page; 0 for others.
         var unitsInUse: UInt8 = 0
     }
@@ -36,7 +41,7 @@ struct PageAllocator {
     private let tableRegion: MemoryRegion
     private var table: UnsafeMutablePointer<Page> { tableRegion.base.assumingMemoryBound(to: Page.self) }
     /// Heads of lists of shared pages, by their longest free run, 1...7.
-    private var sharedHeads = [Int32](repeating: -1, count: 8)
+    private var sharedHeads = [PageID](repeating: .none, count: 8)
 
     /// - Parameters:
     ///   - capacity: Fewer pages if the system refuses the address range.
@@ -82,7 +87,7 @@ struct PageAllocator {
     /// Pages that a block would take from the unused or fresh ones now.
     func pagesNeeded(for bytes: Int) -> Int {
         let shape = shape(of: bytes)
-        let endNeedsPage = shape.endUnits > 0 && !(shape.endUnits...7).contains { sharedHeads[$0] >= 0 }
+        let endNeedsPage = shape.endUnits > 0 && !(shape.endUnits...7).contains { sharedHeads[$0] != .none }
         return shape.pages + (endNeedsPage ? 1 : 0)
     }
 
@@ -99,7 +104,7 @@ struct PageAllocator {
         var block = Block(byteCount: Int32(bytes))
         for _ in 0..<shape.pages {
             let page = takePage()
-            table[Int(page)].next = block.firstPage
+            table[Int(page.number)].next = block.firstPage
             block.firstPage = page
         }
         if shape.endUnits > 0 { (block.endPage, block.endUnit) = takeUnits(shape.endUnits) }
@@ -109,17 +114,16 @@ struct PageAllocator {
     /// Releases a block's pages; they stay committed.
     mutating func free(_ block: Block) {
         var page = block.firstPage
-        while page >= 0 {
-            pages.release(page)
-            page = table[Int(page)].next
+        while page != .none {
+            pages.release(page.number)
+            page = table[Int(page.number)].next
         }
-        guard block.endPage >= 0 else { return }
+        guard block.endPage != .none else { return }
         let mask = Self.runMask(from: block.endUnit, count: shape(of: Int(block.byteCount)).endUnits)
-        let shared = Int(block.endPage)
         unlinkShared(block.endPage)
-        table[shared].unitsInUse &= ~mask
-        if table[shared].unitsInUse == 0 {
-            pages.release(block.endPage)
+        table[Int(block.endPage.number)].unitsInUse &= ~mask
+        if table[Int(block.endPage.number)].unitsInUse == 0 {
+            pages.release(block.endPage.number)
         } else {
             linkShared(block.endPage)
         }
@@ -129,14 +133,14 @@ struct PageAllocator {
     func forEachPart(of block: Block, _ body: (_ offset: Int, _ count: Int) -> Void) {
         var page = block.firstPage
         var left = Int(block.byteCount)
-        while page >= 0 {
+        while page != .none {
             let count = min(left, pageBytes)
-            body(Int(page) * pageBytes, count)
+            body(Int(page.number) * pageBytes, count)
             left -= count
-            page = table[Int(page)].next
+            page = table[Int(page.number)].next
         }
-        if block.endPage >= 0 {
-            body(Int(block.endPage) * pageBytes + Int(block.endUnit) * unitBytes, left)
+        if block.endPage != .none {
+            body(Int(block.endPage.number) * pageBytes + Int(block.endUnit) * unitBytes, left)
         }
     }
 
@@ -164,25 +168,25 @@ struct PageAllocator {
         if start < end { tableRegion.decommit(offset: start, byteCount: end - start) }
     }
 
-    private mutating func takePage() -> Int32 {
+    private mutating func takePage() -> PageID {
         let unused = pages.takeCommitted()
-        let page = unused >= 0 ? unused : pages.takeFresh()
-        precondition(page >= 0, "the ledger admitted more pages than the address range holds")
-        (table + Int(page)).initialize(to: Page())
+        let page = PageID(number: unused >= 0 ? unused : pages.takeFresh())
+        precondition(page.number >= 0, "the ledger admitted more pages than the address range holds")
+        (table + Int(page.number)).initialize(to: Page())
         return page
     }
 
-    private mutating func takeUnits(_ count: Int) -> (Int32, UInt8) {
-        var page: Int32 = -1
-        for run in count...7 where sharedHeads[run] >= 0 {
+    private mutating func takeUnits(_ count: Int) -> (PageID, UInt8) {
+        var page = PageID.none
+        for run in count...7 where sharedHeads[run] != .none {
             page = sharedHeads[run]
             break
         }
-        if page >= 0 { unlinkShared(page) } else { page = takePage() }
-        let inUse = table[Int(page)].unitsInUse
+        if page != .none { unlinkShared(page) } else { page = takePage() }
+        let inUse = table[Int(page.number)].unitsInUse
         var unit = 0
         while inUse & Self.runMask(from: UInt8(unit), count: count) != 0 { unit += 1 }
-        table[Int(page)].unitsInUse = inUse | Self.runMask(from: UInt8(unit), count: count)
+        table[Int(page.number)].unitsInUse = inUse | Self.runMask(from: UInt8(unit), count: count)
         linkShared(page)
         return (page, UInt8(unit))
     }
@@ -202,22 +206,22 @@ struct PageAllocator {
         return run
     }
 
-    private mutating func linkShared(_ page: Int32) {
-        let run = Self.longestFreeRun(table[Int(page)].unitsInUse)
+    private mutating func linkShared(_ page: PageID) {
+        let run = Self.longestFreeRun(table[Int(page.number)].unitsInUse)
         guard run > 0 else { return }
         let head = sharedHeads[run]
-        table[Int(page)].previous = -1
-        table[Int(page)].next = head
-        if head >= 0 { table[Int(head)].previous = page }
+        table[Int(page.number)].previous = .none
+        table[Int(page.number)].next = head
+        if head != .none { table[Int(head.number)].previous = page }
         sharedHeads[run] = page
     }
 
-    private mutating func unlinkShared(_ page: Int32) {
-        let run = Self.longestFreeRun(table[Int(page)].unitsInUse)
+    private mutating func unlinkShared(_ page: PageID) {
+        let run = Self.longestFreeRun(table[Int(page.number)].unitsInUse)
         guard run > 0 else { return }
-        let previous = table[Int(page)].previous
-        let next = table[Int(page)].next
-        if previous >= 0 { table[Int(previous)].next = next } else { sharedHeads[run] = next }
-        if next >= 0 { table[Int(next)].previous = previous }
+        let previous = table[Int(page.number)].previous
+        let next = table[Int(page.number)].next
+        if previous != .none { table[Int(previous.number)].next = next } else { sharedHeads[run] = next }
+        if next != .none { table[Int(next.number)].previous = previous }
     }
 }

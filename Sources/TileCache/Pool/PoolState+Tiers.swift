@@ -30,7 +30,6 @@ struct CodecJobs {
     mutating func resume() { count += 1 }
 }
 
-/// Result of a promotion.
 enum PromotionResult: Hashable, Sendable {
     /// The pixels are in their slot.
     case pixels

@@ -29,7 +29,6 @@ struct TileIndex: Sendable {
         return place
     }
 
-    /// Sets the number of a tile.
     mutating func set(_ key: TileKey, _ number: Int) {
         if !insert(key, number) { numbers[place(of: key)] = Int32(number) }
     }
@@ -45,7 +44,6 @@ struct TileIndex: Sendable {
         return true
     }
 
-    /// Removes a tile.
     mutating func remove(_ key: TileKey) {
         var hole = place(of: key)
         guard numbers[hole] >= 0 else { return }

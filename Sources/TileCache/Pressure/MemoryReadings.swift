@@ -18,7 +18,6 @@ struct MemoryReadings: Sendable, Hashable {
     static let warningStall = 10.0
     static let criticalStall = 10.0
 
-    /// Level of memory pressure.
     var level: MemoryPressureMonitor.Level {
         var use = 0.0
         if let limit, let used, limit > 0 { use = Double(used) / Double(limit) }

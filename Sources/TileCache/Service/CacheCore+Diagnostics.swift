@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Diagnostics of views.
 extension CacheCore {
     func diagnostics(ofView id: Int, margin: Double, maximumPlannedTiles: Int) -> TileViewDiagnostics {

@@ -1,6 +1,5 @@
 import CTileKernels
 import Dispatch
-import Synchronization
 
 /// Identifies the load of a payload.
 struct EncodedKeeper: Sendable {
@@ -8,10 +7,6 @@ struct EncodedKeeper: Sendable {
     let ticket: LoadTicket
     /// What the layer's stores are told; `nil` if it has none.
     let notes: LoadNotes?
-
-    init(core: CacheCore, ticket: LoadTicket, notes: LoadNotes? = nil) {
-        (self.core, self.ticket, self.notes) = (core, ticket, notes)
-    }
 }
 
 /// Payloads: kept, counted, decoded.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Frames and leases.
 extension CacheCore {
     func frame(ofView id: Int) -> TileFrame {
@@ -101,9 +99,7 @@ extension CacheCore {
 
     // MARK: - Leases
 
-    func retain(_ token: LeaseToken) {
-        perform { $0.pool.lease(token) }
-    }
+    func retain(_ token: LeaseToken) { perform { $0.pool.lease(token) } }
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
@@ -335,8 +331,6 @@ private struct LayerLook: Sendable {
 extension TileIdentity: Comparable {
     /// Orders by layer, tile and generation.
     public static func < (a: TileIdentity, b: TileIdentity) -> Bool {
-        if a.layer != b.layer { return a.layer < b.layer }
-        if a.tile != b.tile { return a.tile < b.tile }
-        return a.generation < b.generation
+        (a.layer, a.tile, a.generation) < (b.layer, b.tile, b.generation)
     }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension TileCache {
     /// Lends the pixels of a decoded tile without a view, for tools and renderers with their own list of tiles.
     ///

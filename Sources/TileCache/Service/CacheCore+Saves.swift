@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Writes to a layer's stores, on workers.
 extension CacheCore {
@@ -69,9 +68,7 @@ extension CacheCore {
     }
 
     /// Gives all tiles whose turn it is to the stores.
-    func saveAll() {
-        while let next = perform({ $0.nextSave() }) { carryOut(next) }
-    }
+    func saveAll() { while let next = perform({ $0.nextSave() }) { carryOut(next) } }
 
     func carryOut(_ next: NextSave) {
         switch next {

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Look-ups in a layer's stores, on workers.
@@ -172,8 +171,7 @@ extension CacheCore {
                         (try? codec.decompress(block, into: memory, width: width, height: height, format: format))
                             != nil
                     }
-                    guard let isWhole else { return .unusable }
-                    return isWhole ? .used : .damaged
+                    return isWhole.map { $0 ? .used : .damaged } ?? .unusable
                 }
                 return .used
             }

@@ -2,11 +2,7 @@ import Synchronization
 
 /// Layers, limits and statistics.
 extension CacheCore {
-    func addLayer(
-        _ source: AnySource,
-        pyramid: TilePyramid,
-        options: LayerOptions
-    ) throws(TileCacheError) -> LayerID {
+    func addLayer(_ source: AnySource, pyramid: TilePyramid, options: LayerOptions) throws(TileCacheError) -> LayerID {
         guard !isForked else { throw .forked }
         var levelBytes: [Int] = []
         for (index, level) in pyramid.levels.enumerated() {
@@ -60,7 +56,7 @@ extension CacheCore {
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
-                reservesLate: source.reservesLate,
+                reservesLate: !source.isBlocking,
                 share: options.share,
                 slotCapacity: region.map { $0.byteCount / slotBytes },
                 levelBytes: levelBytes
@@ -247,15 +243,6 @@ extension CacheCore {
             figures.synthesis = state.synthesis.counts
             figures.stores = state.stores.counts(of: state.layers)
             return figures
-        }
-    }
-}
-
-extension AnySource {
-    var reservesLate: Bool {
-        switch self {
-        case .blocking: false
-        case .asynchronous: true
         }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Replaces workers whose source or decoder does not return; times callbacks.

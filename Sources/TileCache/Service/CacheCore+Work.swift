@@ -155,11 +155,7 @@ extension CacheCore {
     }
 
     /// Reserves a slot for an asynchronous source that is ready, lets it write and ends the load.
-    func write(
-        _ ticket: LoadTicket,
-        _ notes: LoadNotes?,
-        _ body: (inout TilePixels) throws -> TileOutcome
-    ) -> Bool {
+    func write(_ ticket: LoadTicket, _ notes: LoadNotes?, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }
         guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
@@ -203,7 +199,7 @@ extension CacheCore {
         let now = clock()
         let save = perform { state -> Saving? in
             state.requests.remove(ticket.load)
-            let started = notes?.asked ?? state.pool.loads[ticket.load]?.started ?? now
+            let started = notes?.now.asked ?? state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
             return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
@@ -249,12 +245,7 @@ extension LayerRecord {
     /// Memory of a slot as a source sees it.
     ///
     /// - Parameter notes: What the layer's stores are told. Default: nil, as the keeper has it.
-    func pixels(
-        at address: UInt,
-        level: Int,
-        keeper: EncodedKeeper? = nil,
-        notes: LoadNotes? = nil
-    ) -> TilePixels {
+    func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil, notes: LoadNotes? = nil) -> TilePixels {
         let size = sizes[level]
         return TilePixels(
             memory: UnsafeMutableRawBufferPointer(

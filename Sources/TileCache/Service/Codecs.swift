@@ -1,6 +1,5 @@
 /// Codecs of a cache: scratch memory that counts against the limit and follows it.
 struct Codecs: Sendable {
-    /// Idle codecs.
     private(set) var idle: [Transferred<TileCodec>] = []
     /// Maximum tile size that they take.
     private(set) var tileBytes = 0

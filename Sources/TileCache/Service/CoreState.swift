@@ -5,6 +5,9 @@ enum AnySource: Sendable {
     case blocking(any BlockingTileSource)
     case asynchronous(any TileSource)
 
+    var isBlocking: Bool { if case .blocking = self { true } else { false } }
+
+    /// The source, if it decodes its own payloads.
     var decoder: (any TileDecoder)? {
         switch self {
         case .blocking(let source): source as? any TileDecoder
@@ -40,7 +43,7 @@ struct CoreState: ~Copyable {
     var requests = Requests()
     var codecs: Codecs
     /// Whether tiles may be compressed, if the limit has room for a codec.
-    let usesCompressedTier: Bool
+    var usesCompressedTier: Bool { pool.configuration.compressedTier }
     var planning = PlanningState()
     private(set) var isShutDown = false
     var due = DueTimes()
@@ -62,7 +65,6 @@ struct CoreState: ~Copyable {
         self.workers = workers
         fullByteLimit = pool.ledger.limit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
-        usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
         self.pageRegion = pageRegion
         times = LoadTimes(mean: meanLatency)
@@ -105,10 +107,7 @@ struct CoreState: ~Copyable {
     /// Forgets the address ranges of classes that the pool no longer has.
     mutating func cutSlotRegions() { slotRegions.removeLast(slotRegions.count - pool.slots.count) }
 
-    /// Address of a slot.
-    func address(of slot: SlotID, layer: Int) -> UInt {
-        address(of: slot, slotClass: pool.layers[layer].slotClass)
-    }
+    func address(of slot: SlotID, layer: Int) -> UInt { address(of: slot, slotClass: pool.layers[layer].slotClass) }
 
     func address(of slot: SlotID, slotClass: Int) -> UInt {
         UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)

@@ -14,7 +14,6 @@ struct Effects: Sendable {
     var unwanted: [TileRequest] = []
     /// Handlers of views to call.
     var calls: [ReadyCall] = []
-    /// Whether the timer has to be set.
     var setsTimer = false
     /// Memory to decommit, and the regions by kind.
     var decommits: [LeavingMemory] = []
@@ -23,9 +22,7 @@ struct Effects: Sendable {
     /// Whether there are steps for queues.
     var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty }
 
-    var isEmpty: Bool {
-        !plans && wakes == 0 && !setsTimer && workers.isEmpty && unwanted.isEmpty && calls.isEmpty
-    }
+    var isEmpty: Bool { !plans && wakes == 0 && !setsTimer && workers.isEmpty && unwanted.isEmpty && calls.isEmpty }
 }
 
 /// Call of a view's handler.
@@ -42,7 +39,7 @@ extension CoreState {
         let declared = pool.takeEffects()
         workers.noteLate(declared.lateWorkers)
         noteDrawn(declared.drawn)
-        if declared.replanAt != .max { replan(at: declared.replanAt) }
+        if declared.replanAt != .max, !isShutDown, due.askPlan(at: declared.replanAt) { effects.setsTimer = true }
         var drained = effects
         effects = Effects()
         drained.decommits = pool.takePendingDecommits()
@@ -57,11 +54,6 @@ extension CoreState {
         // Requests before the plan is made are merged.
         drained.plans = (drained.plans || declared.plans) && planning.queue()
         return drained
-    }
-
-    /// Schedules a plan at a time or soon after.
-    mutating func replan(at time: Int64) {
-        if !isShutDown, due.askPlan(at: time) { effects.setsTimer = true }
     }
 
     /// Calls the handlers of views that would draw a tile, or a part of it, now that it is ready.
@@ -98,9 +90,7 @@ extension CacheCore {
         return result
     }
 
-    func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
-        lock.withLock { body($0) }
-    }
+    func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result { lock.withLock { body($0) } }
 
     private func carryOut(_ effects: Effects) {
         if !effects.decommits.isEmpty {

@@ -48,12 +48,7 @@ final class LayerTiers: Sendable {
     init(_ stores: LayerStores, pyramid: TilePyramid, options: LayerOptions, expectedTime: Int64) {
         self.stores = stores.stores
         shapes = pyramid.levels.map {
-            TileStoreShape(
-                format: options.format,
-                alpha: options.alpha,
-                width: $0.pixelWidth,
-                height: $0.pixelHeight
-            )
+            TileStoreShape(format: options.format, alpha: options.alpha, width: $0.pixelWidth, height: $0.pixelHeight)
         }
         var settings = ["synthesized \(options.synthesizedLevels) \(options.downsampling)"]
         for level in pyramid.levels {
@@ -178,9 +173,7 @@ final class LayerTiers: Sendable {
     func noteExpiry() { state.withLock { $0.hasExpiry = true } }
 
     /// Ends what look-ups of a tile began: none of the stores gets it.
-    func giveUp(_ tile: TileCoordinate) {
-        for store in stores { store.giveUp(key(of: tile)) }
-    }
+    func giveUp(_ tile: TileCoordinate) { for store in stores { store.giveUp(key(of: tile)) } }
 
     /// First store that is known to have a tile, without I/O.
     func nearest(_ tile: TileCoordinate) -> Int? {

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Synthesis of a layer's coarse levels.
 struct LevelSynthesis: Sendable {
@@ -57,9 +56,7 @@ struct SynthesisState: Sendable {
         waiters[load]?.removeAll { $0 === landing }
     }
 
-    mutating func noteEnd(of load: LoadID) {
-        for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() }
-    }
+    mutating func noteEnd(of load: LoadID) { for waiter in waiters.removeValue(forKey: load) ?? [] { waiter.signal() } }
 }
 
 extension LayerRecord {
@@ -68,9 +65,8 @@ extension LayerRecord {
 }
 
 extension CoreState {
-    /// Notes the next load for a synthesized tile: its source answers, however long all loads take together.
+    /// Notes the next descendant of a synthesized tile: it is not stuck, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: WorkerID, now: Int64) {
-        synthesis.count(\.loads)
         workers.beginCall(worker, at: now)
         pool.restart(ticket.load, at: now)
     }

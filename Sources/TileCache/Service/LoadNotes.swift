@@ -20,9 +20,6 @@ final class LoadNotes: Sendable {
     private let values = Lock(Values())
     /// Invalidations of the layer before the load.
     let epoch: LayerTiers.Epoch
-    /// Time at which the source was asked, once it was.
-    var asked: Int64? { now.asked }
-
     let tiers: LayerTiers
 
     init(epoch: LayerTiers.Epoch, tiers: LayerTiers) { (self.epoch, self.tiers) = (epoch, tiers) }

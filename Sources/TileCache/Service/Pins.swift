@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A rectangle of pinned tiles of one level. Ranges do not overlap.
 private struct PinnedRange: Sendable {
     var layer: Int
@@ -48,8 +46,8 @@ struct Pins: Sendable {
     /// Whether pinned tiles wait for room in the table.
     var areMissing: Bool { pins.contains { !$0.isEntered } }
 
-    func contains(_ tile: TileCoordinate, of layer: Int) -> Bool {
-        pins.contains { $0.layer == layer && $0.range.contains(tile) }
+    func contains(_ key: TileKey) -> Bool {
+        pins.contains { $0.layer == key.layer && $0.range.contains(key.coordinate) }
     }
 
     /// Adds ranges, each tile once, unless the slots of all pinned tiles would exceed half of the limit.
@@ -143,9 +141,9 @@ extension CacheCore {
                 perform { state in
                     guard state.record(of: layer) != nil else { return }
                     for place in first..<min(first + PoolState.stepsAtOnce, range.count) {
-                        let tile = range.tile(at: place)
+                        let key = TileKey(layer: layer.index, range.tile(at: place))
                         // Another thread may have pinned it again.
-                        if !state.pins.contains(tile, of: layer.index) { state.pool.unpin(TileKey(layer: layer.index, tile)) }
+                        if !state.pins.contains(key) { state.pool.unpin(key) }
                     }
                 }
             }
@@ -179,9 +177,7 @@ extension CacheCore {
 
 extension CoreState {
     /// Forgets requested prefetches that have ended.
-    mutating func pruneAsked() {
-        changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0) } }
-    }
+    mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0) } } }
 }
 
 extension TileCache {

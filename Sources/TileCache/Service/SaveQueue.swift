@@ -77,9 +77,7 @@ struct SaveQueue: Sendable {
     }
 
     /// Forgets waiting tiles.
-    mutating func forget(_ keys: [TileKey]) {
-        for key in keys { forget(key) }
-    }
+    mutating func forget(_ keys: [TileKey]) { for key in keys { forget(key) } }
 
     private mutating func forget(_ key: TileKey) {
         if let old = undrawn.removeValue(forKey: key) { byteCount -= old.byteCount }

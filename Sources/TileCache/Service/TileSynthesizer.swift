@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Synthesizes one tile from its descendants, one after the other, on a worker.
 ///
@@ -112,10 +111,7 @@ struct TileSynthesizer {
         // A store that has to be asked would wait for each of thousands of descendants.
         if let tiers = layer.tiers, let store = tiers.nearest(child) {
             let now = core.clock()
-            core.perform { state in
-                state.workers.beginCall(worker, at: now)
-                state.pool.restart(ticket.load, at: now)
-            }
+            core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }
             switch core.readStored(child, layer, tiers, at: store, into: try scratchAddress()) {
             case .pixels?:
                 try halve(child, at: try scratchAddress(), halvings: halvings)
@@ -148,7 +144,10 @@ struct TileSynthesizer {
         var result = LoadResult.cancelled
         for _ in 0..<3 {
             let now = core.clock()
-            core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }
+            core.perform { state in
+                state.synthesis.count(\.loads)
+                state.noteProgress(of: ticket, by: worker, now: now)
+            }
             // Only whether the tile expires matters.
             let notes = layer.tiers.map { LoadNotes(epoch: .init(), tiers: $0) }
             defer { if notes?.now.freshness?.expires != nil { layer.tiers?.noteExpiry() } }

@@ -56,9 +56,7 @@ struct WorkerRoster: Sendable {
     mutating func noteLate(_ count: Int) { surplus += count }
 
     /// Makes spare workers idle, in place of hanging ones.
-    mutating func replace(_ count: Int) {
-        for _ in 0..<count { idle.append(spare.removeLast()) }
-    }
+    mutating func replace(_ count: Int) { for _ in 0..<count { idle.append(spare.removeLast()) } }
 
     // MARK: - Sources' code
 
@@ -99,5 +97,7 @@ struct WorkerRoster: Sendable {
     }
 
     /// Start of the oldest decoder whose worker was not replaced.
-    var oldestDecode: Int64? { decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key.number] }.min() }
+    var oldestDecode: Int64? {
+        decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key.number] }.min()
+    }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Moves single tiles between the tiers on the caller's thread. For benchmarks and stress.
 extension TileCache {
     /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
@@ -7,22 +5,14 @@ extension TileCache {
 
     /// Compresses a decoded tile that is neither leased nor needed; returns whether it did.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        let isDone = core.perform { state -> Bool in
+        let (isDone, begun) = core.perform { state -> (Bool, CodecWork?) in
             let number = state.pool.table.find(TileKey(layer: layer.index, tile))
-            return number != .none && !state.pool.table[number].isInUse && state.pool.demoteToEncoded(number)
+            guard number != .none, !state.pool.table[number].isInUse else { return (false, nil) }
+            if state.pool.demoteToEncoded(number) { return (true, nil) }
+            return (false, state.pool.table[number].residency == .decoded ? state.beginDemotion(number) : nil)
         }
-        if isDone { return true }
-        let begun = core.perform { state -> CodecWork? in
-            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
-            guard number != .none, state.pool.table[number].residency == .decoded, !state.pool.table[number].isInUse
-            else {
-                return nil
-            }
-            return state.beginDemotion(number)
-        }
-        guard let begun else { return false }
-        core.demote(begun, wakes: .max)
-        return true
+        if let begun { core.demote(begun, wakes: .max) }
+        return isDone || begun != nil
     }
 
     /// Decompresses a compressed tile; returns whether it did.

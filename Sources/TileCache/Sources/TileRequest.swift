@@ -25,13 +25,7 @@ public final class TileRequest: Sendable {
     /// What the layer's stores are told; `nil` if it has none.
     private let notes: LoadNotes?
 
-    init(
-        core: CacheCore,
-        layer: LayerID,
-        ticket: LoadTicket,
-        child: ChildLoad? = nil,
-        notes: LoadNotes? = nil
-    ) {
+    init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil, notes: LoadNotes? = nil) {
         self.core = core
         self.notes = notes
         self.child = child
@@ -102,9 +96,7 @@ public final class TileRequest: Sendable {
     }
 
     /// Completes the request as failed, permanently or temporarily.
-    public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) {
-        finish(LoadResult(failure))
-    }
+    public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) { finish(LoadResult(failure)) }
 
     /// Completes the request as cancelled, because the tile is no longer wanted.
     public func cancel() { finish(.cancelled) }

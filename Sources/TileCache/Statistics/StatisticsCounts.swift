@@ -172,16 +172,7 @@ extension TileCacheStatistics {
         }
         /// Tiles removed, by the cause's raw value.
         package var removed: [Int] { RemovalCause.allCases.map { self[keyPath: Self.field($0)] } }
-        mutating func countRemoval(_ cause: RemovalCause) {
-            switch cause {
-            case .capacity: removedForRoom += 1
-            case .incompressible: removedIncompressible += 1
-            case .replaced: removedReplaced += 1
-            case .invalidated: removedInvalidated += 1
-            case .trimmed: removedTrimmed += 1
-            case .damaged: removedDamaged += 1
-            }
-        }
+        mutating func countRemoval(_ cause: RemovalCause) { self[keyPath: Self.field(cause)] += 1 }
 
         /// Adds field by field.
         public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }

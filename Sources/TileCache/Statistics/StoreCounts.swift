@@ -23,10 +23,7 @@ extension TileCacheStatistics {
         public init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
-            [
-                \.hits, \.staleHits, \.misses, \.absences, \.skipped, \.writes, \.dropped, \.refused,
-                \.waitNanoseconds,
-            ]
+            [\.hits, \.staleHits, \.misses, \.absences, \.skipped, \.writes, \.dropped, \.refused, \.waitNanoseconds]
         }
 
         /// Sum of the waits for look-ups.

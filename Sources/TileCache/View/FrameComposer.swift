@@ -117,16 +117,8 @@ struct FrameComposer {
             }
             let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
-            let fallback = emitFallback(
-                for: key,
-                layer: layer,
-                covering: rectangle,
-                offset: visible.offset,
-                pool: pool,
-                clip: clip,
-                area: area,
-                emit: emit
-            )
+            let copy = WorldCopy(layer: layer.layer, pyramid: layer.pyramid, offset: visible.offset, clip: clip)
+            let fallback = emitFallback(for: key, covering: rectangle, area: area, in: copy, pool, emit)
             // An absent tile's ancestor is the final result; without one, the area is blank at the source too.
             if isAbsent {
                 coverage.sharp += area
@@ -173,84 +165,70 @@ struct FrameComposer {
         drawsCompressed ? residency.isResident : residency.isDecoded
     }
 
+    /// One of the copies of a layer side by side, if the world wraps.
+    private struct WorldCopy {
+        let layer: Int
+        let pyramid: TilePyramid
+        let offset: Double
+        let clip: ViewportClip
+    }
+
     /// Emits the nearest resident ancestor, else resident descendants.
     ///
     /// - Returns: The covered area in screen pixels, and by how many levels it is too coarse.
     private func emitFallback(
         for key: TileKey,
-        layer: ViewLayer,
         covering rectangle: PixelRect,
-        offset: Double,
-        pool: borrowing PoolState,
-        clip: ViewportClip,
         area: Double,
-        emit: (ComposedTile) -> Void
+        in copy: WorldCopy,
+        _ pool: borrowing PoolState,
+        _ emit: (ComposedTile) -> Void
     ) -> (area: Double, levels: Int) {
-        let tile = key.coordinate
+        let (tile, pyramid, offset) = (key.coordinate, copy.pyramid, copy.offset)
         let own = rectangle.offsetBy(x: -offset, y: 0)
         var level = tile.level - 1
         while level >= 0 {
             defer { level -= 1 }
-            guard let ancestor = layer.pyramid.ancestor(of: tile, at: level) else { break }
-            let number = pool.table.find(TileKey(layer: layer.layer, ancestor))
+            guard let ancestor = pyramid.ancestor(of: tile, at: level) else { break }
+            let number = pool.table.find(TileKey(layer: copy.layer, ancestor))
             guard number != .none, isDrawable(pool.table[number].residency) else { continue }
-            let part = own.intersection(layer.pyramid.worldRectangle(of: ancestor))
+            let part = own.intersection(pyramid.worldRectangle(of: ancestor))
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
             if emitsPlacements {
-                let look = LevelLook(layer.pyramid, level: level)
+                let look = LevelLook(pyramid, level: level)
                 emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
             }
-            return (part == own ? area : clip.screenArea(of: placed), tile.level - level)
+            return (part == own ? area : copy.clip.screenArea(of: placed), tile.level - level)
         }
-        let finer = descendants(
-            of: tile,
-            within: own,
-            depth: Self.descendantDepth,
-            layer: layer,
-            offset: offset,
-            pool: pool,
-            clip: clip,
-            emit: emit
-        )
-        return (finer, 0)
+        return (descendants(of: tile, within: own, depth: Self.descendantDepth, in: copy, pool, emit), 0)
     }
 
     private func descendants(
         of tile: TileCoordinate,
         within own: PixelRect,
         depth: Int,
-        layer: ViewLayer,
-        offset: Double,
-        pool: borrowing PoolState,
-        clip: ViewportClip,
-        emit: (ComposedTile) -> Void
+        in copy: WorldCopy,
+        _ pool: borrowing PoolState,
+        _ emit: (ComposedTile) -> Void
     ) -> Double {
-        guard depth > 0, let children = layer.pyramid.children(of: tile), children.count <= 64 else { return 0 }
+        let (pyramid, offset) = (copy.pyramid, copy.offset)
+        guard depth > 0, let children = pyramid.children(of: tile), children.count <= 64 else { return 0 }
         var covered = 0.0
         for child in children {
-            let part = own.intersection(layer.pyramid.worldRectangle(of: child))
+            let part = own.intersection(pyramid.worldRectangle(of: child))
             let placed = part.offsetBy(x: offset, y: 0)
-            let visible = clip.screenArea(of: placed)
+            let visible = copy.clip.screenArea(of: placed)
             guard visible > 0 else { continue }
-            let number = pool.table.find(TileKey(layer: layer.layer, child))
+            let number = pool.table.find(TileKey(layer: copy.layer, child))
             if number != .none, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
-                    let look = LevelLook(layer.pyramid, level: child.level)
+                    let look = LevelLook(pyramid, level: child.level)
                     emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
                 }
             } else {
-                covered += descendants(
-                    of: child,
-                    within: part,
-                    depth: depth - 1,
-                    layer: layer,
-                    offset: offset,
-                    pool: pool,
-                    clip: clip,
-                    emit: emit
-                )
+                covered += descendants(of: child, within: part, depth: depth - 1, in: copy, pool, emit)
             }
         }
         return covered
@@ -311,7 +289,6 @@ struct ViewportClip {
         halfHeight = viewport.height / viewport.scale / 2
     }
 
-    /// Area in screen pixels.
     func screenArea(of rectangle: PixelRect) -> Double { area(of: rectangle) * screenPixels }
 
     /// Area in world pixels.

@@ -15,10 +15,12 @@ import Testing
         var validators: [TileStoreFreshness?] = []
         /// Confirms stored tiles until this time.
         var confirms: TileStoreFreshness?
+        var whileLoading: (() -> Void)?
 
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
             loads.append(tile)
             validators.append(pixels.cached)
+            whileLoading?()
             if let confirms, pixels.cached != nil {
                 pixels.freshness = confirms
                 return .unchanged
@@ -218,6 +220,39 @@ import Testing
         #expect(origin.loads.count == 5)
     }
 
+    /// A confirmed tile that must not be stored any more leaves all stores, unless it could not be drawn.
+    @Test(arguments: [false, true]) func whatMustNotBeStoredAnyMoreLeavesAllStores(isRefused: Bool) throws {
+        let (near, far) = (MemoryStore(), MemoryStore())
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, entityTag: "a")
+        try Run([near, far], origin, clock: clock).need(0..<1)
+        #expect(near.count == 1 && far.count == 1)
+        clock.seconds = 1_000_002
+        origin.confirms = .notStored
+        let run = try Run([near, far], origin, clock: clock)
+        // No load of a removed layer gets memory.
+        if isRefused { origin.whileLoading = { run.scene.cache.removeLayer(run.layer) } }
+        run.need(0..<1)
+        origin.whileLoading = nil
+        #expect(run.drawn.map(\.colour) == (isRefused ? [] : [7]) && near.renewals + far.renewals == 0)
+        #expect(near.count == (isRefused ? 1 : 0) && far.count == (isRefused ? 1 : 0))
+    }
+
+    /// A store that does not take an answer keeps the older entry, unless the answer must not be stored.
+    @Test(arguments: [TileStorePut.dropped, .refused], [false, true])
+    func anOlderEntryStaysIfTheNewOneIsNotTaken(answer: TileStorePut, mustNotBeStored: Bool) throws {
+        let store = MemoryStore()
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, entityTag: "a")
+        try Run([store], origin, clock: clock).need(0..<1)
+        clock.seconds = 1_000_002
+        store.answer = answer
+        if mustNotBeStored { origin.freshness = .notStored }
+        let run = try Run([store], origin, clock: clock)
+        run.need(0..<1)
+        #expect(origin.loads.count == 2 && run.drawn.count == 1 && store.count == (mustNotBeStored ? 0 : 1))
+    }
+
     @Test func damageIsAMissAndIsRemoved() throws {
         let store = MemoryStore()
         let origin = Origin()
@@ -293,7 +328,38 @@ import Testing
         run.scene.cache.removeLayer(run.layer)
         run.scene.run()
         #expect(run.counts == before && before[0].writes == 3)
-        #expect(run.scene.cache.core.read { $0.saves.byteCount == 0 && $0.saveBytes == 0 })
+        #expect(run.scene.cache.core.read { $0.saves.byteCount == 0 })
+        // A store that is named again has one row.
+        let options = LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        _ = try run.scene.cache.addLayer(
+            origin as any BlockingTileSource,
+            pyramid: run.scene.pyramid,
+            options: options
+        )
+        #expect(run.counts == before)
+    }
+
+    /// The last layer of a store releases it and its bytes; its counts stay.
+    @Test func aStoreEndsWithTheLastOfItsLayers() throws {
+        var store: MemoryStore? = MemoryStore(memoryBytes: 4096)
+        weak let known = store
+        let run = try Run([try #require(store)], Origin())
+        let second = try run.scene.cache.addLayer(
+            Origin() as any BlockingTileSource,
+            pyramid: run.scene.pyramid,
+            options: LayerOptions(stores: LayerStores([try #require(store)], dataSet: ["second"]))
+        )
+        store = nil
+        run.need(0..<2)
+        let before = run.counts
+        let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
+        let held = bytes()
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(known != nil && bytes() == held)
+        run.scene.cache.removeLayer(second)
+        run.scene.run()
+        #expect(known == nil && bytes() == held - 4096 && run.counts == before && before[0].writes == 2)
     }
 }
 

@@ -83,7 +83,7 @@ import Testing
         for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
         scene.run()
         let now = scene.scheduler.now
-        let waiting = PinnedRange(layer: layer.index, range: TileRange(level: 0, columns: 0..<1, rows: 0..<1))
+        let waiting = TileRange(level: 0, columns: 0..<1, rows: 0..<1)
         let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
         let prefetch = PlanEntry(key: key, value: 1, reason: .prefetch)
         for number in 0..<16 {
@@ -91,13 +91,14 @@ import Testing
             let (isShort, rests) = (number & 4 > 0, number & 8 > 0)
             let wantsRoom = scene.cache.core.lock.withLock { state in
                 state.pool.queue.install(Plan(), hasRoom: !isLacking)
-                state.pins = isPinning ? [waiting] : []
+                state.pins = Pins()
+                if isPinning { _ = state.pins.add([waiting], of: layer.index, in: state.pool) }
                 if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false) }
                 return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
             }
             #expect(wantsRoom == (isLacking || isPinning || (isShort && !rests)), "\(number)")
         }
-        scene.cache.core.lock.withLock { $0.pins = [] }
+        scene.cache.core.lock.withLock { $0.pins = Pins() }
     }
 
     /// Tiles that a plan skips because the view moves are planned once, when the view has rested long enough.

@@ -15,7 +15,7 @@ import Testing
     func nobodyIsLostAndNobodyIsTooMany(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var roster = WorkerRoster(count: 3, spares: 9)
-        var calls: [Int: Call] = [:]
+        var calls: [WorkerID: Call] = [:]
         for step in 0..<3000 {
             let now = Int64(step)
             switch random.below(4) {
@@ -34,7 +34,7 @@ import Testing
                     calls[worker] = Call(start: now, layer: layer)
                 }
             case 2:
-                guard let worker = calls.keys.sorted().first(where: { _ in random.oneIn(3) }) else { continue }
+                guard let worker = calls.keys.sorted(by: { $0.number < $1.number }).first(where: { _ in random.oneIn(3) }) else { continue }
                 let call = calls.removeValue(forKey: worker)!
                 let layer = roster.endDecode(worker)
                 #expect(layer == (call.isReplaced ? call.layer : nil))
@@ -74,7 +74,7 @@ import Testing
 @Suite struct RunningCallbacksTests {
     @Test(arguments: [UInt64(1), 2, 3]) func threadsAreWithinUntilTheirLastCallEnds(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var running = RunningCallbacks()
+        var running = RunningCallbacks(slowTime: 0)
         var calls: [UInt64] = []
         for _ in 0..<2000 {
             let thread = UInt64(random.below(4))
@@ -87,5 +87,15 @@ import Testing
             }
             for thread in 0..<UInt64(4) { #expect(running.isWithin(thread) == calls.contains(thread), "seed \(seed)") }
         }
+    }
+
+    @Test func callsThatTakeLongerThanTheLimitAreSlow() {
+        var running = RunningCallbacks(slowTime: 10)
+        let first = running.begin(at: 100)
+        #expect(running.figures(at: 110) == (0, 10) && running.figures(at: 111) == (1, 11))
+        running.end(first, at: 111)
+        let second = running.begin(at: 200)
+        running.end(second, at: 210)
+        #expect(running.figures(at: 300) == (1, 11))
     }
 }

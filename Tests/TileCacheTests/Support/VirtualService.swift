@@ -58,7 +58,7 @@ final class VirtualService: Sendable {
                 return state.waiting
             }
             let isQuiet = cache.core.lock.withLock {
-                !$0.isPlanQueued && $0.workers.idle.count + waiting == $0.pool.configuration.workers
+                !$0.planning.isQueued && $0.workers.idle.count + waiting == $0.pool.configuration.workers
             }
             quiet = isQuiet ? quiet + 1 : 0
         }

@@ -220,7 +220,13 @@ import Testing
         #expect(scene.isShort)
         try scene.cache.pin((0..<400).map { TileCoordinate(level: 10, column: $0, row: 0) }, of: silent)
         scene.run()
-        let entered = { scene.cache.core.read { state in state.pins.reduce(0) { $0 + $1.entered } } }
+        let entered = {
+            scene.cache.core.read { state in
+                var count = 0
+                state.pool.table.forEach { if state.pool.table[$0].flags.contains(.pinned) { count += 1 } }
+                return count
+            }
+        }
         #expect(entered() < 400 - 2 * PoolState.stepsAtOnce)
         view.update(needing: [])
         #expect(scene.run() && entered() == 400)

@@ -114,7 +114,7 @@ import Testing
         scene.need(0..<3, of: layer, view)
         let core = scene.cache.core
         scene.meanwhile = {
-            guard core.lock.withLock({ $0.isPlanning && !$0.layers.removed.isEmpty }) else { return false }
+            guard core.lock.withLock({ $0.planning.isMaking && !$0.layers.removed.isEmpty }) else { return false }
             core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.index) }
             core.perform { _ = $0.finishRemovals() }
             return true
