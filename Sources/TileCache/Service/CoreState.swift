@@ -43,7 +43,7 @@ struct CoreState: ~Copyable {
     var requests = Requests()
     var codecs: Codecs
     /// Whether tiles may be compressed, if the limit has room for a codec.
-    var usesCompressedTier: Bool { pool.configuration.compressedTier }
+    let usesCompressedTier: Bool
     var planning = PlanningState()
     private(set) var isShutDown = false
     var due = DueTimes()
@@ -65,6 +65,7 @@ struct CoreState: ~Copyable {
         self.workers = workers
         fullByteLimit = pool.ledger.limit
         codecs = Codecs(jobs: pool.configuration.maximumCodecJobs)
+        usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
         self.pageRegion = pageRegion
         times = LoadTimes(mean: meanLatency)

@@ -34,7 +34,8 @@ import Testing
                     calls[worker] = Call(start: now, layer: layer)
                 }
             case 2:
-                guard let worker = calls.keys.sorted(by: { $0.number < $1.number }).first(where: { _ in random.oneIn(3) }) else { continue }
+                let busy = calls.keys.sorted { $0.number < $1.number }
+                guard let worker = busy.first(where: { _ in random.oneIn(3) }) else { continue }
                 let call = calls.removeValue(forKey: worker)!
                 let layer = roster.endDecode(worker)
                 #expect(layer == (call.isReplaced ? call.layer : nil))
