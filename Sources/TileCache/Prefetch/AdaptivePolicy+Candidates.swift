@@ -7,7 +7,8 @@ struct Outlook {
     let travel: EdgeTravel
     /// Recent direction, of length 1; `nil` if there was none.
     let heading: WorldPoint?
-    let zoomContext: MotionEstimate.ZoomContext
+    /// Context for zooming in. An overview counts as zoomed out, even at the start: people zoom into it.
+    let inwardContext: MotionEstimate.ZoomContext
     /// Duration of a load, in seconds.
     let latency: Double
     /// Whether the view uncovers tiles faster than all workers can load them.
@@ -27,7 +28,10 @@ struct Outlook {
         self.target = target
         self.travel = travel
         self.latency = latency
-        zoomContext = Self.zoomContext(motion, view: travel.view, pyramid: target.pyramid)
+        let isOverview =
+            travel.view.width >= target.pyramid.worldWidth * Self.overviewShare
+            || travel.view.height >= target.pyramid.worldHeight * Self.overviewShare
+        inwardContext = motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
         let way = motion.heading
         let length = (way.x * way.x + way.y * way.y).squareRoot()
         heading =
@@ -39,15 +43,6 @@ struct Outlook {
             abs(motion.velocity.x) / Double(level.tileWidth) * rows
             + abs(motion.velocity.y) / Double(level.tileHeight) * columns
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
-    }
-
-    /// Context of the next zoom. An overview counts as zoomed out, even at the start: people zoom into it.
-    private static func zoomContext(_ motion: MotionEstimate, view: PixelRect, pyramid: TilePyramid)
-        -> MotionEstimate.ZoomContext
-    {
-        let isOverview =
-            view.width >= pyramid.worldWidth * overviewShare || view.height >= pyramid.worldHeight * overviewShare
-        return motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
     }
 
     /// Rectangle of a tile, in a wrapping world the copy nearest to the view's centre.
@@ -78,7 +73,7 @@ struct Outlook {
     }
 }
 
-/// Candidates: tiles around the view, of other levels, and visited before.
+/// Candidates: tiles around the view, and of other levels.
 extension AdaptivePolicy {
     /// Reach around a view at rest, in screen pixels. At 512, `starcraft_view` loses .005 of its hits at 12 screens and
     /// gains .008 at 4; 2048 gains nothing.
@@ -93,22 +88,6 @@ extension AdaptivePolicy {
     /// Margins around the view after a zoom by one level, in screen pixels. People zoom about a pointer, not the
     /// centre.
     static let levelMargins = [0.0, 0, 128, 256, 0]
-    /// Maximum visited tiles per class to load again, and to examine for that.
-    static let returnsPerClass = 40
-    static let returnsLookedAt = 128
-
-    /// Worth of a tile by its bin, or by its visits if that is more.
-    ///
-    /// Mutating, or the closures of the walks would copy the policy for each call.
-    private mutating func worth(of bin: Int, _ slot: Int?) -> ProbabilityTable.Worth {
-        var worth = probabilities.worth(bin)
-        if effects.contains(.returns), let slot {
-            let back = probabilities.worth(seen.bin(slot, demands: demands))
-            worth.gain = max(worth.gain, back.gain)
-            worth.loss = max(worth.loss, back.loss)
-        }
-        return worth
-    }
 
     // MARK: - Destination
 
@@ -182,7 +161,7 @@ extension AdaptivePolicy {
                 distance: CandidateBin.distance(max(distance, 1)),
                 isSeen: slot != nil
             )
-            var worth = worth(of: bin, slot)
+            var worth = probabilities.worth(bin)
             if isHopeless { worth.gain = -1 }
             consider(key, bin: bin, worth, slot: slot)
         }
@@ -245,6 +224,7 @@ extension AdaptivePolicy {
         let level = outlook.target.level
         for (step, offset) in CandidateBin.levelSteps.enumerated()
         where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
+            let context = offset < 0 ? motion.zoomContext : outlook.inwardContext
             let other = levels[level + offset]
             let ratio = levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
             let scale = outlook.scale * ratio
@@ -275,37 +255,9 @@ extension AdaptivePolicy {
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
                 let slot = seen.find(key)
-                let (gap, context) = (CandidateBin.distance(distance), outlook.zoomContext)
+                let gap = CandidateBin.distance(distance)
                 let bin = CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil)
-                consider(key, bin: bin, worth(of: bin, slot), slot: slot)
-            }
-        }
-    }
-
-    // MARK: - Returns
-
-    /// Considers visited tiles that are worth loading again.
-    mutating func findReturns(_ context: PlanContext) {
-        for visitClass in 0..<VisitClass.count {
-            let gains = (0..<VisitClass.ages).map {
-                probabilities.gain(CandidateBin.visited(age: $0, visitClass: visitClass))
-            }
-            guard let oldest = gains.lastIndex(where: { $0 > 0 }) else { continue }
-            var slots: [Int] = []
-            seen.forEach(visitClass: visitClass) { slot in
-                let record = seen.records[slot]
-                let age = VisitClass.age(ofDemands: demands - record.lastNeeded)
-                if age > oldest || slots.count == Self.returnsLookedAt { return false }
-                if gains[age] > 0, record.neededAt != change, candidates.find(record.key) == nil { slots.append(slot) }
-                return true
-            }
-            let residencies = context.residencies(of: slots.map { seen.records[$0].key })
-            var count = 0
-            for (slot, found) in zip(slots, residencies)
-            where found.residency == .none && count < Self.returnsPerClass {
-                let bin = seen.bin(slot, demands: demands)
-                consider(seen.records[slot].key, bin: -1, probabilities.worth(bin), slot: slot)
-                count += 1
+                consider(key, bin: bin, probabilities.worth(bin), slot: slot)
             }
         }
     }

@@ -110,7 +110,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
         let isFirst = change == 0
         guard isFirst || frame.needed != needed else { return }
-        if !isFirst { probabilities.count(demands: frame.demands, missed: frame.missed) }
         take(frame.needed, isFirst: isFirst)
         needed = frame.needed
         hasNewNeeds = true
@@ -120,7 +119,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private mutating func take(_ tiles: [TileKey], isFirst: Bool) {
         change += 1
         let time = motion.time
-        let before = demands
         let current = tiles.prefix(seen.maximumNeeded)
         if !isFirst {
             let count = current.reduce(0) { $0 + (wasNeeded($1) ? 0 : 1) }
@@ -139,15 +137,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
-        for key in needed.prefix(seen.maximumNeeded) {
-            guard let slot = seen.find(key), seen.records[slot].neededAt != change else { continue }
-            seen.depart(slot, demands: before)
-            openReturn(slot, age: 0)
-        }
-        for (slot, age) in seen.grow(demands: demands) {
-            samples.leaveReturns(of: seen.records[slot].key, time: time)
-            openReturn(slot, age: age)
-        }
         probabilities.forget()
         samples.expire(demands: demands, probabilities: &probabilities)
         if !effects.contains(.learning) { probabilities.unlearn() }
@@ -155,16 +144,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     private func wasNeeded(_ key: TileKey) -> Bool {
         seen.find(key).map { seen.records[$0].neededAt == change - 1 } ?? false
-    }
-
-    private mutating func openReturn(_ slot: Int, age: Int) {
-        let visitClass = VisitClass.of(visits: seen.records[slot].visits)
-        _ = samples.open(
-            seen.records[slot].key,
-            CandidateBin.visited(age: age, visitClass: visitClass),
-            time: motion.time,
-            until: demands + horizon
-        )
     }
 
     // MARK: - Planning
@@ -208,12 +187,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
             for candidate in previous.list { samples.leave(candidate.sample, time: motion.time) }
             lastStand = stand
         }
-        let count = candidates.list.count
         let hadNewNeeds = hasNewNeeds
-        if effects.contains(.returns) { findReturns(context) }
         appendValues(to: &wishes, target: target, context: context)
-        isSettled =
-            !thinksAnew && !hadNewNeeds && candidates.list.count == count && target.destination == nil && motion.isStill
+        isSettled = !thinksAnew && !hadNewNeeds && target.destination == nil && motion.isStill
     }
 
     /// Travel of the edges of a view.
@@ -252,7 +228,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let isWeighed = effects.contains(.worth)
         if isWeighed {
             wishes.margin = Self.margin
-            wishes.recency = probabilities.recency
+            wishes.recency = .standard
         }
         if hasNewNeeds {
             // The pool does not know the visits of tiles that are loaded again.

@@ -14,10 +14,7 @@ enum CandidateBin {
     static let zoomContexts = 5
 
     private static let panCount = 2 * 4 * 4 * distances * 2
-    private static let zoomCount = levelSteps.count * zoomContexts * distances * 2
-    /// First bin of visited tiles.
-    static let firstReturn = panCount + zoomCount
-    static let count = firstReturn + VisitClass.ages * VisitClass.count
+    static let count = panCount + levelSteps.count * zoomContexts * distances * 2
 
     static func distance(_ pixels: Double) -> Int {
         distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
@@ -33,6 +30,4 @@ enum CandidateBin {
     static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {
         panCount + ((step * zoomContexts + context.rawValue) * distances + distance) * 2 + (isSeen ? 1 : 0)
     }
-
-    static func visited(age: Int, visitClass: Int) -> Int { firstReturn + age * VisitClass.count + visitClass }
 }

@@ -1,5 +1,5 @@
 /// Effects of the default policy. Each can be left out alone, to measure its worth:
-/// `AdaptivePolicy(effects: PolicyEffects.all.subtracting(.returns))`.
+/// `AdaptivePolicy(effects: PolicyEffects.all.subtracting(.parents))`.
 package struct PolicyEffects: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -14,26 +14,24 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     package static let parents = PolicyEffects(rawValue: 1 << 3)
     /// Finer levels, for zooming in.
     package static let children = PolicyEffects(rawValue: 1 << 4)
-    /// Loading visited tiles again.
-    package static let returns = PolicyEffects(rawValue: 1 << 5)
     /// Fallbacks: coarse tiles if there is nothing to draw.
-    package static let fallback = PolicyEffects(rawValue: 1 << 6)
+    package static let fallback = PolicyEffects(rawValue: 1 << 5)
     /// Skipping needed tiles that leave the view before they land.
-    package static let abandonment = PolicyEffects(rawValue: 1 << 7)
+    package static let abandonment = PolicyEffects(rawValue: 1 << 6)
     /// Learning from the session; without it the prior probabilities stay.
-    package static let learning = PolicyEffects(rawValue: 1 << 8)
+    package static let learning = PolicyEffects(rawValue: 1 << 7)
     /// Worth of keeping tiles; without it eviction is by recency, and any prefetch may evict.
-    package static let worth = PolicyEffects(rawValue: 1 << 9)
+    package static let worth = PolicyEffects(rawValue: 1 << 8)
     /// Declared destinations. The planner's own entries for them stay.
-    package static let destination = PolicyEffects(rawValue: 1 << 10)
+    package static let destination = PolicyEffects(rawValue: 1 << 9)
     /// Loading the missing tiles that show the most first.
-    package static let order = PolicyEffects(rawValue: 1 << 11)
+    package static let order = PolicyEffects(rawValue: 1 << 10)
 
     /// Every effect by its name on the command line, which does not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
-        ("returns", .returns), ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning),
-        ("worth", .worth), ("destination", .destination), ("order", .order),
+        ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
+        ("destination", .destination), ("order", .order),
     ]
 
     /// All effects: the default.

@@ -6,10 +6,6 @@ package struct FrameObservation: Sendable {
     /// The needed tiles, in screen order.
     var needed: [TileKey]
     package var pyramid: TilePyramid
-    /// Number of tiles needed that the frame before did not need. 0 for a first frame.
-    var demands = 0
-    /// Number of those that were not resident.
-    var missed = 0
 }
 
 /// View and layer to plan for.

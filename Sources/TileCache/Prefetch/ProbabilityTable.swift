@@ -2,31 +2,22 @@
 ///
 /// Starts with a weak prior and learns from samples.
 struct ProbabilityTable: Sendable {
-    /// Weight of the prior, in events. At 10, `trackpad_wheel` loses .03 of its hits and `balabit_drag` wastes .05
-    /// more; at 100, `balabit_drag` loses .004. Without learning, `immens_map` wastes .03 more and `starcraft_view`
-    /// loses .014 of its hits at 12 screens, but gains .02 at 4.
+    /// Weight of the prior, in events. At 15 `starcraft_view` wastes .02 more and the generated keys hit .01 to .03 more,
+    /// at 60 `touch` wastes .02 more and the keys hit .05 less. Without learning `balabit_drag` loses .005 at 2 screens.
     static let strength = 30.0
     /// Decay of evidence per change of the needed tiles. 0.98 and 1 are within .005 on all sources.
     static let memory = 0.995
-    /// Worth of a return at an unknown time.
-    static let returnWorth = 0.3
     /// Worth of keeping a tile that is likely to be needed later. 0.3 instead of 0.1 takes a tenth off the waste of
     /// `touch`.
     static let keepShare = 0.3
     /// Price of a needless load at an effort of 0.5, in loads in time. 0.01 more takes .006 off the waste of
     /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
-    /// Share of missed demands above which the price falls in proportion.
-    static let missesAtFullPrice = 0.05
-    /// Rate of the share of misses, per demand.
-    static let missRate = 0.01
 
     private var events: [Double]
     private var needed: [Double]
     private var soon: [Double]
     private let prior: PriorTable
-    private var missed = 0.03
-    private var basePrice = lossAtHalf
     private(set) var price = lossAtHalf {
         didSet { if price != oldValue { valuation += 1 } }
     }
@@ -54,19 +45,7 @@ struct ProbabilityTable: Sendable {
 
     /// - Parameter effort: Above 0, to 1: from no waste to any.
     mutating func setEffort(_ effort: Double) {
-        basePrice = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
-        setPrice()
-    }
-
-    private mutating func setPrice() {
-        price = missed > Self.missesAtFullPrice ? basePrice * Self.missesAtFullPrice / missed : basePrice
-    }
-
-    /// Counts demands, and those that were not resident.
-    mutating func count(demands: Int, missed misses: Int) {
-        for _ in 0..<min(max(demands - misses, 0), 4096) { missed -= missed * Self.missRate }
-        for _ in 0..<min(misses, 4096) { missed += (1 - missed) * Self.missRate }
-        setPrice()
+        price = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
     }
 
     /// Counts a sample.
@@ -94,8 +73,6 @@ struct ProbabilityTable: Sendable {
             needed[bin] = 0
             soon[bin] = 0
         }
-        price = basePrice
-        missed = 0
     }
 
     /// Probability that a tile of a bin is demanded within the horizon.
@@ -108,19 +85,16 @@ struct ProbabilityTable: Sendable {
         (prior.soon[bin] * Self.strength + soon[bin]) / (Self.strength + events[bin])
     }
 
-    /// Gain of starting the load now instead of waiting.
+    /// Gain of starting the load of a candidate now instead of waiting.
     ///
     /// - Parameter nearness: Load time relative to the source's, 0...1; a needless load costs as much less. Default: 1.
     func gain(_ bin: Int, nearness: Double = 1) -> Double {
-        let probability = probability(bin)
-        let worth = bin >= CandidateBin.firstReturn ? Self.returnWorth * probability : urgency(bin)
-        return worth - nearness * price * (1 - probability)
+        urgency(bin) - nearness * price * (1 - probability(bin))
     }
 
     /// Loss of evicting the tile.
     func loss(_ bin: Int) -> Double {
-        bin >= CandidateBin.firstReturn
-            ? Self.returnWorth * probability(bin) : urgency(bin) + Self.keepShare * probability(bin)
+        urgency(bin) + Self.keepShare * probability(bin)
     }
 
     /// Gain and loss, cached.
@@ -129,11 +103,6 @@ struct ProbabilityTable: Sendable {
             worths[bin] = (valuation, Worth(gain: gain(bin), loss: loss(bin)))
         }
         return worths[bin].worth
-    }
-
-    /// Worth of keeping tiles that are not candidates, by age and visits.
-    var recency: RecencyWorth {
-        RecencyWorth(worths: (CandidateBin.firstReturn..<CandidateBin.count).map { Float(loss($0)) })
     }
 }
 
@@ -149,13 +118,6 @@ struct PriorTable: Sendable {
         soon = needed
         setPan()
         setZoom()
-        for age in 0..<VisitClass.ages {
-            for visits in 0..<VisitClass.count {
-                let bin = CandidateBin.visited(age: age, visitClass: visits)
-                needed[bin] = 0.3 / (1 + 0.5 * Double(age)) * (1 + 0.4 * Double(visits))
-                soon[bin] = needed[bin] * 0.3
-            }
-        }
     }
 
     private mutating func setPan() {

@@ -87,16 +87,6 @@ struct Samples: Sendable {
         ring[slot(number)].left = time
     }
 
-    /// Notes that a tile has left its younger age classes.
-    mutating func leaveReturns(of key: TileKey, time: Double) {
-        var number = head(key)
-        while isCurrent(number) {
-            let place = slot(number)
-            if ring[place].isOpen, Int(ring[place].bin) >= CandidateBin.firstReturn { ring[place].left = time }
-            number = ring[place].next
-        }
-    }
-
     /// Ends the samples of a demanded tile as needed.
     ///
     /// - Parameters:
@@ -110,8 +100,8 @@ struct Samples: Sendable {
         while isCurrent(number), !wasAnnounced {
             let sample = ring[slot(number)]
             wasAnnounced =
-                sample.isOpen && Int(sample.bin) < CandidateBin.firstReturn && sample.opened <= deadline + 1e-9
-                && sample.left >= deadline && probabilities.gain(Int(sample.bin)) > 0
+                sample.isOpen && sample.opened <= deadline + 1e-9 && sample.left >= deadline
+                && probabilities.gain(Int(sample.bin)) > 0
             number = sample.next
         }
         number = head

@@ -37,7 +37,7 @@ struct ViewLayer: Sendable {
         self.pyramid = pyramid
     }
 
-    mutating func observe(_ viewport: TileViewport, now: Int64, demands: Int = 0, missed: Int = 0) {
+    mutating func observe(_ viewport: TileViewport, now: Int64) {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
             FrameObservation(
@@ -45,9 +45,7 @@ struct ViewLayer: Sendable {
                 viewport: viewport,
                 level: needs.level,
                 needed: needs.tiles,
-                pyramid: pyramid,
-                demands: demands,
-                missed: missed
+                pyramid: pyramid
             )
         )
     }
@@ -212,7 +210,6 @@ struct ViewModel: Sendable {
                 collect(layer: index, level: level, viewport)
             }
         }
-        let before = pan + zoom
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
             let former = layers[index].needs.tiles
@@ -224,9 +221,7 @@ struct ViewModel: Sendable {
         if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
-        let counts = pan + zoom
-        let demands = counts.total - before.total
-        layers[index].observe(viewport, now: time, demands: demands, missed: demands - (counts.hits - before.hits))
+        layers[index].observe(viewport, now: time)
     }
 
     /// Updates the needed tiles to the renderer's own list.

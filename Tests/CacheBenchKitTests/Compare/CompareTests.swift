@@ -204,7 +204,7 @@ import Testing
             var options = Self.options()
             let compare = Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
             let all = try compare.run(paths: paths).totals
-            options.without = [.pan, .parents, .children, .returns, .fallback]
+            options.without = [.pan, .parents, .children, .fallback]
             let few = try Compare(options: options, policies: [.tilecache, .ring], budgets: [.screens(4)])
                 .run(paths: paths).totals
             let (before, after) = (try #require(all[0].hitRate), try #require(few[0].hitRate))
@@ -212,7 +212,7 @@ import Testing
             #expect(all[1] == few[1], "other policies have no such effects")
             #expect(
                 options.resolvedConfiguration(scene: nil, byteLimit: nil)["without"]
-                    == .text("pan,parents,children,returns,cover")
+                    == .text("pan,parents,children,cover")
             )
         }
     }

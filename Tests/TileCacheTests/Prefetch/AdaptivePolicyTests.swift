@@ -12,7 +12,6 @@ import Testing
         var effort = 0.5
         var destination: ViewportDestination?
         let pyramid: TilePyramid
-        private var before: Set<TileKey> = []
 
         init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
             pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
@@ -24,19 +23,15 @@ import Testing
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
             let time = Int64(frame) * 16_666_667
             let present = resident
-            let demands = needed.filter { !before.contains($0) }
             policy.observe(
                 FrameObservation(
                     time: time,
                     viewport: viewport,
                     level: level,
                     needed: needed,
-                    pyramid: pyramid,
-                    demands: frame == 0 ? 0 : demands.count,
-                    missed: frame == 0 ? 0 : demands.filter { !present.contains($0) }.count
+                    pyramid: pyramid
                 )
             )
-            before = Set(needed)
             frame += 1
             var wishes = Wishes()
             policy.appendWishes(
@@ -177,13 +172,33 @@ import Testing
         #expect(wishes.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
     }
 
-    @Test func returnsAreRemembered() throws {
+    /// Jumps back and forth between two places: the tiles of the other place are kept, not loaded ahead of need.
+    @Test func visitedTilesAreNotWishedFor() throws {
         var session = try Session()
-        // Jumps back and forth between two places: the policy prefetches the other place.
         var wishes = Wishes()
         for step in 0..<400 { wishes = session.show(Self.view(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
         let other = Set(session.pyramid.neededTiles(under: Self.view(10_000, 30_000), at: session.pyramid.maximumLevel))
-        #expect(wishes.entries.prefix(20).contains { other.contains($0.key.coordinate) })
+        #expect(!wishes.entries.contains { other.contains($0.key.coordinate) })
+        #expect(wishes.recency == .standard)
+    }
+
+    @Test func theWorthOfKeepingFallsWithAgeAndRisesWithVisits() {
+        let worth = RecencyWorth.standard
+        #expect(worth.worth(visits: 1, age: 16) == 0.09)
+        #expect(worth.worth(visits: 1, age: 17) == 0.06)
+        #expect(worth.worth(visits: 2, age: 16) == Float(0.09 * 1.4))
+        #expect(worth.worth(visits: 8, age: 1_000_000) == Float(0.09 * 2.2 / 5.5))
+        #expect(worth.worth(visits: 0, age: 0) == worth.worth(visits: 1, age: .max))
+    }
+
+    @Test func anOverviewWishesForFinerTilesOnly() throws {
+        var session = try Session()
+        let scale = 1000.0 / 65_536 * 1.5
+        let level = Self.level(session, scale: scale)
+        #expect(level > 0)
+        let levels = session.show(Self.view(32_768, 32_768, scale: scale)).entries.map(\.key.level)
+        #expect(levels.contains(level + 1))
+        #expect(!levels.contains { $0 < level })
     }
 
     @Test(arguments: [0.26, 0.4, 0.51, 1, 3]) func plansOf4KAreBounded(scale: Double) throws {
