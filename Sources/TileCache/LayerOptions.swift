@@ -20,6 +20,8 @@ public struct LayerOptions: Hashable, Sendable {
     /// How pixels are averaged for those levels. Default: as stored.
     public var downsampling: TileDownsampling
 
+    /// What may be loaded ahead of need. Default: everything that the cache's effort allows.
+    public var prefetch: PrefetchAllowance
     /// Tiers below memory that keep tiles beyond the life of the cache. Default: `nil`, none.
     public var stores: LayerStores?
 
@@ -31,6 +33,7 @@ public struct LayerOptions: Hashable, Sendable {
         share: LayerShare = .all,
         synthesizedLevels: Int = 0,
         downsampling: TileDownsampling = .linear,
+        prefetch: PrefetchAllowance = .standard,
         stores: LayerStores? = nil
     ) {
         self.format = format
@@ -39,6 +42,7 @@ public struct LayerOptions: Hashable, Sendable {
         self.share = share
         self.synthesizedLevels = synthesizedLevels
         self.downsampling = downsampling
+        self.prefetch = prefetch
         self.stores = stores
     }
 }

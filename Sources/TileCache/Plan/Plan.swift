@@ -22,6 +22,8 @@ package struct PlanEntry: Hashable, Sendable {
     var visits: UInt8
     /// Number of demands since it was in view; ignored if `visits` is 0.
     var age: Int32
+    /// Whether a tier on this machine is known to have the tile, so that its load asks no source.
+    var isNear = false
 
     package init(
         key: TileKey,

@@ -16,6 +16,8 @@ struct Load: Sendable {
     fileprivate(set) var serial: UInt32 = 0
     var started: Int64
     let isDemand: Bool
+    /// Whether it began because a tier on this machine was known to have the tile.
+    var isNear = false
     /// Epoch of the last plan that contained the tile; older loads may be cancelled.
     var wantedEpoch: UInt32
     /// Worth of the tile when the load began.

@@ -30,10 +30,36 @@ struct PoolLayer: Sendable {
     var entries = 0
     /// Number of its compressions and decompressions under way.
     var jobs = 0
+    /// Number of its coarsest levels whose tiles are made of the source's.
+    var synthesizedLevels = 0
+    /// What may be loaded ahead of need.
+    private(set) var allowance = PrefetchAllowance.standard
+    /// `nil` without ceilings.
+    private(set) var meter: PrefetchMeter?
+    /// What was loaded ahead of need.
+    var prefetches = LayerPrefetchCounts()
     /// Whether it was removed: nothing of it is loaded.
     fileprivate(set) var isRemoved = false
     /// Whether nothing of it is left: its index is free.
     fileprivate(set) var isGone = false
+
+    mutating func set(_ allowance: PrefetchAllowance) {
+        self.allowance = allowance
+        meter = PrefetchMeter(allowance, after: meter)
+    }
+
+    /// Number of the source's tiles that a tile may be made of.
+    func requests(atLevel level: Int) -> Int {
+        level < synthesizedLevels ? 1 << min(2 * (synthesizedLevels - level), 62) : 1
+    }
+
+    /// Counts a prefetch that begins, or for which the source is asked after all.
+    mutating func notePrefetch(atLevel level: Int, bytes: Int, asksSource: Bool, now: Int64) {
+        guard asksSource else { return }
+        let requests = requests(atLevel: level)
+        prefetches.requests += requests
+        meter?.count(requests: requests, bytes: bytes, now: now)
+    }
 
     mutating func raiseGeneration() {
         generation &+= 1
@@ -56,6 +82,8 @@ struct PoolLayers: RandomAccessCollection {
     private(set) var usedCount = 0
     /// Whether any layer has a maximum or guaranteed share.
     private(set) var haveShares = false
+    /// Whether any layer's allowance is not the standard one.
+    private(set) var haveAllowances = false
     /// Whether unused memory is decommitted, since a layer was removed.
     private(set) var leaveMemory = false
 
@@ -70,6 +98,7 @@ struct PoolLayers: RandomAccessCollection {
         records.put(layer, at: index)
         usedCount += 1
         haveShares = haveShares || layer.share != .all
+        haveAllowances = haveAllowances || layer.allowance != .standard
         return index
     }
 
@@ -92,6 +121,11 @@ struct PoolLayers: RandomAccessCollection {
         leaveMemory = true
         while records.last?.isGone == true { records.removeLast() }
         return true
+    }
+
+    mutating func set(_ allowance: PrefetchAllowance, of layer: Int) {
+        records[layer].set(allowance)
+        haveAllowances = records.contains { $0.allowance != .standard }
     }
 
     /// Notes that unused memory was decommitted.

@@ -155,6 +155,7 @@ extension PoolState {
                 slot: slot,
                 started: now,
                 isDemand: isDemand,
+                isNear: planned.isNear,
                 wantedEpoch: queue.epoch,
                 value: planned.value
             ),
@@ -166,7 +167,7 @@ extension PoolState {
         if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
-        if !isDemand { counters.prefetches.started += 1 }
+        if !isDemand { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
         notePeaks()
         return ticket
     }

@@ -163,6 +163,7 @@ extension PoolState {
             if let load = loads[entry.load], !load.isDemand, !load.wasLate {
                 loads.change(entry.load) { $0.wasLate = true }
                 counters.prefetches.late += 1
+                layers.change(entry.key.layer) { $0.prefetches.late += 1 }
             }
         } else {
             counts.missed += 1

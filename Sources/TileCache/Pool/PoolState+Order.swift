@@ -68,6 +68,7 @@ extension PoolState {
             guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
             begun = beginPromotion(number, worth: worth(of: planned), now: now).map(Job.promote)
         } else {
+            if isPrefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
             begun = beginLoad(planned, now: now).map(Job.load)
         }
         guard begun == .refused else { return begun }

@@ -54,17 +54,21 @@ struct PoolState: ~Copyable {
     /// - Parameters:
     ///   - slotCapacity: Maximum slots of a new size. Default: nil, as many as fit the highest limit.
     ///   - levelBytes: Bytes of a tile by level, if they differ. Default: empty.
+    ///   - synthesizedLevels: Number of levels that are made of finer ones. Default: 0.
+    ///   - allowance: What may be loaded ahead of need. Default: what the effort allows.
     mutating func addLayer(
         tileBytes: Int,
         isCompressible: Bool = true,
         reservesLate: Bool = false,
         share: LayerShare = .all,
         slotCapacity: Int? = nil,
-        levelBytes: [Int] = []
+        levelBytes: [Int] = [],
+        synthesizedLevels: Int = 0,
+        allowance: PrefetchAllowance = .standard
     ) -> Int {
         let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
-        let layer = PoolLayer(
+        var layer = PoolLayer(
             tileBytes: tileBytes,
             levelBytes: levelBytes,
             slotClass: slots.addLayer(slotBytes: slotBytes, capacity: capacity),
@@ -73,6 +77,8 @@ struct PoolState: ~Copyable {
             share: share,
             group: table.takeGroup(for: share)
         )
+        layer.synthesizedLevels = synthesizedLevels
+        layer.set(allowance)
         defer { noteTaken() }
         return layers.add(layer)
     }
@@ -118,7 +124,14 @@ struct PoolState: ~Copyable {
         table.note(number) { $0.lastUse = now }
         if table.markSeen(number) {
             counters.loads.drawn += 1
-            if table[number].flags.contains(.prefetched) { counters.prefetches.useful += 1 }
+            if table[number].flags.contains(.prefetched) {
+                counters.prefetches.useful += 1
+                let bytes = tileBytes(of: table[number].key)
+                layers.change(table[number].key.layer) {
+                    $0.prefetches.drawn += 1
+                    $0.prefetches.drawnByteTotal += bytes
+                }
+            }
             if table[number].flags.contains(.unsaved) { effects.drawn.append(table[number].key) }
         }
         touchForUse(number)

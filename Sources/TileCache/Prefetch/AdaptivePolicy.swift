@@ -255,6 +255,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             guard candidate.worth.gain > 0 else { continue }
             if residencies[number].residency == .none {
+                if context.isResidentOnly, context.isNear?(candidate.key) != true { continue }
                 missing.append((Float(candidate.worth.gain), number))
             } else if residencies[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)

@@ -65,7 +65,9 @@ struct Planner: Sendable {
         }
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
         for key in asked {
-            plan.entries.append(PlanEntry(key: key, value: Self.destinationValue, reason: .prefetch))
+            var entry = PlanEntry(key: key, value: Self.destinationValue, reason: .prefetch)
+            entry.isNear = context.isNear?(key) ?? false
+            plan.entries.append(entry)
         }
         let firstGuess = plan.entries.count
         plan.take(late)
@@ -125,14 +127,16 @@ struct Planner: Sendable {
             destination.time.nanoseconds > context.now
         else { return }
         for layer in view.layers where !layer.hasOwnList {
+            var entries: [PlanEntry] = []
             let level = view.selection.level(for: destination.viewport.scale, in: layer.pyramid)
             for level in level > 1 ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
                     let key = TileKey(layer: layer.layer, tile)
                     let value = Self.destinationValue
-                    plan.entries.append(PlanEntry(key: key, value: value, reason: .prefetch, wantsDecoded: true))
+                    entries.append(PlanEntry(key: key, value: value, reason: .prefetch, wantsDecoded: true))
                 }
             }
+            plan.entries += context.admitted(entries, by: context.allowance(ofLayer: layer.layer))
         }
     }
 
@@ -153,6 +157,7 @@ struct Planner: Sendable {
             for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
                 guard policies[id]?[layer.id]?.goesFirst == goingFirst else { continue }
                 var wishes = Wishes()
+                let allowance = context.allowance(ofLayer: layer.layer)
                 policies[id]?[layer.id]?.appendWishes(
                     to: &wishes,
                     target: PlanTarget(
@@ -164,8 +169,10 @@ struct Planner: Sendable {
                         destination: view.destination,
                         selection: view.selection
                     ),
-                    context: context
+                    context: context.with(allowance)
                 )
+                wishes.entries = context.admitted(wishes.entries, by: allowance)
+                wishes.first = context.admitted(wishes.first, by: allowance)
                 all.append((id, index, wishes))
             }
         }

@@ -36,12 +36,48 @@ package struct PlanContext {
     /// Load time of a tile relative to the source's, 0...1: less than 1 if a tier below memory has it. `nil`: no layer
     /// has such tiers.
     var nearness: ((TileKey) -> Double)?
+    /// Whether a tier on this machine is known to have a tile. `nil`: no layer has such tiers.
+    var isNear: ((TileKey) -> Bool)?
+    /// Allowances by the layer's index; empty if all are standard.
+    var allowances: [PrefetchAllowance] = []
+    /// Whether only near tiles are of use.
+    var isResidentOnly = false
     /// Calls its argument with every resident tile; for replays only.
     var residents: ((TileKey) -> Void) -> Void = { _ in }
     /// Loads in flight and their ends; for replays only.
     package var flights: () -> [(key: TileKey, finish: Int64)] = { [] }
     /// Changes with every change of residency or loads in flight; for replays only.
     package var changes: Int?
+
+    func allowance(ofLayer layer: Int) -> PrefetchAllowance {
+        allowances.indices.contains(layer) ? allowances[layer] : .standard
+    }
+
+    /// The same for a layer's policy.
+    func with(_ allowance: PrefetchAllowance) -> PlanContext {
+        guard allowance != .standard else { return self }
+        var context = self
+        context.effort = allowance.effort(standard: effort)
+        context.isResidentOnly = allowance == .resident
+        return context
+    }
+
+    /// Leaves out the loads ahead of need that an allowance excludes, and marks those that ask no source.
+    func admitted(_ entries: [PlanEntry], by allowance: PrefetchAllowance) -> [PlanEntry] {
+        guard allowance != .standard else { return entries }
+        let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []
+        return entries.enumerated().compactMap { place, entry in
+            guard entry.reason == .prefetch || entry.reason == .fallback else { return entry }
+            var entry = entry
+            entry.isNear = isNear?(entry.key) ?? false
+            switch allowance {
+            case .never: return nil
+            // A tile in memory needs no load.
+            case .resident: return entry.isNear || found[place].residency != .none ? entry : nil
+            case .priced: return entry
+            }
+        }
+    }
 
     /// Residency of some tiles.
     func residencies(of keys: [TileKey]) -> [TileResidency] {

@@ -4,13 +4,24 @@ import Synchronization
 extension CacheCore {
     /// Looks a tile up, nearest store first, and ends its load if one has it.
     ///
-    /// - Parameter hasPixels: Whether old pixels are drawn: stale entries are of no use then.
+    /// - Parameters:
+    ///   - hasPixels: Whether old pixels are drawn: stale entries are of no use then.
+    ///   - staysHere: Whether only stores that are known to have the tile are asked.
     /// - Returns: What the source is told if none has it; otherwise `nil`.
-    func find(_ ticket: LoadTicket, _ layer: LayerRecord, _ tiers: LayerTiers, hasPixels: Bool) -> LoadNotes? {
+    func find(
+        _ ticket: LoadTicket,
+        _ layer: LayerRecord,
+        _ tiers: LayerTiers,
+        hasPixels: Bool,
+        staysHere: Bool
+    ) -> LoadNotes? {
         let start = clock()
         let notes = LoadNotes(epoch: tiers.prepare(now: start), tiers: tiers)
         let limit = tiers.limit
         for index in tiers.stores.indices {
+            if staysHere, tiers.stores[index].presence(of: tiers.key(of: ticket.key.coordinate)) != .present {
+                continue
+            }
             var found: (result: LoadResult, isStale: Bool)?
             read(ticket.key.coordinate, of: tiers, at: index, until: limit) { entry, state in
                 guard state == .fresh || (state == .stale && !hasPixels && entry.kind != .absent) else {

@@ -27,6 +27,7 @@ extension CacheCore {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
         try check(options.share)
+        if let problem = options.prefetch.problem { throw .invalidLayer(problem) }
         let tiers = try makeTiers(pyramid: pyramid, options: options)
         let storeBytes = newStoreBytes(tiers)
         if let shareError { throw shareError }
@@ -59,7 +60,9 @@ extension CacheCore {
                 reservesLate: !source.isBlocking,
                 share: options.share,
                 slotCapacity: region.map { $0.byteCount / slotBytes },
-                levelBytes: levelBytes
+                levelBytes: levelBytes,
+                synthesizedLevels: synthesis == nil ? 0 : options.synthesizedLevels,
+                allowance: options.prefetch
             )
             if isNewSize, let region { state.add(region, ofSlotClass: state.pool.layers[index].slotClass) }
             let cache = state.serial

@@ -12,7 +12,7 @@ import Synchronization
 /// Work of the workers: loads, compressions and decompressions, one at a time each.
 extension CacheCore {
     private enum Step: Sendable {
-        case find(LoadTicket, LayerRecord, LayerTiers, hasPixels: Bool)
+        case find(LoadTicket, LayerRecord, LayerTiers, hasPixels: Bool, staysHere: Bool)
         case load(LoadTicket, LayerRecord, UInt, LoadNotes?)
         case request(LoadTicket, LayerID, any TileSource, LoadNotes?)
         case synthesize(LoadTicket, LayerRecord, LoadNotes?)
@@ -51,10 +51,14 @@ extension CacheCore {
     private func take(_ step: Step, as worker: WorkerID) -> Bool {
         switch step {
         case .idle, .save: return false
-        case .find(let ticket, let layer, let tiers, let hasPixels):
-            guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels) else { return true }
+        case .find(let ticket, let layer, let tiers, let hasPixels, let staysHere):
+            guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere) else {
+                return true
+            }
             // A look-up takes time: the source is not asked for a load that is over.
-            let isOver = read { $0.isShutDown || $0.pool.loads[ticket] == nil }
+            let isOver = perform { state in
+                state.isShutDown || state.pool.loads[ticket] == nil || !state.pool.mayAskSource(ticket, now: clock())
+            }
             guard !isOver else {
                 end(ticket, .cancelled, took: 0, notes: notes)
                 return true
@@ -97,7 +101,8 @@ extension CacheCore {
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
             if let tiers = layer.tiers {
-                return .find(ticket, layer, tiers, hasPixels: state.pool.hasPixels(ticket.load))
+                let hasPixels = state.pool.hasPixels(ticket.load)
+                return .find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: state.pool.staysHere(ticket))
             }
             return sourceStep(for: worker, ticket, layer, nil, &state)
         case .demote(let ticket): return .demote(state.codecWork(for: ticket))

@@ -121,7 +121,8 @@ final class CacheCore: Sendable {
                 counters: state.pool.counters,
                 capacityTiles: state.pool.ledger.limit / slotBytes,
                 byteLimit: state.pool.ledger.limit,
-                tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers)
+                tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers),
+                allowances: state.pool.layers.haveAllowances ? state.pool.layers.map(\.allowance) : []
             )
         }
         guard let input else { return }
@@ -136,7 +137,9 @@ final class CacheCore: Sendable {
         )
         if !input.tiers.isEmpty {
             context.nearness = { key in input.tiers[key.layer]?.nearness(key.coordinate) ?? 1 }
+            context.isNear = { key in input.tiers[key.layer]?.nearest(key.coordinate) != nil }
         }
+        context.allowances = input.allowances
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)
             plan.isAtRest = input.haveRested
@@ -190,6 +193,8 @@ final class CacheCore: Sendable {
         var byteLimit: Int
         /// Stores by the layer's index; empty if there are none.
         var tiers: [LayerTiers?]
+        /// Allowances by the layer's index; empty if all are standard.
+        var allowances: [PrefetchAllowance]
     }
 
     /// Sets the timer to the earliest due time.

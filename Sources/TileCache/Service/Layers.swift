@@ -26,7 +26,8 @@ struct LayerRecord: Sendable {
     /// Bytes of the tables of a layer.
     static func byteCount(of pyramid: TilePyramid) -> Int {
         let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<TileSize>.stride
-        return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + pyramid.levels.count * level
+        return MemoryLayout<Self>.stride + MemoryLayout<PoolLayer>.stride + PrefetchMeter.byteCount + pyramid.levels
+            .count * level
     }
 
     static func sizes(of pyramid: TilePyramid, _ format: TilePixelFormat) -> [TileSize] {

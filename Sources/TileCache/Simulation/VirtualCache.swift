@@ -112,17 +112,26 @@ package final class VirtualCache {
     /// - Parameters:
     ///   - pyramid: Required if levels are synthesized. Default: nil.
     ///   - synthesizedLevels: Number of coarse levels that the cache makes of the finer ones. Default: 0.
+    ///   - allowance: What may be loaded ahead of need. Default: what the effort allows.
     package func addLayer(
         tileBytes: Int,
         share: LayerShare = .all,
         pyramid: TilePyramid? = nil,
-        synthesizedLevels: Int = 0
+        synthesizedLevels: Int = 0,
+        allowance: PrefetchAllowance = .standard
     ) -> Int {
-        let layer = pool.addLayer(tileBytes: tileBytes, share: share)
+        let layer = pool.addLayer(
+            tileBytes: tileBytes,
+            share: share,
+            synthesizedLevels: synthesizedLevels,
+            allowance: allowance
+        )
         synthesis[layer] = pyramid.flatMap { VirtualSynthesis($0, levels: synthesizedLevels) }
         if synthesis[layer] != nil { pool.note(pool.configuration.paged(tileBytes), in: .layers) }
         return layer
     }
+
+    package func prefetchCounts(ofLayer layer: Int) -> LayerPrefetchCounts { pool.layers[layer].prefetches }
 
     package func addView(layers: [(layer: Int, pyramid: TilePyramid, policy: any PrefetchPolicy)]) -> Int {
         views.append(
@@ -213,6 +222,8 @@ package final class VirtualCache {
                 tiers.nearest(key).map { min(Double(tiers.tiers[$0].latency) / source, 1) } ?? 1
             }
         }
+        if let tiers { context.isNear = { tiers.nearest($0) != nil } }
+        if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         pool.install(planner.makePlan(of: snapshots, context: context))
@@ -235,6 +246,10 @@ package final class VirtualCache {
                 if let tiers, let tier = tiers.load(ticket.key, bytes: bytes) {
                     served[ticket.load] = tier
                     work.begin(ticket, at: now, latency: tiers.tiers[tier].latency, bytes: 0)
+                    break
+                }
+                guard pool.mayAskSource(ticket, now: now) else {
+                    pool.finishLoad(ticket.load, .cancelled, now: now)
                     break
                 }
                 let started = StartedLoad(

@@ -1,0 +1,76 @@
+/// What a layer may load ahead of need. Needed tiles are loaded under any allowance, at once.
+///
+/// Tiles of ``TileCache/TileCache/prefetch(_:of:)`` are the application's own wish: they are loaded under any
+/// allowance, and only wait for the ceilings of ``priced(_:)``.
+public enum PrefetchAllowance: Hashable, Sendable {
+    /// Nothing.
+    case never
+    /// Only tiles that a store on this machine is known to have, so that no request leaves it.
+    case resident
+    /// Tiles whose expected use exceeds their price, within ceilings.
+    case priced(PrefetchTerms)
+
+    /// Everything that the cache's effort allows. The default.
+    public static var standard: PrefetchAllowance { .priced(PrefetchTerms()) }
+
+    /// The first field out of range, in words; `nil` if there is none.
+    var problem: String? {
+        guard case .priced(let terms) = self else { return nil }
+        if let price = terms.price, !(price >= 0 && price.isFinite) {
+            return "a price of 0 or more is expected, not \(price)"
+        }
+        if let effort = terms.effort, !(effort >= 0 && effort <= 1) {
+            return "an effort of 0 to 1 is expected, not \(effort)"
+        }
+        if let requests = terms.requestsPerMinute, requests < 0 {
+            return "0 requests a minute or more are expected, not \(requests)"
+        }
+        if let bytes = terms.bytesPerMinute, bytes.bytes < 0 {
+            return "0 bytes a minute or more are expected, not \(bytes.bytes)"
+        }
+        return nil
+    }
+
+    /// Effort of the layer's policies, 0...1.
+    ///
+    /// - Parameter standard: Effort of the cache.
+    func effort(standard: Double) -> Double {
+        switch self {
+        case .never: 0
+        case .resident: standard
+        case .priced(let terms):
+            terms.price.map { ProbabilityTable.lossAtHalf / (ProbabilityTable.lossAtHalf + $0) }
+                ?? terms.effort ?? standard
+        }
+    }
+}
+
+/// Price and ceilings of prefetches.
+public struct PrefetchTerms: Hashable, Sendable {
+    /// Price of a load that is never drawn, in misses; 0 or more. Default: `nil`, by the effort, 0.125 at 0.5.
+    ///
+    /// At 0.125 a prefetch is worth its load if it prevents a miss once in nine times. Overrides ``effort``.
+    public var price: Double?
+    /// Effort, 0 (only needed tiles) to 1 (everything). Default: `nil`, the cache's.
+    public var effort: Double?
+    /// Maximum prefetches that ask the source within any 60 seconds, 0 or more. Default: `nil`, no maximum.
+    ///
+    /// A synthesized tile counts as the tiles of the source that it may be made of. Tiles that a store on this machine
+    /// is known to have do not count. Other prefetches wait; needed tiles neither wait nor count.
+    public var requestsPerMinute: Int?
+    /// The same in decoded bytes. What a compressed transfer takes is less.
+    public var bytesPerMinute: ByteCount?
+
+    /// Creates terms.
+    public init(
+        price: Double? = nil,
+        effort: Double? = nil,
+        requestsPerMinute: Int? = nil,
+        bytesPerMinute: ByteCount? = nil
+    ) {
+        self.price = price
+        self.effort = effort
+        self.requestsPerMinute = requestsPerMinute
+        self.bytesPerMinute = bytesPerMinute
+    }
+}

@@ -1,0 +1,55 @@
+/// Ceilings of prefetches.
+extension PoolState {
+    /// Replaces a layer's allowance. Loads in flight continue.
+    mutating func set(_ allowance: PrefetchAllowance, ofLayer layer: Int) {
+        layers.set(allowance, of: layer)
+        // Loads that a ceiling has held back may begin.
+        effects.plans = true
+    }
+
+    /// Whether the source may be asked for a prefetch now. If not yet, a plan is made once it may.
+    mutating func isWithinCeilings(_ key: TileKey, now: Int64) -> Bool {
+        let layer = layers[key.layer]
+        guard let meter = layer.meter else { return true }
+        let time = meter.time(requests: layer.requests(atLevel: key.level), bytes: tileBytes(of: key), now: now)
+        guard time != now else { return true }
+        layers.change(key.layer) { $0.prefetches.heldBack += 1 }
+        if let time { effects.replanAt = min(effects.replanAt, time) }
+        return false
+    }
+
+    /// Counts a prefetch that begins.
+    mutating func notePrefetch(_ key: TileKey, asksSource: Bool, now: Int64) {
+        counters.prefetches.started += 1
+        let bytes = tileBytes(of: key)
+        layers.change(key.layer) {
+            $0.prefetches.started += 1
+            $0.prefetches.byteTotal += bytes
+            $0.notePrefetch(atLevel: key.level, bytes: bytes, asksSource: asksSource, now: now)
+        }
+    }
+
+    /// Whether a load may ask the source, after no tier had its tile. A prefetch that began without counting as a
+    /// request has to be within the ceilings now.
+    mutating func mayAskSource(_ ticket: LoadTicket, now: Int64) -> Bool {
+        guard let load = loads[ticket], !load.isDemand, load.isNear else { return true }
+        let entry = table[load.entry]
+        guard entry.needCount == 0, !entry.flags.contains(.pinned) else { return true }
+        let layer = ticket.key.layer
+        switch layers[layer].allowance {
+        case .never, .resident: return false
+        case .priced:
+            guard isWithinCeilings(ticket.key, now: now) else { return false }
+            let bytes = tileBytes(of: ticket.key)
+            layers.change(layer) {
+                $0.notePrefetch(atLevel: ticket.key.level, bytes: bytes, asksSource: true, now: now)
+            }
+            return true
+        }
+    }
+
+    /// Whether a load may only ask tiers on this machine.
+    func staysHere(_ ticket: LoadTicket) -> Bool {
+        loads[ticket]?.isNear == true && !ticket.isDemand && layers[ticket.key.layer].allowance == .resident
+    }
+}
