@@ -116,7 +116,7 @@ import Testing
             ("Service/Codecs.swift", "struct Codecs", []),
             ("Service/DueTimes.swift", "struct DueTimes", []),
             ("Service/LevelSynthesis.swift", "struct SynthesisState", []),
-            ("Service/LoadTimes.swift", "struct LoadTimes", []),
+            ("Service/LoadWaits.swift", "struct LoadWaits", []),
             ("Service/Pins.swift", "struct Pins", []),
             ("Service/PlanningState.swift", "struct PlanningState", []),
             ("Service/Requests.swift", "struct Requests", []),

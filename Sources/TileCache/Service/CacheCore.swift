@@ -147,7 +147,7 @@ final class CacheCore: Sendable {
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
-        let wished = LoadTimes.Watched(of: plan, after: input.wished, now: context.now)
+        let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
         // Rounded, so that slow growth seldom asks.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
@@ -186,7 +186,7 @@ final class CacheCore: Sendable {
         /// Tiles to prefetch once.
         var asked: [TileKey]
         var haveRested: Bool
-        var wished: LoadTimes.Watched
+        var wished: LoadWaits.Watched
         var latency: Int64
         var counters: PoolCounters
         var capacityTiles: Int

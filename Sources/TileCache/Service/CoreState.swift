@@ -52,7 +52,7 @@ struct CoreState: ~Copyable {
     var stores = Stores()
     /// Tiles to give to stores.
     private(set) var saves = SaveQueue()
-    var times: LoadTimes
+    var times: LoadWaits
 
     init(
         serial: UInt32,
@@ -68,7 +68,7 @@ struct CoreState: ~Copyable {
         usesCompressedTier = pool.configuration.compressedTier
         self.pool = pool
         self.pageRegion = pageRegion
-        times = LoadTimes(mean: meanLatency)
+        times = LoadWaits(mean: meanLatency)
     }
 
     /// Stops all planning and all calls.

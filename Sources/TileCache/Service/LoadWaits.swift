@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Mean time of a load, and waits for a worker: from the demand, or the first plan with the prefetch, to the start.
-struct LoadTimes: Sendable {
+struct LoadWaits: Sendable {
     /// Maximum watched prefetches of a plan; plans seldom have more.
     static let maximumWatched = 256
 
@@ -33,7 +33,7 @@ struct LoadTimes: Sendable {
 
         init(of plan: borrowing Plan, after older: Watched, now: Int64) {
             for entry in plan.entries where entry.reason == .prefetch {
-                if since.count == LoadTimes.maximumWatched { break }
+                if since.count == LoadWaits.maximumWatched { break }
                 guard index.find(entry.key) == nil else { continue }
                 index.set(entry.key, since.count)
                 since.append(older.since(entry.key) ?? now)
