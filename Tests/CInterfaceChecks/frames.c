@@ -340,6 +340,32 @@ const char *check_removal(void) {
     EXPECT_ARGUMENT(tilecache_pin_tiles(scene.cache, other, NULL, 1));
     EXPECT_ARGUMENT(tilecache_prefetch(scene.cache, other, tiles, 0));
 
+    tilecache_prefetch_counts prefetched = {.struct_size = sizeof prefetched};
+    EXPECT_OK(tilecache_get_prefetch_counts(scene.cache, other, &prefetched));
+    EXPECT(prefetched.started == 2 && prefetched.requests == 2 && prefetched.bytes > 0);
+    EXPECT(prefetched.drawn == 0 && prefetched.drawn_bytes == 0 && prefetched.late == 0 && prefetched.held_back == 0);
+    tilecache_prefetch_allowance allowance;
+    EXPECT_OK(tilecache_prefetch_allowance_init(&allowance, sizeof allowance));
+    EXPECT(allowance.price == -1 && allowance.effort == -1);
+    EXPECT(allowance.requests_per_minute == -1 && allowance.bytes_per_minute == -1);
+    allowance.requests_per_minute = 1;
+    EXPECT_OK(tilecache_set_prefetch_allowance(scene.cache, other, &allowance));
+    const tilecache_coordinate more[] = {{4, 2, 9}, {4, 3, 9}};
+    EXPECT_OK(tilecache_prefetch(scene.cache, other, more, 2));
+    for (int attempt = 0; attempt < 4000 && prefetched.held_back == 0; attempt++) {
+        EXPECT_OK(tilecache_get_prefetch_counts(scene.cache, other, &prefetched));
+        pause_ms(5);
+    }
+    EXPECT(prefetched.held_back > 0 && prefetched.requests == 3);
+    allowance.requests_per_minute = -2;
+    EXPECT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance) == TILECACHE_ERROR_INVALID_LAYER);
+    allowance.kind = 3;
+    EXPECT_ARGUMENT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance));
+    EXPECT_OK(tilecache_set_prefetch_allowance(scene.cache, other, NULL));
+    EXPECT_ARGUMENT(tilecache_set_prefetch_allowance(NULL, 0, NULL));
+    EXPECT_ARGUMENT(tilecache_get_prefetch_counts(NULL, 0, &prefetched));
+    EXPECT_ARGUMENT(tilecache_get_prefetch_counts(scene.cache, other, NULL));
+
     EXPECT_OK(tilecache_remove_layer(scene.cache, scene.layer));
     EXPECT_ARGUMENT(tilecache_remove_layer(scene.cache, scene.layer));
     EXPECT_ARGUMENT(tilecache_invalidate(scene.cache, scene.layer, NULL, 1));

@@ -251,6 +251,20 @@ FIELD(tilecache_store_counts, writes, 48);
 FIELD(tilecache_store_counts, dropped, 56);
 FIELD(tilecache_store_counts, refused, 64);
 FIELD(tilecache_store_counts, wait_nanoseconds, 72);
+SIZE(tilecache_prefetch_allowance, 48);
+FIELD(tilecache_prefetch_allowance, kind, 8);
+FIELD(tilecache_prefetch_allowance, price, 16);
+FIELD(tilecache_prefetch_allowance, effort, 24);
+FIELD(tilecache_prefetch_allowance, requests_per_minute, 32);
+FIELD(tilecache_prefetch_allowance, bytes_per_minute, 40);
+SIZE(tilecache_prefetch_counts, 64);
+FIELD(tilecache_prefetch_counts, started, 8);
+FIELD(tilecache_prefetch_counts, bytes, 16);
+FIELD(tilecache_prefetch_counts, requests, 24);
+FIELD(tilecache_prefetch_counts, drawn, 32);
+FIELD(tilecache_prefetch_counts, drawn_bytes, 40);
+FIELD(tilecache_prefetch_counts, late, 48);
+FIELD(tilecache_prefetch_counts, held_back, 56);
 
 #ifndef CHECKS_CORE_ONLY
 #include <tilecache_sources.h>
@@ -271,6 +285,7 @@ FIELD(tilecache_source_layer_info, failures, 80);
 #define TAKES(function, ...) _Static_assert(_Generic(&function, tilecache_status (*)(__VA_ARGS__): 1, default: 0), #function)
 TAKES(tilecache_get_byte_limit, const tilecache_cache *, int64_t *);
 TAKES(tilecache_is_resident, const tilecache_cache *, tilecache_layer, tilecache_coordinate, int32_t *);
+TAKES(tilecache_get_prefetch_counts, const tilecache_cache *, tilecache_layer, tilecache_prefetch_counts *);
 TAKES(tilecache_get_statistics, const tilecache_cache *, tilecache_statistics *);
 TAKES(tilecache_describe_statistics, const tilecache_cache *, char *, size_t, size_t *);
 TAKES(tilecache_view_get_shortfall_bytes, const tilecache_view *, int64_t *);

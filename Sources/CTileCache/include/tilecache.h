@@ -788,6 +788,69 @@ TILECACHE_API tilecache_status tilecache_unpin_tiles(
 TILECACHE_API tilecache_status tilecache_prefetch(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
+/** What a layer may load ahead of need. */
+typedef int32_t tilecache_prefetch_kind;
+enum {
+    /** Tiles whose expected use exceeds their price, within ceilings. */
+    TILECACHE_PREFETCH_PRICED = 0,
+    /** Only tiles that a store on this machine is known to have, so that no request leaves it. */
+    TILECACHE_PREFETCH_RESIDENT = 1,
+    /** Nothing. */
+    TILECACHE_PREFETCH_NEVER = 2
+};
+
+/** What a layer may load ahead of need. The fields behind kind are for TILECACHE_PREFETCH_PRICED; -1 leaves one out. */
+typedef struct tilecache_prefetch_allowance {
+    size_t struct_size;
+    /** Default: TILECACHE_PREFETCH_PRICED. */
+    tilecache_prefetch_kind kind;
+    int32_t reserved;
+    /** Price of a load that is never drawn, in misses, 0 or more; overrides effort. Default: -1, by the effort. */
+    double price;
+    /** Effort, 0 (only needed tiles) to 1 (everything). Default: -1, the cache's. */
+    double effort;
+    /** Maximum prefetches that ask the source within any 60 seconds, 0 or more. A synthesized tile counts as the tiles
+     *  that it may be made of. Default: -1, no maximum. */
+    int64_t requests_per_minute;
+    /** The same in decoded bytes. Default: -1, no maximum. */
+    int64_t bytes_per_minute;
+} tilecache_prefetch_allowance;
+
+/** Fills in the defaults. Errors as tilecache_configuration_init(). */
+TILECACHE_API tilecache_status tilecache_prefetch_allowance_init(
+    tilecache_prefetch_allowance *allowance, size_t struct_size);
+
+/**
+ * Replaces what a layer may load ahead of need, at any time. Loads in flight continue.
+ *
+ * Tiles that views need are loaded at once under any allowance. Those of tilecache_prefetch() are too, except that they
+ * wait for the ceilings.
+ *
+ * @param allowance NULL for the defaults, under which a new layer is.
+ * @return TILECACHE_ERROR_INVALID_LAYER for a field out of range, TILECACHE_ERROR_INVALID_ARGUMENT for an unknown kind.
+ */
+TILECACHE_API tilecache_status tilecache_set_prefetch_allowance(
+    tilecache_cache *cache, tilecache_layer layer, const tilecache_prefetch_allowance *allowance);
+
+/** Prefetches of one layer since it was added; counters, which only grow. */
+typedef struct tilecache_prefetch_counts {
+    size_t struct_size;
+    /** Prefetches that began, from the source or a store, and their decoded bytes. */
+    int64_t started, bytes;
+    /** Requests of these to the source. */
+    int64_t requests;
+    /** Prefetches that were drawn later, and their decoded bytes. */
+    int64_t drawn, drawn_bytes;
+    /** Prefetches that a view needed while they were in flight. */
+    int64_t late;
+    /** Turns of prefetches that a ceiling held back. */
+    int64_t held_back;
+} tilecache_prefetch_counts;
+
+/** Reads the counts of a layer; set struct_size before. */
+TILECACHE_API tilecache_status tilecache_get_prefetch_counts(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_prefetch_counts *counts);
+
 /** Whether a tile is resident, decoded or compressed. Does not count as a use. False for tiles that do not exist. */
 TILECACHE_API tilecache_status tilecache_is_resident(
     const tilecache_cache *cache, tilecache_layer layer, tilecache_coordinate tile, int32_t *is_resident);

@@ -1,0 +1,114 @@
+import Testing
+
+@testable import TileCache
+
+/// What layers may load ahead of need, in the service.
+@Suite(.timeLimit(.minutes(15))) struct AllowanceTests {
+    private func context(near: Set<TileKey> = []) -> PlanContext {
+        var context = PlanContext(
+            now: 0,
+            workers: 4,
+            loadLatency: 40_000_000,
+            capacityTiles: 100,
+            effort: 0.5,
+            residency: { $0.coordinate.column == 7 ? .compressed : .none }
+        )
+        context.isNear = { near.contains($0) }
+        return context
+    }
+
+    private func entry(_ column: Int, _ reason: PlanEntry.Reason) -> PlanEntry {
+        PlanEntry(key: key(column), value: 1, reason: reason)
+    }
+
+    @Test func anAllowanceLeavesOutLoadsAheadOfNeedOnly() {
+        let entries = [
+            entry(0, .demand), entry(1, .prefetch), entry(2, .fallback), entry(3, .pin), entry(7, .prefetch),
+        ]
+        func columns(_ allowance: PrefetchAllowance, near: Set<TileKey> = []) -> [Int] {
+            context(near: near).admitted(entries, by: allowance).map(\.key.coordinate.column)
+        }
+        #expect(columns(.standard) == [0, 1, 2, 3, 7])
+        #expect(columns(.priced(PrefetchTerms(requestsPerMinute: 0))) == [0, 1, 2, 3, 7])
+        #expect(columns(.never) == [0, 3])
+        // A tile in memory is only decoded.
+        #expect(columns(.resident) == [0, 3, 7])
+        #expect(columns(.resident, near: [key(2)]) == [0, 2, 3, 7])
+        let marked = context(near: [key(1)]).admitted(entries, by: .priced(PrefetchTerms(requestsPerMinute: 1)))
+        #expect(marked.map(\.isNear) == [false, true, false, false, false])
+    }
+
+    @Test func thePriceSetsTheEffort() {
+        func effort(_ terms: PrefetchTerms) -> Double { PrefetchAllowance.priced(terms).effort(standard: 0.25) }
+        #expect(effort(PrefetchTerms()) == 0.25 && effort(PrefetchTerms(effort: 0.75)) == 0.75)
+        #expect(effort(PrefetchTerms(price: 0)) == 1 && effort(PrefetchTerms(price: 0.125)) == 0.5)
+        #expect(effort(PrefetchTerms(price: 0.375, effort: 0.9)) == 0.25)
+        #expect(PrefetchAllowance.never.effort(standard: 1) == 0 && PrefetchAllowance.resident.effort(standard: 1) == 1)
+    }
+
+    @Test func fieldsOutOfRangeAreRefusedByName() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let wrong: [(PrefetchTerms, String)] = [
+            (PrefetchTerms(price: -1), "a price of 0 or more is expected, not -1.0"),
+            (PrefetchTerms(price: .infinity), "a price of 0 or more is expected, not inf"),
+            (PrefetchTerms(effort: 1.5), "an effort of 0 to 1 is expected, not 1.5"),
+            (PrefetchTerms(requestsPerMinute: -1), "0 requests a minute or more are expected, not -1"),
+            (PrefetchTerms(bytesPerMinute: .bytes(-1)), "0 bytes a minute or more are expected, not -1"),
+        ]
+        for (terms, message) in wrong {
+            #expect(throws: TileCacheError.invalidLayer(message)) {
+                try cache.setPrefetchAllowance(.priced(terms), of: layer)
+            }
+            #expect(throws: TileCacheError.invalidLayer(message)) {
+                let options = LayerOptions(prefetch: .priced(terms))
+                try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
+            }
+        }
+        #expect(cache.prefetchAllowance(of: layer) == .standard)
+        cache.removeLayer(layer)
+        try cache.setPrefetchAllowance(.never, of: layer)
+        #expect(cache.prefetchAllowance(of: layer) == nil && cache.prefetchCounts(of: layer) == nil)
+    }
+
+    /// Pans to the right; returns what was prefetched.
+    private func prefetched(_ cache: TileCache, _ layer: LayerID, from left: Double) -> LayerPrefetchCounts {
+        let before = cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()
+        let view = cache.makeView(layers: [layer])
+        for step in 0..<40 {
+            view.update(ServiceSetup.viewport(left + 16 * Double(step), 2000))
+            _ = view.frame()
+            _ = eventually { view.frame().missingTileCount == 0 }
+        }
+        return (cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()) - before
+    }
+
+    @Test func anAllowanceCanBeChangedAtRunTime() throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(64))
+        configuration.effort = 1
+        let cache = try TileCache(configuration)
+        let options = LayerOptions(prefetch: .never)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
+        #expect(prefetched(cache, layer, from: 300) == LayerPrefetchCounts())
+        try cache.setPrefetchAllowance(.resident, of: layer)
+        #expect(prefetched(cache, layer, from: 300).requests == 0)
+        try cache.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 3)), of: layer)
+        #expect(prefetched(cache, layer, from: 1000).requests == 3)
+        try cache.setPrefetchAllowance(.standard, of: layer)
+        let counts = prefetched(cache, layer, from: 2000)
+        #expect(counts.requests > 3 && counts.drawn > 0 && counts.bytes > counts.drawnBytes)
+        #expect(cache.statistics.contradictions.isEmpty)
+    }
+
+    /// The application's own wishes are loaded under any allowance.
+    @Test(arguments: [PrefetchAllowance.never, .resident]) func wishesOfTheApplicationAreLoaded(
+        allowance: PrefetchAllowance
+    ) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let options = LayerOptions(prefetch: allowance)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
+        let tile = TileCoordinate(level: 5, column: 3, row: 4)
+        cache.prefetch([tile], of: layer)
+        #expect(eventually { cache.isResident(tile, of: layer) })
+    }
+}
