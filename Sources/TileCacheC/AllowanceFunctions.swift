@@ -15,6 +15,9 @@ extension tilecache_prefetch_allowance: VersionedStructure {
         case Int(TILECACHE_PREFETCH_RESIDENT): return .resident
         case Int(TILECACHE_PREFETCH_NEVER): return .never
         case Int(TILECACHE_PREFETCH_PRICED):
+            guard bytes_per_minute >= -1 else {
+                throw .argument("allowance->bytes_per_minute must be 0 or more, or -1, not \(bytes_per_minute)")
+            }
             return .priced(
                 PrefetchTerms(
                     price: price == -1 ? nil : price,

@@ -359,6 +359,9 @@ const char *check_removal(void) {
     EXPECT(prefetched.held_back > 0 && prefetched.requests == 3);
     allowance.requests_per_minute = -2;
     EXPECT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance) == TILECACHE_ERROR_INVALID_LAYER);
+    allowance.requests_per_minute = -1;
+    allowance.bytes_per_minute = -2;
+    EXPECT_ARGUMENT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance));
     allowance.kind = 3;
     EXPECT_ARGUMENT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance));
     EXPECT_OK(tilecache_set_prefetch_allowance(scene.cache, other, NULL));

@@ -827,7 +827,8 @@ TILECACHE_API tilecache_status tilecache_prefetch_allowance_init(
  * wait for the ceilings.
  *
  * @param allowance NULL for the defaults, under which a new layer is.
- * @return TILECACHE_ERROR_INVALID_LAYER for a field out of range, TILECACHE_ERROR_INVALID_ARGUMENT for an unknown kind.
+ * @return TILECACHE_ERROR_INVALID_LAYER for a field out of range, TILECACHE_ERROR_INVALID_ARGUMENT for an unknown kind
+ *        or bytes below -1.
  */
 TILECACHE_API tilecache_status tilecache_set_prefetch_allowance(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_prefetch_allowance *allowance);

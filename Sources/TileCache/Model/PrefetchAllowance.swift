@@ -25,23 +25,7 @@ public enum PrefetchAllowance: Hashable, Sendable {
         if let requests = terms.requestsPerMinute, requests < 0 {
             return "0 requests a minute or more are expected, not \(requests)"
         }
-        if let bytes = terms.bytesPerMinute, bytes.bytes < 0 {
-            return "0 bytes a minute or more are expected, not \(bytes.bytes)"
-        }
         return nil
-    }
-
-    /// Effort of the layer's policies, 0...1.
-    ///
-    /// - Parameter standard: Effort of the cache.
-    func effort(standard: Double) -> Double {
-        switch self {
-        case .never: 0
-        case .resident: standard
-        case .priced(let terms):
-            terms.price.map { ProbabilityTable.lossAtHalf / (ProbabilityTable.lossAtHalf + $0) }
-                ?? terms.effort ?? standard
-        }
     }
 }
 

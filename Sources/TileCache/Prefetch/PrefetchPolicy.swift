@@ -90,6 +90,21 @@ package struct PlanContext {
     }
 }
 
+extension PrefetchAllowance {
+    /// Effort of the layer's policies, 0...1.
+    ///
+    /// - Parameter standard: Effort of the cache.
+    func effort(standard: Double) -> Double {
+        switch self {
+        case .never: 0
+        case .resident: standard
+        case .priced(let terms):
+            terms.price.map { ProbabilityTable.lossAtHalf / (ProbabilityTable.lossAtHalf + $0) }
+                ?? terms.effort ?? standard
+        }
+    }
+}
+
 extension Wishes {
     /// Requests the load of a tile.
     package mutating func wish(for tile: TileCoordinate, layer: Int, value: Float) {
