@@ -4,7 +4,7 @@ import TileCache
 struct TIFFLevel: Sendable {
     /// How samples are encoded.
     struct Layout: Equatable, Sendable {
-        var format: Bool
+        var isLittle: Bool
         var bits: Int
         /// 1 for whole numbers, 3 for numbers with a point.
         var sampleFormat: Int
@@ -106,7 +106,7 @@ struct TIFFLevel: Sendable {
             throw TileSourceError(path, "JPEG and WebP of 8 bits were expected, all samples in one tile")
         }
         layout = Layout(
-            format: isLittle,
+            isLittle: isLittle,
             bits: Int(depth),
             sampleFormat: sampleFormat == 3 ? 3 : 1,
             samples: samples,

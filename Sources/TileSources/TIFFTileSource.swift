@@ -112,7 +112,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
         do throws(TileLoadFailure) {
             guard let found = try self.ranges(of: tile) else {
                 delivery.counter.count { $0.absent += 1 }
-                request.completeAbsent()
+                request.completeAbsent(freshness: reader.isStorable ? nil : .notStored)
                 return
             }
             ranges = found
@@ -138,12 +138,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
             }
         }
         request.onCancel { planes.cancel() }
-        // The cache knows one number for a request: that of all planes.
-        let total = ranges.map(\.count).reduce(0, +)
-        var client = RangeClient(request)
-        client.hold = { request.holdsEncoded(.bytes($0 > 0 ? total : 0)) }
         for (plane, range) in ranges.enumerated() {
-            planes.add(reader.read(range, for: client) { planes.set($0, plane) })
+            var client = RangeClient(request)
+            client.hold = { planes.hold($0, plane) { request.holdsEncoded(.bytes($0)) } }
+            planes.add(reader.read(range, for: client) { planes.set($0, plane) }.cancel)
         }
     }
 
@@ -153,7 +151,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
         let (level, subject) = (levels[tile.level], subject(of: tile))
         var planes: [[UInt8]] = []
         do {
-            guard let ranges = try ranges(of: tile) else { return .absent }
+            guard let ranges = try ranges(of: tile) else {
+                delivery.counter.count { $0.absent += 1 }
+                return .absent
+            }
             for range in ranges { planes.append(try reader.readNow(range)) }
         } catch {
             if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject) }
@@ -330,6 +331,8 @@ final class TIFFPlanes: Sendable {
 
     private struct State {
         var planes: [[UInt8]?]
+        /// Bytes that the cache counts, by plane.
+        var held: [Int]
         var left: Int
         var failure: Failure?
         var isCancelled = false
@@ -340,7 +343,9 @@ final class TIFFPlanes: Sendable {
     private let then: @Sendable (Result<[[UInt8]], Failure>) -> Void
 
     init(count: Int, then: @escaping @Sendable (Result<[[UInt8]], Failure>) -> Void) {
-        state = Lock(State(planes: .init(repeating: nil, count: count), left: count))
+        state = Lock(
+            State(planes: .init(repeating: nil, count: count), held: .init(repeating: 0, count: count), left: count)
+        )
         self.then = then
     }
 
@@ -361,17 +366,37 @@ final class TIFFPlanes: Sendable {
         for cancel in cancels { cancel() }
     }
 
+    /// Counts a plane's bytes; the cache knows one number for a request, that of all planes.
+    ///
+    /// One thread counts at a time. The lock is not held while the cache is asked, which may cancel the request.
+    func hold(_ bytes: Int, _ plane: Int, _ hold: (Int) -> Bool) -> Bool {
+        let (before, total) = state.withLock { state -> (Int, Int) in
+            let before = state.held[plane]
+            state.held[plane] = bytes
+            return (before, state.held.reduce(0, +))
+        }
+        let hasRoom = hold(total)
+        if !hasRoom { state.withLock { $0.held[plane] = before } }
+        return hasRoom
+    }
+
     func set(_ end: RangeEnd, _ plane: Int) {
-        let result = state.withLock { state -> Result<[[UInt8]], Failure>? in
+        let (result, cancels) = state.withLock { state -> (Result<[[UInt8]], Failure>?, [@Sendable () -> Void]) in
             switch end {
             case .bytes(let bytes): state.planes[plane] = bytes
             case .failed(let failure, let cause): state.failure = state.failure ?? .failed(failure, cause)
             case .cancelled: state.failure = state.failure ?? .cancelled
             }
             state.left -= 1
-            guard state.left == 0 else { return nil }
-            return state.failure.map { .failure($0) } ?? .success(state.planes.compactMap { $0 })
+            guard state.left == 0 else {
+                // Without one plane the others are no use.
+                guard state.failure != nil, !state.isCancelled else { return (nil, []) }
+                state.isCancelled = true
+                return (nil, state.cancels)
+            }
+            return (state.failure.map { .failure($0) } ?? .success(state.planes.compactMap { $0 }), [])
         }
+        for cancel in cancels { cancel() }
         if let result { then(result) }
     }
 }

@@ -93,6 +93,12 @@ import Testing
         #expect(look(archive(root: [root], leaves: own)).said.contains("nested deeper than 4"))
     }
 
+    @Test func leavesWithoutEntries() {
+        let root = Entry(id: 0, offset: 0, length: 1, run: 0)
+        let said = look(archive(root: [root], leaves: [0]), tileSize: 16).said
+        #expect(said.contains("leaf directory at byte") && said.contains("it has no entries"))
+    }
+
     @Test func offsetsAndLengthsBeyondTheFile() {
         func said(_ entry: Entry) -> String { look(archive(root: [entry]), tileSize: 16).said }
         #expect(

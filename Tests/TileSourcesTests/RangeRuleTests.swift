@@ -149,6 +149,20 @@ import Testing
         }
     }
 
+    /// A read that is put back, or that a view comes to need, goes before those that came later.
+    @Test func readsKeepTheirOrder() {
+        var queue = RangeQueue()
+        let reads = (0..<4).map { RangeQueue.Read(id: $0, range: $0 * 1000..<$0 * 1000 + 1, isDemand: $0 == 2) }
+        for read in reads { queue.add(read) }
+        #expect(queue.next()?.reads == [reads[2]] && queue.next()?.reads == [reads[0]])
+        queue.add(reads[0])
+        #expect(queue.waiting == [reads[0], reads[1], reads[3]])
+        queue.raise(3)
+        queue.raise(2)
+        #expect(queue.next()?.reads.map(\.id) == [3] && queue.next()?.reads == [reads[0]])
+        #expect(queue.next()?.reads == [reads[1]] && queue.next() == nil)
+    }
+
     @Test func nearReadsShareARequest() {
         func groups(_ ranges: [Range<Int>]) -> [Range<Int>] {
             var queue = RangeQueue()

@@ -155,6 +155,43 @@ import Testing
         #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
     }
 
+    /// Tiles, and that there is none, as the server allows.
+    @Test func storesKeepWhatTheServerAllows() throws {
+        var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
+        directory.absent = [1]
+        let bytes = MadeTIFF(directories: [directory]).bytes()
+        let strict = try #require(RangeServer(bytes) { $0.change = { $2.headers.append("Cache-Control: no-store") } })
+        let free = try #require(RangeServer(bytes))
+        #expect(try writes(of: TIFFTileSource(strict.address), expecting: 0) == 0)
+        #expect(try writes(of: TIFFTileSource(free.address), expecting: 4) == 4)
+    }
+
+    /// The cache counts the bytes of all planes, whatever happens to one.
+    @Test func planesAreCountedTogether() {
+        let ends = Record<Int>()
+        let planes = TIFFPlanes(count: 3) { end in if case .failure(.failed) = end { ends.add(0) } else { ends.add(1) }
+        }
+        let held = Record<Int>()
+        func hold(_ bytes: Int, _ plane: Int, room: Int = 1000) -> Bool {
+            planes.hold(bytes, plane) {
+                held.add($0)
+                return $0 <= room
+            }
+        }
+        #expect(hold(100, 0) && hold(20, 1) && hold(0, 0) && hold(100, 0) && !hold(3, 2, room: 122) && hold(0, 1))
+        #expect(held.all == [100, 120, 20, 120, 123, 100])
+        // One that fails ends the others, before and after they begin; each is told once.
+        let cancelled = Record<Int>()
+        planes.add { cancelled.add(0) }
+        planes.add { cancelled.add(1) }
+        planes.set(.failed(.permanent, TileLoadFailure(.truncated, "")), 1)
+        planes.add { cancelled.add(2) }
+        planes.set(.cancelled, 0)
+        #expect(cancelled.all == [0, 1, 2] && ends.count == 0)
+        planes.set(.bytes([1]), 2)
+        #expect(ends.all == [0])
+    }
+
     /// Pixels through a cache, on a server: at most two requests to open, and one for each tile.
     @Test func requestsAreFew() throws {
         let image = TestImage(width: 500, height: 300)
