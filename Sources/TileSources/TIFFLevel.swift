@@ -83,12 +83,15 @@ struct TIFFLevel: Sendable {
             )
         }
         let compression = try directory.number(259, "Compression", 1...65_535, default: 1, &bytes)
-        guard Self.known.contains(compression), TIFFTile.knows(compression) else {
+        guard Self.known.contains(compression) else {
             let name = Self.names[compression] ?? "\(compression)"
             throw TileSourceError(
                 path,
                 "compression by LZW, Deflate, Zstandard, PackBits, JPEG, WebP or none was expected, not \(name)"
             )
+        }
+        guard TIFFTile.knows(compression) else {
+            throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
         }
         let photometric = try directory.number(262, "PhotometricInterpretation", 0...65_535, &bytes)
         // What JPEG makes of YCbCr is red, green and blue.

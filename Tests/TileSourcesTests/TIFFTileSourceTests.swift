@@ -350,6 +350,34 @@ import Testing
         #expect(look(bytes).said.contains("1 to 4096 fields were expected"))
     }
 
+    /// Fields of any type with any numbers: an error, or tiles of the stated size.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func randomFields(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
+        let tags: [UInt64] = [
+            254, 256, 257, 258, 259, 262, 270, 277, 284, 317, 322, 323, 324, 325, 330, 338, 339, 347, 34735, 42113,
+        ]
+        let numbers: [UInt64] = [
+            0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 32, 33, 64, 4096, 4097, 50001, 32773, 65_535, 1 << 31, 1 << 32 - 1,
+            1 << 63,
+        ]
+        var opened = 0
+        for _ in 0..<400 {
+            var directory = MadeTIFF.Directory(TestImage(width: 40, height: 70))
+            (directory.samples, directory.bits) = (pick([1, 3, 4]), pick([8, 8, 16, 32, 64]))
+            (directory.isPlanar, directory.compression) = (pick([true, false]), pick([1, 8]))
+            for tag in Set((0..<pick([1, 1, 2, 3])).map { _ in pick(tags) }) {
+                let values = (0..<pick([0, 1, 1, 1, 2, 3, 5])).map { _ in pick(numbers) }
+                directory.more.append(.init(tag: tag, type: pick([2, 3, 4, 7, 12, 16]), values: values))
+            }
+            let made = MadeTIFF(directories: [directory], isLittle: pick([true, false]), isBig: pick([true, false]))
+            let (isOpen, said) = look(made.bytes())
+            #expect(isOpen || !said.isEmpty, "seed \(seed)")
+            if isOpen { opened += 1 }
+        }
+        #expect(opened > 20 && opened < 380, "seed \(seed): \(opened)")
+    }
+
     /// A tile that inflates to more than it may, and one that does not.
     @Test func bombsAreBounded() {
         var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
