@@ -24,7 +24,7 @@ enum DataSetName {
         return stat(path, &status) == 0 ? file(path, status) : [absolute(path), "missing"]
     }
 
-    /// The same with the status of the open file, which another one may have replaced at its path.
+    /// The same, with the status of the open file. Another file may be at its path by now.
     static func file(_ path: String, _ status: stat) -> [String] {
         [absolute(path), "\(status.st_size) bytes", time(status)]
     }

@@ -21,7 +21,7 @@ struct PMTilesLeaves {
         return leaf.directory
     }
 
-    /// Keeps a directory as the latest used one, and evicts others in the order of their last use.
+    /// Keeps a directory as the latest used one. Evicts others in the order of their last use.
     mutating func keep(_ directory: PMTilesDirectory, _ range: Range<Int>) {
         byteCount += directory.byteCount - (leaves[range]?.directory.byteCount ?? 0)
         leaves[range] = (directory, note(range))

@@ -115,7 +115,7 @@ import Testing
         #expect(try again.readNow(7..<8) == [0] && again.dataSet != reader.dataSet)
     }
 
-    /// Reads that wait while the file is found to be changed are failures, too: each is counted.
+    /// Reads that wait while the file is found to be changed fail. Each is counted.
     @Test func waitingReadsOfAChangedFileAreCounted() throws {
         let gate = Gate()
         let server = try #require(
@@ -135,7 +135,7 @@ import Testing
         #expect(try #require(counter.statistics.lastFailure).contains("file: bytes 100000-100009: "))
     }
 
-    /// A status of a redirection is none of absence for a range, whatever it is for tiles.
+    /// A redirection is followed, even if its status means absence for tiles.
     @Test(arguments: [301, 302, 303, 307, 308]) func redirectionsAreFollowed(status: Int) throws {
         let server = try #require(
             RangeServer(bytes) { content in
@@ -241,7 +241,7 @@ import Testing
         #expect(settled { ends.all == ["cancelled", "other", "cancelled"] })
     }
 
-    /// Bytes count against the limit before they are in memory; without room the read fails and may be repeated.
+    /// Bytes count against the limit before they are in memory. Without room the read fails and may be repeated.
     @Test func bytesAreHeldByTheCache() throws {
         let server = try #require(RangeServer(bytes))
         for place in [folder.write(bytes, to: "file"), server.address] {
@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    /// Of a group only the read for which there is no room fails; the others release their bytes and wait again.
+    /// Of a group only the read without room fails. The others release their bytes and wait again.
     @Test func aReadWithoutRoomFailsAlone() throws {
         let gate = Gate()
         let server = try #require(

@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// PMTiles archives that are damaged, or made to do harm: failures that say so, in bounded memory.
+/// Damaged or malicious PMTiles archives. Failures say so, in bounded memory.
 @Suite(.timeLimit(.minutes(15))) struct PMTilesHostileTests {
     private let folder = ScratchFolder()
 

@@ -156,7 +156,7 @@ import Testing
         #expect(server.asked.count - 2 <= statistics.loads * 11 / 10)
     }
 
-    /// A leaf directory that many tiles need at once is read once; those that were given up end.
+    /// A leaf directory that many tiles need at once is read once. Cancelled loads end.
     @Test func leafDirectoriesAreReadOnce() throws {
         let made = Self.archive(2...2) { $0.leafSize = 4 }
         let held = Shared(isHeld: true)
@@ -202,7 +202,7 @@ import Testing
         archive.reader.stop()
     }
 
-    /// A leaf directory that a prefetch waits for is read first once a view needs it, too.
+    /// A prefetched leaf directory is read first once a view needs it, too.
     @Test func demandHastensALeafDirectory() throws {
         let made = Self.archive(2...2) { $0.leafSize = 4 }
         let held = Shared(isHeld: true)

@@ -20,7 +20,7 @@ import Testing
         for text in bad { #expect(ContentRange(text) == nil, "\(text)") }
     }
 
-    /// What is written is read, and a byte changed at random never gives a range beyond the size.
+    /// What is written is read. A byte changed at random never gives a range beyond the size.
     @Test func randomContentRanges() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<5000 {
@@ -107,7 +107,7 @@ import Testing
         #expect(end(tag: b, pin: nil) == .delivered)
     }
 
-    /// Each read comes once, in order of urgency; groups waste at most an eighth, and no more could join.
+    /// Each read comes once, in order of urgency. Groups waste at most an eighth, and no more could join.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func readsAreGrouped(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<100 {
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// A read that is put back, or that a view comes to need, goes before those that came later.
+    /// A read that is put back keeps its place. One that a view comes to need goes first.
     @Test func readsKeepTheirOrder() {
         var queue = RangeQueue()
         let reads = (0..<4).map { RangeQueue.Read(id: $0, range: $0 * 1000..<$0 * 1000 + 1, isDemand: $0 == 2) }

@@ -192,7 +192,7 @@ import Testing
         #expect(ends.all == [0])
     }
 
-    /// Pixels through a cache, on a server: at most two requests to open, and one for each tile.
+    /// Pixels through a cache, on a server. At most two requests to open, and one for each tile.
     @Test func requestsAreFew() throws {
         let image = TestImage(width: 500, height: 300)
         var directory = MadeTIFF.Directory(image)

@@ -5,7 +5,7 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// Draws the finest level of a source; returns how many tiles a store took, after a number of them at least.
+/// Draws the finest level of a source; returns how many tiles a store took. Waits until it took a number of them.
 func writes(of source: some PyramidTileSource, expecting count: Int) throws -> Int {
     let folder = ScratchFolder()
     let store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: 8 << 20)
@@ -25,7 +25,7 @@ func writes(of source: some PyramidTileSource, expecting count: Int) throws -> I
     return cache.statistics.stores[0].writes
 }
 
-/// One run of a program: a separate store, source and cache, over a world of one level.
+/// One run of a program: a separate store, source and cache. The world has one level.
 final class StoredRun {
     /// Seconds since 1970, as the test sets them.
     final class Clock: Sendable {
