@@ -10,6 +10,14 @@ enum RangeEnd: Sendable {
     case cancelled
 }
 
+/// A read that has begun.
+struct RangeRead: Sendable {
+    /// Gives up the read; its end is still told.
+    var cancel: @Sendable () -> Void = {}
+    /// Makes the read one that a view needs.
+    var raise: @Sendable () -> Void = {}
+}
+
 /// On whose behalf a range is read.
 struct RangeClient: Sendable {
     /// Whether a view needs it now.
@@ -28,7 +36,7 @@ struct RangeClient: Sendable {
     }
 }
 
-/// Reads byte ranges of one file, on a disk or on a web server, as long as it does not change.
+/// Reads byte ranges of one unchanging file, on a disk or on a web server.
 ///
 /// On a disk it reads in the call. On a server, near ranges that wait for a connection become one request, and the
 /// file is pinned by its size and its `ETag` or `Last-Modified`.
@@ -65,10 +73,8 @@ final class ByteRangeReader: Sendable {
     ) throws(TileSourceError) -> (reader: ByteRangeReader, beginning: [UInt8]) {
         try http.check(place)
         guard isAddress(place) else {
-            // Before it is read: a change in between gives the next source another name.
-            let dataSet = DataSetName.file(place)
             let file = try LocalRanges(place, expecting: expected, counter: counter)
-            let reader = ByteRangeReader(place, .file(file), size: file.size, dataSet, isStorable: true, counter)
+            let reader = ByteRangeReader(place, .file(file), size: file.size, file.dataSet, isStorable: true, counter)
             return (reader, try reader.readNow(0..<min(count, file.size)))
         }
         guard let ranges = HTTPRanges(place, http, counter: counter) else {
@@ -120,28 +126,27 @@ final class ByteRangeReader: Sendable {
     ///
     /// - Parameter then: Called once: within this call for a file on a disk or an empty range, else later on a thread
     ///   that may decode.
-    /// - Returns: A function that gives up the read; `then` is still called.
     @discardableResult
     func read(
         _ range: Range<Int>,
         for client: RangeClient,
         then: @escaping @Sendable (RangeEnd) -> Void
-    ) -> @Sendable () -> Void {
+    ) -> RangeRead {
         guard range.lowerBound >= 0, range.upperBound <= size else {
             let message = "bytes \(range.lowerBound) to \(range.upperBound) lie beyond the file's end at \(size)"
             let failure = TileLoadFailure(.undecodable, message)
             counter.count(failure, of: name)
             then(.failed(.permanent, failure))
-            return {}
+            return RangeRead()
         }
         guard !range.isEmpty else {
             then(.bytes([]))
-            return {}
+            return RangeRead()
         }
         switch origin {
         case .file(let file):
             then(file.read(range, for: client))
-            return {}
+            return RangeRead()
         case .server(let server): return server.read(range, for: client, then: then)
         }
     }

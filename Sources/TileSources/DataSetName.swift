@@ -20,12 +20,20 @@ enum DataSetName {
 
     /// Absolute path without symbolic links, size in bytes and modification time of a file.
     static func file(_ path: String) -> [String] {
-        guard let (size, time) = status(path) else { return [absolute(path), "missing"] }
-        return [absolute(path), "\(size) bytes", time]
+        var status = stat()
+        return stat(path, &status) == 0 ? file(path, status) : [absolute(path), "missing"]
+    }
+
+    /// The same, with the status of the open file. Another file may be at its path by now.
+    static func file(_ path: String, _ status: stat) -> [String] {
+        [absolute(path), "\(status.st_size) bytes", time(status)]
     }
 
     /// Absolute path without symbolic links and modification time of a folder.
-    static func folder(_ path: String) -> [String] { [absolute(path), status(path)?.time ?? "missing"] }
+    static func folder(_ path: String) -> [String] {
+        var status = stat()
+        return [absolute(path), stat(path, &status) == 0 ? time(status) : "missing"]
+    }
 
     private static func absolute(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
@@ -33,14 +41,12 @@ enum DataSetName {
         return String(cString: resolved)
     }
 
-    private static func status(_ path: String) -> (size: Int, time: String)? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+    private static func time(_ status: stat) -> String {
         #if canImport(Darwin)
             let time = status.st_mtimespec
         #else
             let time = status.st_mtim
         #endif
-        return (Int(status.st_size), "\(time.tv_sec) s \(time.tv_nsec) ns")
+        return "\(time.tv_sec) s \(time.tv_nsec) ns"
     }
 }

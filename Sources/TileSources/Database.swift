@@ -118,7 +118,7 @@ final class Database {
     /// SQLite's last error, or the limit that was exceeded.
     var message: String { refusal ?? String(cString: sqlite3_errmsg(handle)) }
 
-    /// The operation refused because a tile set does not need it, or the limit that ended the last query.
+    /// The refused operation, which a tile set does not need. Or the limit that ended the last query.
     var refusal: String? { refused ?? budget.excess?.rawValue }
 
     fileprivate var excess: QueryBudget.Excess? { budget.excess }

@@ -72,7 +72,7 @@ struct DatabaseSchema {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// Splits a text into words in lower case, with whether a parenthesis or a comment follows each.
+    /// Splits a text into words in lower case. With each: whether a parenthesis or a comment follows.
     private static func words(_ text: Substring.UTF8View) -> [(text: String, opens: Bool)] {
         var words: [(text: String, opens: Bool)] = []
         var rest = text

@@ -7,7 +7,7 @@ public import TileCache
 public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The folder.
     public let name: String
-    /// One level for each zoom from the first folder with a number for a name to the last.
+    /// One level for each zoom. From the first folder with a number for a name to the last.
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions

@@ -145,7 +145,7 @@ final class HTTPFetch {
         // Unread parts of an answer that is not wanted do not matter.
         case CURLE_OK, CURLE_WRITE_ERROR:
             let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
-            if let target, [301, 302, 303, 307, 308].contains(status), !options.absentStatuses.contains(status) {
+            if let target, [301, 302, 303, 307, 308].contains(status), !job.isAbsence(status, options) {
                 hops.append((ownFreshness(options), status == 301 || status == 308))
                 return RetryRule.end(redirectedTo: target, number: redirections + 1)
             }

@@ -37,6 +37,9 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Whether the body of an answer is wanted, before it comes.
     func wants(_ answer: HTTPAnswerHead) -> Bool
 
+    /// Whether a status means that there is nothing, even that of a redirection.
+    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool
+
     /// Determines how a whole answer ends.
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
 
@@ -70,6 +73,8 @@ final class HTTPTileJob: HTTPJob {
     func holds(_ bytes: Int) -> Bool { request.holdsEncoded(.bytes(bytes)) }
 
     func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
+
+    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { options.absentStatuses.contains(status) }
 
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
         RetryRule.end(

@@ -33,13 +33,14 @@ final class HTTPRanges: Sendable {
     let address: String
     private let options: HTTPTileOptions
     private let engine: HTTPEngine
+    private let counter: SourceCounter
     private let queues = DecodeQueues()
     private let state = Lock(State())
 
     /// Sends nothing yet; `nil` if libcurl cannot start.
     init?(_ address: String, _ options: HTTPTileOptions, counter: SourceCounter) {
         guard let engine = HTTPEngine(options, counter: counter, wallClock: { Int64(time(nil)) }) else { return nil }
-        (self.address, self.options, self.engine) = (address, options, engine)
+        (self.address, self.options, self.engine, self.counter) = (address, options, engine, counter)
     }
 
     /// The file that was opened; `nil` before the first answer.
@@ -53,21 +54,37 @@ final class HTTPRanges: Sendable {
         _ range: Range<Int>,
         for client: RangeClient,
         then: @escaping @Sendable (RangeEnd) -> Void
-    ) -> @Sendable () -> Void {
-        let (id, isChanged) = state.withLock { state -> (Int, Bool) in
+    ) -> RangeRead {
+        let waiter = Waiter(client: client, then: then)
+        let id = state.withLock { state -> Int? in
+            guard !state.isChanged else { return nil }
             state.nextID += 1
-            guard !state.isChanged else { return (state.nextID, true) }
             state.queue.add(RangeQueue.Read(id: state.nextID, range: range, isDemand: client.isDemand))
-            state.waiters[state.nextID] = Waiter(client: client, then: then)
-            return (state.nextID, false)
+            state.waiters[state.nextID] = waiter
+            return state.nextID
         }
-        guard !isChanged else {
-            let end = RangeEnd.failed(.permanent, TileLoadFailure(.changed, RangeRule.changed))
-            queues.next.async { then(end) }
-            return {}
+        guard let id else {
+            failAsChanged(waiter, range)
+            return RangeRead()
         }
         begin()
-        return { [weak self] in self?.cancel(id) }
+        return RangeRead(cancel: { [weak self] in self?.cancel(id) }, raise: { [weak self] in self?.raise(id) })
+    }
+
+    private func failAsChanged(_ waiter: Waiter, _ range: Range<Int>) {
+        let failure = TileLoadFailure(.changed, RangeRule.changed)
+        counter.count(failure, of: name(of: range))
+        queues.next.async { waiter.then(.failed(.permanent, failure)) }
+    }
+
+    /// Name of a range, for messages.
+    func name(of range: Range<Int>) -> String { "\(address): bytes \(range.lowerBound)-\(range.upperBound - 1)" }
+
+    private func raise(_ id: Int) {
+        state.withLock { state in
+            state.queue.raise(id)
+            state.waiters[id]?.client.isDemand = true
+        }
     }
 
     func stop() { engine.stop() }
@@ -105,26 +122,39 @@ final class HTTPRanges: Sendable {
     }
 
     /// Ends a request; `bytes` are those of its group, or of its first part if the file is shorter.
-    func finish(_ job: HTTPRangeJob, _ end: RangeEnd, _ answer: (pin: RangePin, isStorable: Bool)? = nil) {
-        let (waiters, hopeless) = state.withLock { state -> ([(RangeQueue.Read, Waiter)], [Waiter]) in
+    ///
+    /// - Parameter refused: Reads for which there is no room: the others of the group wait again.
+    func finish(
+        _ job: HTTPRangeJob,
+        _ end: RangeEnd,
+        refused: Set<Int> = [],
+        answer: (pin: RangePin, isStorable: Bool)? = nil
+    ) {
+        typealias Ended = (read: RangeQueue.Read, waiter: Waiter)
+        let (ended, hopeless) = state.withLock { state -> ([Ended], [Ended]) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
             if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
             if case .failed(_, let failure) = end, failure.cause == .changed { state.isChanged = true }
-            let ended = job.group.reads.compactMap { read in
-                state.waiters.removeValue(forKey: read.id).map { (read, $0) }
+            var ended: [Ended] = []
+            for var read in job.group.reads {
+                if !refused.isEmpty, !refused.contains(read.id), let waiter = state.waiters[read.id] {
+                    read.isDemand = waiter.client.isDemand
+                    state.queue.add(read)
+                } else if let waiter = state.waiters.removeValue(forKey: read.id) {
+                    ended.append((read, waiter))
+                }
             }
             // Of a file that has changed nothing more is requested.
-            var hopeless: [Waiter] = []
+            var hopeless: [Ended] = []
             while state.isChanged, let group = state.queue.next() {
-                hopeless += group.reads.compactMap { state.waiters.removeValue(forKey: $0.id) }
+                for read in group.reads {
+                    if let waiter = state.waiters.removeValue(forKey: read.id) { hopeless.append((read, waiter)) }
+                }
             }
             return (ended, hopeless)
         }
-        for waiter in hopeless {
-            let end = RangeEnd.failed(.permanent, TileLoadFailure(.changed, RangeRule.changed))
-            queues.next.async { waiter.then(end) }
-        }
-        for (read, waiter) in waiters {
+        for (read, waiter) in hopeless { failAsChanged(waiter, read.range) }
+        for (read, waiter) in ended {
             let part = end.part(read.range, of: job.group.range)
             queues.next.async { waiter.then(part) }
         }
@@ -151,6 +181,8 @@ final class HTTPRangeJob: HTTPJob {
     private struct State {
         var isHeld = false
         var isUnwanted = false
+        /// Reads for which there is no room.
+        var refused: Set<Int> = []
         var handler: (@Sendable () -> Void)?
     }
 
@@ -161,7 +193,7 @@ final class HTTPRangeJob: HTTPJob {
     }
 
     var address: String { ranges.address }
-    var name: String { "\(address): bytes \(group.range.lowerBound)-\(group.range.upperBound - 1)" }
+    var name: String { ranges.name(of: group.range) }
     var isDemand: Bool { clients.contains(where: \.isDemand) }
     var limit: Int { group.range.count }
     var lines: [String] { ["Range: bytes=\(group.range.lowerBound)-\(group.range.upperBound - 1)"] }
@@ -186,6 +218,8 @@ final class HTTPRangeJob: HTTPJob {
     }
 
     /// Counts each read with all of its bytes as soon as the first ones come.
+    ///
+    /// If there is no room for one, the request ends: the bytes of a group are in memory together.
     func holds(_ bytes: Int) -> Bool {
         let isHeld = bytes > 0
         let isNew = state.withLock { state -> Bool in
@@ -193,14 +227,22 @@ final class HTTPRangeJob: HTTPJob {
             return state.isHeld != isHeld
         }
         guard isNew else { return true }
-        var hasRoom = true
+        var refused: Set<Int> = []
         for (read, client) in zip(group.reads, clients) where !client.hold(isHeld ? read.range.count : 0) {
             // A read that has been given up counts no more.
-            if ranges.isWaiting(read.id) { hasRoom = false }
+            if ranges.isWaiting(read.id) { refused.insert(read.id) }
         }
-        if !hasRoom { state.withLock { $0.isHeld = false } }
-        return hasRoom
+        guard !refused.isEmpty else { return true }
+        for (read, client) in zip(group.reads, clients) where !refused.contains(read.id) { _ = client.hold(0) }
+        state.withLock { state in
+            state.isHeld = false
+            state.refused = refused
+        }
+        return false
     }
+
+    /// Redirections are followed, whatever means that a tile of a server is absent.
+    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
 
     func wants(_ answer: HTTPAnswerHead) -> Bool {
         RangeRule.end(answer, asked: group.range, pin: pin, isWhole: false) == .delivered
@@ -214,11 +256,12 @@ final class HTTPRangeJob: HTTPJob {
         guard case .failed(let cause, let message, let mayPass, _) = end else {
             let size = fetch.answer.contentRange.flatMap { ContentRange($0)?.size } ?? 0
             let isStorable = fetch.freshness(options).isStorable
-            return ranges.finish(self, .bytes(fetch.body), (RangePin(fetch.answer, size: size), isStorable))
+            return ranges.finish(self, .bytes(fetch.body), answer: (RangePin(fetch.answer, size: size), isStorable))
         }
         let isForGood = !mayPass && cause != .noRoom
         let failure = TileLoadFailure(cause, message)
-        ranges.finish(self, .failed(isForGood ? .permanent : .transient(retryAfter: .seconds(1)), failure))
+        let end = RangeEnd.failed(isForGood ? .permanent : .transient(retryAfter: .seconds(1)), failure)
+        ranges.finish(self, end, refused: cause == .noRoom ? state.withLock { $0.refused } : [])
     }
 
     func cancel() { ranges.finish(self, .cancelled) }

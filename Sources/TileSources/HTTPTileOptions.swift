@@ -8,12 +8,12 @@ public struct HTTPTileOptions: Hashable, Sendable {
     public var connections: Int
     /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
     public var connectTimeout: Duration
-    /// Maximum time of one attempt, from its start to its last byte, 1 ms to an hour. Default: 15 s.
+    /// Maximum time of one attempt, 1 ms to an hour. From its start to its last byte. Default: 15 s.
     public var timeout: Duration
     /// Maximum number of retries of a request, 0...20. Default: 3. Only transient failures are retried: time-outs,
     /// broken connections, truncated answers, and the statuses 408, 425, 429 and 500 and above.
     public var retries: Int
-    /// Back-off before the first retry, 0 to an hour, doubled for each further one, up to 30 s. Default: 0.2 s. Each
+    /// Back-off before the first retry, 0 to an hour. Default: 0.2 s. Doubled for each further one, up to 30 s. Each
     /// wait is random, from half of that to all of it, so that tiles that failed together are not retried together. A
     /// longer `Retry-After` of the server replaces it, up to 30 s.
     public var backOff: Duration
@@ -31,7 +31,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// Whether ``headers`` are also sent to other schemes, hosts and ports of redirections. Default: `false`.
     public var sendsHeadersToOtherOrigins: Bool
 
-    /// Time for which an expired tile of a store is drawn while it is revalidated, 0 to 3650 days. Default: 7 days.
+    /// Time for which a stored tile is drawn after it expires, 0 to 3650 days. Default: 7 days. Meanwhile it is
+    /// revalidated.
     ///
     /// What the server states counts more: `stale-while-revalidate` or `stale-if-error` replaces it, and `no-cache` or
     /// `must-revalidate` forbids it.

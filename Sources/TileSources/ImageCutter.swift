@@ -10,7 +10,7 @@ enum CutTile {
     case raw(offset: Int)
 }
 
-/// Cuts rows, from the top, into the tiles of a pyramid, one band of each level at a time.
+/// Cuts rows, from the top, into the tiles of a pyramid. It holds one band of each level.
 ///
 /// A band is as high as a tile. When it is full, its tiles are written and its half is added to the band of the next
 /// coarser level, which is full after two of them.
@@ -95,7 +95,7 @@ final class ImageCutter {
         return flush(0)
     }
 
-    /// Writes a band that is full or holds the level's last rows, and adds its half to the next level.
+    /// Writes a band that is full or holds the level's last rows. Adds its half to the next level.
     private func flush(_ index: Int) -> TileLoadFailure? {
         let band = bands[index]
         guard band.filled == tileSize || band.written + band.filled == band.height else { return nil }

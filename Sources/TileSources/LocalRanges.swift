@@ -12,6 +12,8 @@ import TileCache
 /// Byte ranges of a file on a disk, pinned by its size and modification time.
 final class LocalRanges: Sendable {
     let size: Int
+    /// Path, size and modification time of the open file, as ``DataSetName`` has them.
+    let dataSet: [String]
     private let path: String
     private let file: Int32
     private let time: [Int]
@@ -25,10 +27,13 @@ final class LocalRanges: Sendable {
             throw TileSourceError(path, "\(reason); \(expected) was expected")
         }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        let isKnown = fstat(file, &status) == 0
+        guard isKnown, status.st_mode & S_IFMT == S_IFREG else {
+            let reason = isKnown ? "this is no file" : Files.lastError
             close(file)
-            throw TileSourceError(path, "\(expected) was expected, and this is no file")
+            throw TileSourceError(path, "\(expected) was expected, and \(reason)")
         }
+        dataSet = DataSetName.file(path, status)
         (self.path, self.file, self.counter) = (path, file, counter)
         (size, time) = (Int(status.st_size), Self.time(status))
     }
@@ -49,19 +54,22 @@ final class LocalRanges: Sendable {
             let message = "the cache has no room for \(range.count) encoded bytes"
             return failed(.transient(retryAfter: .seconds(1)), .noRoom, message)
         }
-        var isRead = false
+        // Of errno, before another call changes it; 0 if the file ends early.
+        var error: Int32?
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
-            isRead = Files.read(file, at: range.lowerBound, into: memory)
-            count = isRead ? range.count : 0
+            errno = 0
+            if !Files.read(file, at: range.lowerBound, into: memory) { error = errno }
+            count = error == nil ? range.count : 0
         }
-        let error = Files.lastError
         var status = stat()
         if isChanged || fstat(file, &status) != 0 || Int(status.st_size) != size || Self.time(status) != time {
             changed.store(true, ordering: .relaxed)
             return failed(.permanent, .changed, RangeRule.changed)
         }
-        return isRead ? .bytes(bytes) : failed(.transient(retryAfter: .zero), .unreadable, error)
+        guard let error else { return .bytes(bytes) }
+        let reason = error == 0 ? "it ends before its size" : String(cString: strerror(error))
+        return failed(.transient(retryAfter: .zero), .unreadable, reason)
     }
 
     private static func time(_ status: stat) -> [Int] {

@@ -25,8 +25,8 @@ struct MBTilesMetadata {
         values[name].flatMap { Int($0) }.flatMap { MapPyramid.zooms.contains($0) ? $0 : nil }
     }
 
-    /// Left, bottom, right and top in degrees as a part of the world's square, x and y from 0 to 1 and y downwards;
-    /// `nil` if they are missing or invalid.
+    /// Left, bottom, right and top in degrees as a part of the world's square. x and y are 0 to 1, y downwards; `nil`
+    /// if they are missing or invalid.
     var bounds: PixelRect? {
         let numbers = values["bounds"]?.split(separator: ",").map { part in
             Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())

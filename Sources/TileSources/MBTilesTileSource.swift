@@ -21,8 +21,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     /// The file's table of names and values.
     public let metadata: [String: String]
 
-    /// Path, size and modification time of the file, with those of its write-ahead log, if it has any, and the order
-    /// of rows.
+    /// Path, size and modification time of the file, and the order of rows. With those of its write-ahead log, if it
+    /// has any.
     public let dataSet: [String]
 
     private let rows: TileRowOrder

@@ -4,7 +4,7 @@ import TileCache
 public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
     /// Row 0 is at the top, as in web maps ("xyz").
     case fromTop
-    /// Row 0 is at the bottom ("tms"), as in MBTiles and in the output of `gdal2tiles` without `--xyz`.
+    /// Row 0 is at the bottom ("tms"). As in MBTiles and in the output of `gdal2tiles` without `--xyz`.
     case fromBottom
 
     /// Converts a row counted from the top to the container's number.
@@ -52,7 +52,7 @@ enum MapPyramid {
         }
     }
 
-    /// A part of the world's square, x and y from 0 to 1 and y downwards, from degrees; `nil` if it is empty or invalid.
+    /// A part of the world's square, from degrees; `nil` if it is empty or invalid. x and y are 0 to 1, y downwards.
     static func part(left: Double, bottom: Double, right: Double, top: Double) -> PixelRect? {
         guard left < right, bottom < top, abs(left) <= 180, abs(right) <= 180, abs(bottom) <= 90, abs(top) <= 90 else {
             return nil

@@ -16,36 +16,24 @@ final class PMTilesArchive: Sendable {
 
     private struct Pending {
         var number: Int
+        var isDemand = false
         var waiters: [Int: @Sendable (Leaf) -> Void] = [:]
-        var cancel: (@Sendable () -> Void)?
+        /// `nil` until the read has begun.
+        var read: RangeRead?
     }
 
     private struct State {
-        var leaves: [Range<Int>: (directory: PMTilesDirectory, use: Int)] = [:]
-        var bytes = 0
-        var uses = 0
+        var leaves: PMTilesLeaves
         /// Leaf directories being read, each once for all who wait for it.
         var pending: [Range<Int>: Pending] = [:]
         var nextNumber = 0
-
-        mutating func keep(_ directory: PMTilesDirectory, _ range: Range<Int>, limit: Int) {
-            if let old = leaves[range] { bytes -= old.directory.byteCount }
-            uses += 1
-            leaves[range] = (directory, uses)
-            bytes += directory.byteCount
-            while bytes > limit, leaves.count > 1, let oldest = leaves.min(by: { $0.value.use < $1.value.use }) {
-                leaves[oldest.key] = nil
-                bytes -= oldest.value.directory.byteCount
-            }
-        }
     }
 
     let header: PMTilesHeader
     let reader: ByteRangeReader
     let root: PMTilesDirectory
     let largestTile: Int
-    private let limit: Int
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// Bytes of the first request: the specification has the header and the root directory there.
     static let beginning = 16_384
@@ -81,11 +69,12 @@ final class PMTilesArchive: Sendable {
         } catch {
             throw TileSourceError(place, "its root directory: \(error.message)")
         }
-        (self.reader, self.limit, largestTile) = (reader, limit, http.largestTile.bytes)
+        (self.reader, largestTile) = (reader, http.largestTile.bytes)
+        state = Lock(State(leaves: PMTilesLeaves(limit: limit)))
     }
 
     /// Bytes of directories in memory.
-    var directoryBytes: Int { root.byteCount + state.withLock { $0.bytes } }
+    var directoryBytes: Int { root.byteCount + state.withLock { $0.leaves.byteCount } }
 
     private static func directory(
         _ bytes: [UInt8],
@@ -102,39 +91,44 @@ final class PMTilesArchive: Sendable {
 
     /// Gets a leaf directory, from memory or from the file.
     ///
+    /// - Parameter isDemand: Whether a view needs it now; then it also hastens a read that has begun for others.
     /// - Returns: A function that gives up waiting; `then` is still called.
     func leaf(
         _ range: Range<Int>,
         isDemand: Bool,
         then: @escaping @Sendable (Leaf) -> Void
     ) -> @Sendable () -> Void {
-        let (kept, number, isFirst) = state.withLock { state -> (PMTilesDirectory?, Int, Bool) in
-            state.uses += 1
-            if let leaf = state.leaves[range] {
-                state.leaves[range]?.use = state.uses
-                return (leaf.directory, 0, false)
-            }
+        enum Found { case kept(PMTilesDirectory), pending(RangeRead?), nothing }
+        let (found, number) = state.withLock { state -> (Found, Int) in
+            if let leaf = state.leaves.use(range) { return (.kept(leaf), 0) }
             state.nextNumber += 1
             let isFirst = state.pending[range] == nil
+            let isRaised = isDemand && state.pending[range]?.isDemand == false
             state.pending[range, default: Pending(number: state.nextNumber)].waiters[state.nextNumber] = then
-            return (nil, state.nextNumber, isFirst)
+            if isDemand { state.pending[range]?.isDemand = true }
+            return (isFirst ? .nothing : .pending(isRaised ? state.pending[range]?.read : nil), state.nextNumber)
         }
-        if let kept {
-            then(.success(kept))
+        switch found {
+        case .kept(let directory):
+            then(.success(directory))
             return {}
-        }
-        if isFirst {
-            let cancel = reader.read(range, for: RangeClient(isDemand: isDemand)) { [self] end in
-                received(range, number, end)
-            }
-            let isWanted = state.withLock { state -> Bool in
-                guard state.pending[range]?.number == number else { return false }
-                state.pending[range]?.cancel = cancel
-                return true
-            }
-            if !isWanted { cancel() }
+        case .pending(let read): read?.raise()
+        case .nothing: begin(range, number, isDemand: isDemand)
         }
         return { [self] in leave(range, number) }
+    }
+
+    private func begin(_ range: Range<Int>, _ number: Int, isDemand: Bool) {
+        let read = reader.read(range, for: RangeClient(isDemand: isDemand)) { [self] end in
+            received(range, number, end)
+        }
+        let (isWanted, isRaised) = state.withLock { state -> (Bool, Bool) in
+            guard let pending = state.pending[range], pending.number == number else { return (false, false) }
+            state.pending[range]?.read = read
+            return (true, pending.isDemand && !isDemand)
+        }
+        if !isWanted { read.cancel() }
+        if isRaised { read.raise() }
     }
 
     private func received(_ range: Range<Int>, _ number: Int, _ end: RangeEnd) {
@@ -142,7 +136,9 @@ final class PMTilesArchive: Sendable {
         switch end {
         case .bytes(let bytes):
             do throws(TileLoadFailure) {
-                leaf = .success(try Self.directory(bytes, header.internalCompression))
+                let directory = try Self.directory(bytes, header.internalCompression)
+                guard !directory.entries.isEmpty else { throw TileLoadFailure(.undecodable, "it has no entries") }
+                leaf = .success(directory)
             } catch {
                 reader.counter.count(error, of: "\(reader.name): leaf directory at byte \(range.lowerBound)")
                 leaf = .failure(.end(.failed(.permanent, error)))
@@ -152,7 +148,7 @@ final class PMTilesArchive: Sendable {
         let waiters = state.withLock { state -> [@Sendable (Leaf) -> Void] in
             guard let pending = state.pending[range], pending.number == number else { return [] }
             state.pending[range] = nil
-            if case .success(let directory) = leaf { state.keep(directory, range, limit: limit) }
+            if case .success(let directory) = leaf { state.leaves.keep(directory, range) }
             return Array(pending.waiters.values)
         }
         for waiter in waiters { waiter(leaf) }
@@ -165,7 +161,7 @@ final class PMTilesArchive: Sendable {
                 return (waiter, nil)
             }
             state.pending[range] = nil
-            return (waiter, pending.cancel)
+            return (waiter, pending.read?.cancel)
         }
         cancel?()
         waiter?(.failure(.end(.cancelled)))

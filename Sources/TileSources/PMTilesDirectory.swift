@@ -37,8 +37,8 @@ struct PMTilesDirectory: Equatable, Sendable {
 
     let entries: [Entry]
 
-    /// Bytes in memory.
-    var byteCount: Int { entries.count * MemoryLayout<Entry>.stride }
+    /// Bytes in memory, those of its place among others included.
+    var byteCount: Int { 128 + entries.count * MemoryLayout<Entry>.stride }
 
     /// Parses a decompressed directory.
     init(_ bytes: [UInt8]) throws(TileLoadFailure) {

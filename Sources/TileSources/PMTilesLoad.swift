@@ -50,7 +50,7 @@ final class PMTilesLoad: Sendable {
             return fail(.tooLarge, "at most \(largest) bytes were expected, not \(range.count)")
         }
         if entry.run > 0 {
-            take { [self] in archive.reader.read(range, for: client) { [then] in then(.read($0)) } }
+            take { [self] in archive.reader.read(range, for: client) { [then] in then(.read($0)) }.cancel }
         } else if depth == PMTilesArchive.deepest {
             fail(.undecodable, "directories are nested deeper than \(PMTilesArchive.deepest)")
         } else {

@@ -8,7 +8,8 @@ struct DatabaseLimits: Sendable {
     var tile: Int64 = 5_000_000_000
     /// Steps of SQLite's virtual machine for one query; a tile takes a few dozen.
     var steps = 50_000_000
-    /// Bytes by which SQLite's heap may grow during one query, besides ``valuesInHeap`` values of the largest size.
+    /// Bytes by which SQLite's heap may grow during one query. Not counted: ``valuesInHeap`` values of the largest
+    /// size.
     var heap = 64 << 20
     /// Rows read of the metadata or of the schema.
     var rows = 1000

@@ -21,7 +21,17 @@ struct RangeQueue {
 
     private(set) var waiting: [Read] = []
 
-    mutating func add(_ read: Read) { waiting.append(read) }
+    /// Adds a read, or puts one back; reads wait in the order of their numbers.
+    mutating func add(_ read: Read) {
+        let index = waiting.lastIndex { $0.id < read.id }.map { $0 + 1 } ?? 0
+        waiting.insert(read, at: index)
+    }
+
+    /// Makes a waiting read one that a view needs.
+    mutating func raise(_ id: Int) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waiting[index].isDemand = true
+    }
 
     /// Removes a waiting read; returns whether it was waiting.
     mutating func remove(_ id: Int) -> Bool {

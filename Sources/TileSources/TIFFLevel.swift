@@ -4,7 +4,7 @@ import TileCache
 struct TIFFLevel: Sendable {
     /// How samples are encoded.
     struct Layout: Equatable, Sendable {
-        var format: Bool
+        var isLittle: Bool
         var bits: Int
         /// 1 for whole numbers, 3 for numbers with a point.
         var sampleFormat: Int
@@ -83,12 +83,15 @@ struct TIFFLevel: Sendable {
             )
         }
         let compression = try directory.number(259, "Compression", 1...65_535, default: 1, &bytes)
-        guard Self.known.contains(compression), TIFFTile.knows(compression) else {
+        guard Self.known.contains(compression) else {
             let name = Self.names[compression] ?? "\(compression)"
             throw TileSourceError(
                 path,
                 "compression by LZW, Deflate, Zstandard, PackBits, JPEG, WebP or none was expected, not \(name)"
             )
+        }
+        guard TIFFTile.knows(compression) else {
+            throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
         }
         let photometric = try directory.number(262, "PhotometricInterpretation", 0...65_535, &bytes)
         // What JPEG makes of YCbCr is red, green and blue.
@@ -106,7 +109,7 @@ struct TIFFLevel: Sendable {
             throw TileSourceError(path, "JPEG and WebP of 8 bits were expected, all samples in one tile")
         }
         layout = Layout(
-            format: isLittle,
+            isLittle: isLittle,
             bits: Int(depth),
             sampleFormat: sampleFormat == 3 ? 3 : 1,
             samples: samples,

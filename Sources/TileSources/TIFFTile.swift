@@ -28,9 +28,6 @@ struct TIFFTile: Sendable {
         compression == 7 || compression == 50001 || tile_tiff_knows(Int32(compression)) != 0
     }
 
-    /// Bytes of a decoded tile before it is converted.
-    var byteCount: Int { side.width * side.height * layout.samples * layout.bits / 8 }
-
     /// Decodes a tile that is no JPEG or WebP.
     ///
     /// - Parameters:
@@ -79,7 +76,7 @@ struct TIFFTile: Sendable {
 
     /// A file with one directory and one tile.
     private func file(_ bytes: [UInt8], samples: Int) -> [UInt8] {
-        let format = TIFFFormat(isLittle: layout.format, isBig: false)
+        let format = TIFFFormat(isLittle: layout.isLittle, isBig: false)
         // Tag, type, values: short or long. Photometric 6 is JPEG's alone.
         let fields: [(tag: UInt64, type: UInt64, values: [UInt64])] = [
             (256, 4, [UInt64(side.width)]), (257, 4, [UInt64(side.height)]),
@@ -109,7 +106,7 @@ struct TIFFTile: Sendable {
             table += format.bytes(UInt64(numbers.count), 4) + own
         }
         values += [UInt8](repeating: 0, count: 16 - values.count)
-        let order = Array((layout.format ? "II" : "MM").utf8)
+        let order = Array((layout.isLittle ? "II" : "MM").utf8)
         return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values + bytes
     }
 

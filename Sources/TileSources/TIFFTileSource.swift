@@ -1,28 +1,4 @@
-import Synchronization
 public import TileCache
-
-/// What a TIFF file tells besides pixels, of its largest image.
-public struct TIFFMetadata: Hashable, Sendable {
-    /// The field `ImageDescription`: OME-XML, or the properties of a scanned slide.
-    public var description: String?
-    /// GDAL's value of pixels without data, as it is written.
-    public var noData: String?
-    /// GeoTIFF's size of a pixel, in the units of the map: x, y, z.
-    public var pixelScale: [Double] = []
-    /// GeoTIFF's points of the picture and of the map, six numbers each.
-    public var tiePoints: [Double] = []
-    /// GeoTIFF's matrix from the picture to the map, by rows.
-    public var transformation: [Double] = []
-    /// GeoTIFF's `GeoKeyDirectory`: four numbers each.
-    public var geoKeys: [Int] = []
-    /// Numbers that ``geoKeys`` refer to.
-    public var geoNumbers: [Double] = []
-    /// Text that ``geoKeys`` refer to.
-    public var geoText: String?
-
-    /// Creates metadata without any field.
-    public init() {}
-}
 
 /// A tiled TIFF or BigTIFF: one file, on a disk or on a web server that answers byte ranges.
 ///
@@ -112,7 +88,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
         do throws(TileLoadFailure) {
             guard let found = try self.ranges(of: tile) else {
                 delivery.counter.count { $0.absent += 1 }
-                request.completeAbsent()
+                request.completeAbsent(freshness: reader.isStorable ? nil : .notStored)
                 return
             }
             ranges = found
@@ -138,12 +114,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
             }
         }
         request.onCancel { planes.cancel() }
-        // The cache knows one number for a request: that of all planes.
-        let total = ranges.map(\.count).reduce(0, +)
-        var client = RangeClient(request)
-        client.hold = { request.holdsEncoded(.bytes($0 > 0 ? total : 0)) }
         for (plane, range) in ranges.enumerated() {
-            planes.add(reader.read(range, for: client) { planes.set($0, plane) })
+            var client = RangeClient(request)
+            client.hold = { planes.hold($0, plane) { request.holdsEncoded(.bytes($0)) } }
+            planes.add(reader.read(range, for: client) { planes.set($0, plane) }.cancel)
         }
     }
 
@@ -153,7 +127,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
         let (level, subject) = (levels[tile.level], subject(of: tile))
         var planes: [[UInt8]] = []
         do {
-            guard let ranges = try ranges(of: tile) else { return .absent }
+            guard let ranges = try ranges(of: tile) else {
+                delivery.counter.count { $0.absent += 1 }
+                return .absent
+            }
             for range in ranges { planes.append(try reader.readNow(range)) }
         } catch {
             if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject) }
@@ -321,57 +298,5 @@ extension TIFFLevel {
                 return .permanent
             }
         }
-    }
-}
-
-/// The reads of one tile's planes, which end together.
-final class TIFFPlanes: Sendable {
-    enum Failure: Error { case failed(TileFailure, TileLoadFailure), cancelled }
-
-    private struct State {
-        var planes: [[UInt8]?]
-        var left: Int
-        var failure: Failure?
-        var isCancelled = false
-        var cancels: [@Sendable () -> Void] = []
-    }
-
-    private let state: Lock<State>
-    private let then: @Sendable (Result<[[UInt8]], Failure>) -> Void
-
-    init(count: Int, then: @escaping @Sendable (Result<[[UInt8]], Failure>) -> Void) {
-        state = Lock(State(planes: .init(repeating: nil, count: count), left: count))
-        self.then = then
-    }
-
-    /// Adds a function that gives up a read.
-    func add(_ cancel: @escaping @Sendable () -> Void) {
-        let isCancelled = state.withLock { state -> Bool in
-            state.cancels.append(cancel)
-            return state.isCancelled
-        }
-        if isCancelled { cancel() }
-    }
-
-    func cancel() {
-        let cancels = state.withLock { state in
-            state.isCancelled = true
-            return state.cancels
-        }
-        for cancel in cancels { cancel() }
-    }
-
-    func set(_ end: RangeEnd, _ plane: Int) {
-        let result = state.withLock { state -> Result<[[UInt8]], Failure>? in
-            switch end {
-            case .bytes(let bytes): state.planes[plane] = bytes
-            case .failed(let failure, let cause): state.failure = state.failure ?? .failed(failure, cause)
-            case .cancelled: state.failure = state.failure ?? .cancelled
-            }
-            state.left -= 1
-            guard state.left == 0 else { return nil }
-            return state.failure.map { .failure($0) } ?? .success(state.planes.compactMap { $0 })
-        }
-        if let result { then(result) }
     }
 }

@@ -12,7 +12,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
 
     /// Order of the numbers.
     public var order: Order
-    /// Whether the tiles are the files with `@2x` before the extension, which have twice the pixels a side.
+    /// Whether the tiles are the files with `@2x` before the extension. They have twice the pixels a side.
     public var isDoubled: Bool
 
     /// Creates a layout.

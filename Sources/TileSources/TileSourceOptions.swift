@@ -8,8 +8,8 @@ public struct TileSourceOptions: Hashable, Sendable {
     /// Whether decoding multiplies colours by alpha. Default: premultiplied. Ignored alpha and straight colours are
     /// delivered as stored.
     public var alpha: TileAlphaMode
-    /// Whether the cache may keep a tile's encoded bytes as its compressed form if they are smaller. Default: `true`.
-    /// The tile is then decoded at each promotion.
+    /// Whether a tile's encoded bytes may be its compressed form, if they are smaller. Default: `true`. The tile is
+    /// then decoded at each promotion.
     public var keepsEncoded: Bool
     /// Pixels a side of a tile, 16 to 4096. Default: `nil`, as the container declares or its first tile has; 256 for
     /// HTTP and single images.

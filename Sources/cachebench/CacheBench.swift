@@ -7,7 +7,7 @@ import Foundation
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cachebench",
-        abstract: "Replays pan traces through TileCache: hit rates, memory and waste, to choose limits by.",
+        abstract: "Replay pan traces through TileCache: hit rates, memory and waste, to choose limits.",
         discussion: """
             Without a command it replays: `cachebench --memory-limit 32MiB` is `cachebench replay --memory-limit 32MiB`.
 

@@ -8,7 +8,7 @@ struct CheckArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             A condition on a field of the JSON report: 'demands.hitRate>=0.95', 'memory.peakBytes<=64MiB', \
-            'traces.coverage.blank<1%' for each trace. May be repeated; exit code 1 where one fails.
+            'traces.coverage.blank<1%' for each trace. May be repeated. Exit code 1 if one fails.
             """,
             valueName: "condition"
         )
@@ -17,7 +17,7 @@ struct CheckArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An earlier JSON report: says what became better or worse; exit code 1 where something did.",
+            "An earlier JSON report to compare with. Exit code 1 if a field is worse by more than --tolerance.",
             valueName: "file"
         )
     )
@@ -27,7 +27,7 @@ struct CheckArguments: ParsableArguments {
         name: .customLong("tolerance"),
         help: ArgumentHelp(
             """
-            How much worse than the baseline is well: 1% of each field, or FIELD=VALUE for one ('demands.hitRate=0.005'). \
+            Accepted change for the worse: 1% of each field, or FIELD=VALUE for one ('demands.hitRate=0.005'). \
             May be repeated. (default: 0)
             """,
             valueName: "tolerance"

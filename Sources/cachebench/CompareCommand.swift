@@ -9,9 +9,8 @@ struct CompareCommand: ParsableCommand {
         commandName: "compare",
         abstract: "Replay the same traces with several policies and budgets, and say how much of the gap each closes.",
         discussion: """
-            Every policy is replayed with the eviction that it is meant for: the library's own with its own order, the \
-            oracle with Belady's, the others with LRU. The gap lies between no prefetch and the oracle, with the same \
-            budget, workers and latency.
+            Each policy has its usual order of eviction: the library's policy its own, the oracle Belady's, the others \
+            LRU. The gap lies between no prefetch and the oracle, with the same budget, workers and latency.
 
             Examples:
               cachebench compare --compressed-tier off traces/
@@ -34,7 +33,7 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to compare, separated by commas: \(PrefetchKind.names). (default: all)",
+            "Policies to compare, separated by commas: \(PrefetchKind.names). (default: all)",
             valueName: "policies"
         ),
         transform: policyList
@@ -43,7 +42,7 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Efforts to replay each policy with, separated by commas, 0 to 1; --effort unless given.",
+            "Efforts to replay each policy with, 0 to 1, separated by commas. (default: --effort)",
             valueName: "efforts"
         ),
         transform: { try list($0, "numbers from 0 to 1 separated by commas") { number($0, 0...1) } }
@@ -53,8 +52,8 @@ struct CompareCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Change each policy's effort, source by source, until all load as much as one of them: a policy's name, or \
-            smallest for the one that loads least.
+            Adjust each policy's effort, source by source, until all load as much as one: a policy's name, or smallest \
+            for the policy that loads least.
             """,
             valueName: "policy|smallest"
         ),
@@ -71,8 +70,8 @@ struct CompareCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Draw instead, as SVG, what is missing on the screen over time: a strip for each policy, of one trace with \
-            the first budget.
+            Instead of a report, draw the missing part of the screen over time as SVG: a strip for each policy, of one \
+            trace with the first budget.
             """,
             valueName: "file"
         )

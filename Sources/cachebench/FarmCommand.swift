@@ -11,9 +11,9 @@ struct FarmCommand: ParsableCommand {
         abstract:
             "Run several processes over one world and one set of memcached servers, and count the origin's loads.",
         discussion: """
-            Each process replays a trace of its own in real time with the tiles of the built-in world; with fewer traces \
-            than processes they are repeated. Without traces, map sessions over the same region are generated. A tile \
-            that two processes load is counted twice: 1.0 loads for each distinct tile is the least.
+            Each process replays its own trace in real time with tiles of the built-in world. With fewer traces than \
+            processes, traces are repeated. Without traces, map sessions over the same region are generated. A tile that \
+            two processes load counts twice: the minimum is 1.0 loads for each distinct tile.
 
             The servers should be empty: what an earlier run left there is not loaded again.
             Without --shared each process loads everything itself, to compare.
@@ -24,7 +24,7 @@ struct FarmCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files of one world, or directories. Map sessions are generated if there are none.")
+    @Argument(help: "Trace files of one world, or directories. (default: generated map sessions)")
     var traces: [String] = []
 
     @Option(
@@ -37,13 +37,13 @@ struct FarmCommand: ParsableCommand {
     var shared: String?
 
     @Option(
-        help: ArgumentHelp("How long each trace is replayed. (default: 30s)", valueName: "duration"),
+        help: ArgumentHelp("Duration of each replay. (default: 30s)", valueName: "duration"),
         transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 2min)") }
     )
     var duration: Int64 = 30_000_000_000
 
     @Option(
-        help: ArgumentHelp("How long a load of the origin takes. (default: 40ms)", valueName: "duration"),
+        help: ArgumentHelp("Duration of a load from the origin. (default: 40ms)", valueName: "duration"),
         transform: { try parsed(QuantityText.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
     )
     var loadLatency: Int64 = 40_000_000

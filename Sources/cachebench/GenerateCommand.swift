@@ -22,11 +22,11 @@ struct GenerateCommand: ParsableCommand {
             """
     )
 
-    @Option(help: "Which design or session.")
+    @Option(help: "Design or session.")
     var preset: GesturePreset
 
     @Option(
-        help: ArgumentHelp("How long: 90s, 10min, 24h, from 1s to 8760h. (default: 1min)", valueName: "duration"),
+        help: ArgumentHelp("Duration, 1s to 8760h: 90s, 10min, 24h. (default: 1min)", valueName: "duration"),
         transform: { text in
             let duration = QuantityText.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
             return try parsed(duration, "a time with its unit from 1s to 8760h (90s, 10min)")
@@ -35,19 +35,19 @@ struct GenerateCommand: ParsableCommand {
     var duration: Int64?
 
     @Option(
-        help: "Another seed is another person. (default: 1)",
+        help: "Seed of the gestures. (default: 1)",
         transform: seedNumber
     )
     var seed: UInt64?
 
     @Option(
-        help: ArgumentHelp("The view in screen pixels; the preset's unless given.", valueName: "WxH"),
+        help: ArgumentHelp("The view in screen pixels. (default: the preset's)", valueName: "WxH"),
         transform: viewportSize
     )
     var viewport: PanTraceHeader.Size?
 
     @Option(
-        help: ArgumentHelp("The world in world pixels; the preset's unless given.", valueName: "WxH"),
+        help: ArgumentHelp("The world in world pixels. (default: the preset's)", valueName: "WxH"),
         transform: worldSize
     )
     var world: PanTraceHeader.Size?
@@ -60,7 +60,7 @@ struct GenerateCommand: ParsableCommand {
     )
     var rate: PanFrameRate?
 
-    @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write to a file instead of standard output, all of it or nothing.", valueName: "file"))
     var output: String?
 
     func run() throws {

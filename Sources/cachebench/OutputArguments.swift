@@ -7,9 +7,9 @@ struct OutputArguments: ParsableArguments {
         case json
     }
 
-    @Option(help: "A table for people, or JSON for programs.")
+    @Option(help: "Format of the report: a table, or JSON.")
     var format = Format.table
 
-    @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write to a file instead of standard output, all of it or nothing.", valueName: "file"))
     var output: String?
 }

@@ -8,9 +8,9 @@ struct PageArguments: ParsableArguments {
         case html
     }
 
-    @Option(help: "A table for people, JSON for programs, or one page with pictures for a browser.")
+    @Option(help: "Format of the report: a table, JSON, or an HTML page with pictures.")
     var format = Format.table
 
-    @Option(help: ArgumentHelp("Write to a file, whole or not at all, instead of standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write to a file instead of standard output, all of it or nothing.", valueName: "file"))
     var output: String?
 }

@@ -17,10 +17,10 @@ struct LimitArguments: ParsableArguments {
 
 /// Prefetching and eviction of commands that do not compare them.
 struct PolicyArguments: ParsableArguments {
-    @Option(help: "What is loaded before it is needed.")
+    @Option(help: "Policy that chooses the tiles to prefetch.")
     var prefetch = usual.prefetch
 
-    @Option(help: "Which tile is evicted for another; belady is for the oracle.")
+    @Option(help: "Order of eviction; belady is for the oracle.")
     var eviction = usual.eviction
 }
 
@@ -28,13 +28,13 @@ struct PolicyArguments: ParsableArguments {
 struct ClockArguments: ParsableArguments {
     @Option(
         name: .customLong("clock"),
-        help: "Discrete events, or the real cache on its workers. (default: virtual)"
+        help: "virtual: discrete events; real: the cache on its workers. (default: virtual)"
     )
     var clockAsked: ReplayClock?
 
     @Option(
         help:
-            "How many times faster, under the real clock; latencies are divided too.\(standard(usual.speed))",
+            "Speed of the replay under the real clock; latencies are divided by it.\(standard(usual.speed))",
         transform: rate
     )
     var speed = usual.speed
@@ -51,7 +51,7 @@ struct ReplayArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The share of the limit that compressed tiles may take where decoded ones want it too, 0 to 1; or adaptive: where the traffic earns more. (default: adaptive)",
+            "Fraction of the limit, 0 to 1, for compressed tiles if decoded ones need memory too; or adaptive, which follows the traffic. (default: adaptive)",
             valueName: "compressed-share"
         ),
         transform: { text in
@@ -62,14 +62,14 @@ struct ReplayArguments: ParsableArguments {
     var compressedShare = Share.adaptive
 
     @Option(
-        help: "How much smaller compressed tiles are, under the virtual clock.\(standard(usual.compressionRatio))",
+        help: "Compression ratio of tiles under the virtual clock, 1 to 1000.\(standard(usual.compressionRatio))",
         transform: { try parsed(number($0, 1...1000), "a number from 1 to 1000") }
     )
     var compressionRatio = usual.compressionRatio
 
     @Option(
         help:
-            "How eagerly to prefetch, from 0 (only what is needed) to 1 (whatever may be of use).\(standard(usual.effort))",
+            "Prefetch effort, 0 (needed tiles only) to 1 (all tiles that may be of use).\(standard(usual.effort))",
         transform: shareValue
     )
     var effort = usual.effort
@@ -77,7 +77,7 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Effects of the policy 'tilecache' to leave out, separated by commas, to see what they are worth: \
+            Effects of the policy 'tilecache' to switch off, separated by commas: \
             \(PolicyEffects.named.map(\.name).joined(separator: ", ")).
             """,
             valueName: "effects"
@@ -92,7 +92,7 @@ struct ReplayArguments: ParsableArguments {
     var without: PolicyEffects = []
 
     @Option(
-        help: "Loads at the same time, 1 to 255.\(standard(usual.workers))",
+        help: "Concurrent loads, 1 to 255.\(standard(usual.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
     var workers = usual.workers
@@ -108,8 +108,8 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a load takes: 40ms, 1.2s, 0. Unless given, 40 ms under the virtual clock; under the real clock the \
-            built-in source really draws each tile, as 'none' says too.
+            Duration of a load: 40ms, 1.2s, 0, or none. (default: 40ms under the virtual clock; none under the real \
+            clock, where the built-in source draws each tile)
             """,
             valueName: "duration|none"
         ),
@@ -123,9 +123,9 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How the time of each load is found: constant (all take --load-latency), longtail or longtail:SIGMA (log-normal \
-            about it, by seed and tile), bandwidth:10MB (decoded bytes a second that all loads share, after it), or \
-            file:PATH (lines of level,column,row,milliseconds; other tiles take it). (default: \(usual.loadTimes))
+            Duration of each load: constant (--load-latency), longtail or longtail:SIGMA (log-normal with that median, by \
+            seed and tile), bandwidth:10MB (that latency, then decoded bytes a second that all loads share), or \
+            file:PATH (lines of level,column,row,milliseconds; that latency for other tiles). (default: \(usual.loadTimes))
             """,
             valueName: "load-times"
         ),
@@ -138,8 +138,8 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What the virtual clock charges for the codec: none, measured (on this machine, now), or decoded bytes a \
-            second of one core, compress=900MB,decompress=2.5GB. (default: \(usual.cost))
+            Time of the codec under the virtual clock: none, measured (on this machine, now), or decoded bytes a second \
+            of one core, compress=900MB,decompress=2.5GB. (default: \(usual.cost))
             """,
             valueName: "cost"
         ),
@@ -156,13 +156,13 @@ struct ReplayArguments: ParsableArguments {
     var frameRate = usual.frameRate
 
     @Option(
-        help: ArgumentHelp("Only so much of each trace: 180s, 3min.", valueName: "duration"),
+        help: ArgumentHelp("Replay only the beginning of each trace: 180s, 3min.", valueName: "duration"),
         transform: { try parsed(QuantityText.duration($0), "a time with its unit (180s, 3min)") }
     )
     var duration: Int64?
 
     @Option(
-        help: "Seeds what is random, such as the built-in session.\(standard(usual.seed))",
+        help: "Seed of all that is random, such as the built-in session.\(standard(usual.seed))",
         transform: seedNumber
     )
     var seed = usual.seed
@@ -171,7 +171,7 @@ struct ReplayArguments: ParsableArguments {
 
     @OptionGroup var scene: SceneArguments
 
-    @Flag(inversion: .prefixedNo, help: "Whether the world wraps; what the trace says unless given.")
+    @Flag(inversion: .prefixedNo, help: "Whether the world wraps. (default: the trace's)")
     var wrapX: Bool?
 
     // MARK: Levels

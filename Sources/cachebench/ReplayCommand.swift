@@ -9,10 +9,10 @@ import TileSources
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Replay pan traces, or a built-in map session where none is given.",
+        abstract: "Replay pan traces, or a built-in map session if there are none.",
         discussion: """
-            Under the virtual clock a replay is made of discrete events: far faster than real time, and equal to the bit \
-            on every run and every machine. Under the real clock the cache runs on its real workers.
+            Under the virtual clock a replay simulates discrete events: far faster than real time, with identical results \
+            on every run and every machine. Under the real clock the cache runs on its workers.
 
             Examples:
               cachebench replay --memory-limit 32MiB
@@ -30,8 +30,8 @@ struct ReplayCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Write every needed tile of every frame to a file for cache simulators, row by row, one level/column/row to a \
-            line; of one trace.
+            Write every needed tile of every frame of one trace to a file for cache simulators: lines of \
+            level/column/row, row by row.
             """,
             valueName: "file"
         )
@@ -40,7 +40,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write each tile that the built-in world is asked for to a file, under the real clock.",
+            "Write the tiles requested from the built-in world to a file, under the real clock.",
             valueName: "file"
         )
     )

@@ -26,7 +26,7 @@ struct SceneArguments: ParsableArguments {
 extension TilePixelFormat {
     static var help: ArgumentHelp {
         """
-        How a pixel is laid out: rgba8, bgra8, gray8, gray16, rgba16, float32. \
+        Pixel format: rgba8, bgra8, gray8, gray16, rgba16, float32. \
         (default: \(ReplayOptions().pixelFormat.name))
         """
     }

@@ -13,7 +13,7 @@ struct SourceArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Load tiles from here, in real time: \(TileSourceAddress.forms). The world is the source's.
+            Load tiles from a source, in real time: \(TileSourceAddress.forms). The world is the source's.
             """,
             valueName: "source"
         ),
@@ -26,14 +26,14 @@ struct SourceArguments: ParsableArguments {
     var source: TileSourceAddress?
 
     @Option(
-        help: "The deepest zoom of an http: source; others know it themselves.\(standard(usualZoom))",
+        help: "Deepest zoom of an http: source; other sources know theirs.\(standard(usualZoom))",
         transform: { try parsed(whole($0, 0...30), "a whole number from 0 to 30") }
     )
     var maximumZoom: Int?
 
     @Option(
         help:
-            "Memory that cutting a large image: may take.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
+            "Maximum memory to cut a large image: source into tiles.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
         transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
     )
     var imageMemoryLimit: Int?

@@ -61,7 +61,7 @@ struct TierArguments: ParsableArguments {
     )
     var store: [VirtualTiers.Tier] = []
 
-    @Flag(help: "Begin each trace with the tiers of --store as the trace before left them; otherwise they are empty.")
+    @Flag(help: "Keep the contents of --store from trace to trace; otherwise each trace begins with empty tiers.")
     var warm = false
 
     func apply(to options: inout ReplayOptions) {

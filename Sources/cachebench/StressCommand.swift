@@ -7,15 +7,15 @@ struct StressCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stress",
         abstract:
-            "Use one cache from many threads at once with sources that misbehave, and check every tile that is seen.",
+            "Use one cache from many threads with sources that misbehave, and check every visible tile.",
         discussion: """
-            Checked are, byte for byte and all the time: that pixels are those of the tile and what its source wrote, \
-            of a version that was current between request and answer; that tiles lie where they are drawn; that the \
-            ledger keeps within the limit; that nothing changes while it is held; and in the end that every view gets \
-            its tiles, nothing stays pinned, shutdown returns in time and resident memory is flat.
+            Continuous checks, byte for byte: pixels are those that the tile's source wrote, of a version that was current \
+            between request and answer; tiles lie where they are drawn; the memory stays within the limit; nothing \
+            changes while it is held. Checks at the end: every view gets its tiles, nothing stays pinned, shutdown \
+            returns in time, and resident memory does not grow.
 
-            The same seed makes the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL, 130 for a run \
-            that Ctrl-C ended before it had found anything.
+            The same seed gives the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL, 130 if Ctrl-C \
+            ended the run before a failure.
 
             Faults: \(StressFault.names(separator: ", ")); all; none.
 
@@ -28,20 +28,20 @@ struct StressCommand: ParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp("How long: 30s, 30min.\(standard("30s"))", valueName: "duration"),
+        help: ArgumentHelp("Duration: 30s, 30min.\(standard("30s"))", valueName: "duration"),
         transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 30min)") }
     )
     var duration = usual.duration
 
     @Option(
-        help: "Threads that use the cache at once, 1 to 64.\(standard(usual.threads))",
+        help: "Concurrent threads that use the cache, 1 to 64.\(standard(usual.threads))",
         transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
     )
     var threads = usual.threads
 
     @Option(
         help: ArgumentHelp(
-            "What goes wrong: all, none, or names separated by commas. (default: all)",
+            "Faults of sources: all, none, or names separated by commas. (default: all)",
             valueName: "list"
         ),
         transform: choices
@@ -50,7 +50,7 @@ struct StressCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What is uncommon about layers and cache: all, none, or names separated by commas. (default: all)",
+            "Features of layers and cache: all, none, or names separated by commas. (default: all)",
             valueName: "list"
         ),
         transform: choices
@@ -58,24 +58,24 @@ struct StressCommand: ParsableCommand {
     var features = usual.features
 
     @Flag(
-        help: "After a FAIL look for a simpler run that fails too: 20 s for each feature, fault and number of threads."
+        help: "After a FAIL, search for a simpler one: 20 s for each feature, fault and number of threads."
     )
     var shrink = false
 
     @Option(
-        help: "Seeds the decisions of threads and sources.\(standard(usual.seed))",
+        help: "Seed of the decisions of threads and sources.\(standard(usual.seed))",
         transform: seedNumber
     )
     var seed = usual.seed
 
     @Option(
-        help: ArgumentHelp("The highest limit that is set, 1MiB or more. (default: 8MiB)", valueName: "bytes"),
+        help: ArgumentHelp("Highest memory limit of the run, 1MiB or more. (default: 8MiB)", valueName: "bytes"),
         transform: { try parsed(QuantityText.bytes($0), "bytes (8MiB, 64MiB)") }
     )
     var memoryLimit = usual.byteLimit
 
     @Option(
-        help: "Loads at the same time, 1 to 64. (default: 1 to 9, by the seed)",
+        help: "Concurrent loads, 1 to 64. (default: 1 to 9, by the seed)",
         transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
     )
     var workers: Int?

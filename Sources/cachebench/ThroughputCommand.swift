@@ -7,26 +7,26 @@ struct ThroughputCommand: ParsableCommand {
         commandName: "throughput",
         abstract: "Measure codec, pool, look-ups and frames against LZ4, memory copies and NSCache, in one run.",
         discussion: """
-            Figures are medians of rounds in which both sides take turns. Speeds are 10^6 bytes of pixels a second on \
-            one thread; a busy machine slows both sides, and the ratios stay.
+            Figures are medians of rounds in which both sides alternate. Speeds are 10^6 bytes of pixels a second on \
+            one thread. A busy machine slows both sides; ratios stay.
             """
     )
 
     @Option(
         help: ArgumentHelp(
-            "Directory of tiles: class_number.rgba or .f32, 256 x 256 pixels. The built-in world's unless given.",
+            "Directory of tiles: class_number.rgba or .f32, 256 x 256 pixels. (default: tiles of the built-in world)",
             valueName: "dir"
         )
     )
     var tiles: String?
 
-    @Option(help: "Rounds that medians are taken of, 1 to 1000.")
+    @Option(help: "Rounds for the medians, 1 to 1000.")
     var rounds = 15
 
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Measure calls with these numbers of tiles held instead, 1000 to 2000000; 1000000 take 5 GB.",
+            "Instead, measure calls with these numbers of tiles in memory, 1000 to 2000000; 1000000 take 5 GB.",
             valueName: "tiles"
         )
     )

@@ -9,13 +9,13 @@ struct TuneCommand: ParsableCommand {
         commandName: "tune",
         abstract: "Find the smallest memory limit that meets a target, and the knee of the curve.",
         discussion: """
-            Replays the traces across budgets on all cores, all traces pooled: first a coarse sweep, then ever finer \
-            around the target. Without a target it suggests the knee: the budget from which more memory pays less than \
-            it does on average over the sweep. It ends with the flags to use. Beside them stands what plain LRU would \
-            hit at any size if loads took no time, from one pass. With --store and --store-limits it suggests the limit \
-            of the first store too: of equal memory limits the one with the smallest store.
+            Replays all traces with each memory limit, on all cores: first a coarse sweep, then finer steps around the \
+            target. Without a target it suggests the knee: the limit above which more memory gains less than the average \
+            of the sweep. The report ends with the flags to use. It also shows the hit rate of plain LRU at any size if \
+            loads took no time. With --store and --store-limits it suggests the limit of the first store as well: the \
+            smallest store among results of equal memory limit.
 
-            Exit code 1 where no budget meets the target.
+            Exit code 1 if no limit meets the target.
 
             Examples:
               cachebench tune traces/ --target-hit-rate 0.95
@@ -25,17 +25,17 @@ struct TuneCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files, or directories: all .csv files in them, sorted. The built-in session unless given.")
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted. (default: the built-in session)")
     var traces: [String] = []
 
     @Option(
-        help: "The least share of demands that must be hits, from 0 to 1.",
+        help: "Target: minimum share of demands that are hits, 0 to 1.",
         transform: shareValue
     )
     var targetHitRate: Double?
 
     @Option(
-        help: "The largest share of the area that may be blank, from 0 to 1.",
+        help: "Target: maximum share of the area that is blank, 0 to 1.",
         transform: shareValue
     )
     var targetBlank: Double?
@@ -80,7 +80,7 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Policies to draw beside the one of --prefetch, separated by commas. (default: none,oracle)",
+            "Policies to draw besides that of --prefetch, separated by commas. (default: none,oracle)",
             valueName: "policies"
         ),
         transform: policyList

@@ -10,8 +10,8 @@ struct WarmCommand: ParsableCommand {
         commandName: "warm",
         abstract: "Fill a store with the tiles of a region, coarse levels first.",
         discussion: """
-            Tiles that the store has are not loaded again: after Ctrl-C, or a failure, the same command continues. A \
-            server's own rules are to be observed: many forbid to load tiles in bulk.
+            Tiles in the store are not loaded again: after Ctrl-C or a failure the same command continues. Observe the \
+            server's rules: many forbid bulk loading.
 
             Exit code 1 if a tile could not be loaded.
 
@@ -41,13 +41,13 @@ struct WarmCommand: ParsableCommand {
     var region: PixelRect?
 
     @Option(
-        help: "The most tiles a second to ask of the source. (default: no maximum)",
+        help: "Maximum number of tiles a second to request from the source. (default: no maximum)",
         transform: { try parsed(number($0, 0.001...1e6), "a number from 0.001 to 1000000") }
     )
     var rate: Double?
 
     @Option(
-        help: "Loads at the same time, 1 to 255. (default: 4)",
+        help: "Concurrent loads, 1 to 255. (default: 4)",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
     var workers = 4

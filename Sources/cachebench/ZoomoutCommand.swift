@@ -7,16 +7,15 @@ import TileCache
 struct ZoomoutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zoomout",
-        abstract: "Pinch out and back in over the built-in world, and compare what is held with one scaled bitmap.",
+        abstract: "Pinch out and back in over the built-in world, and compare the memory with one scaled bitmap.",
         discussion: """
-            Every factor is a session of its own with a fresh cache: pinches of half a second that double what is seen. \
-            Under the virtual clock the figures are equal to the bit on every run and every machine. Under the real \
-            clock the pinches run through the real service in real time, and hits, sharp and blank depend on how fast \
-            the machine draws. The memory limit holds everything, tables and scratch memory too.
+            Each factor is a session with a new cache: pinches of half a second that double the visible area's sides. \
+            Under the virtual clock the results are identical on every run and every machine. Under the real clock the \
+            pinches run through the service in real time, and hits, sharp and blank depend on the machine's speed. The \
+            memory limit includes tables and scratch memory.
 
-            Checked at every step: the tiles needed against (ceil(2w/T)+1)(ceil(2h/T)+1), what is held against the \
-            limit, and over eight factors or more that the peak stays within 1.1 of its median. Exit code 1 where that \
-            fails.
+            Checked at every step: the needed tiles against (ceil(2w/T)+1)(ceil(2h/T)+1), the memory against the limit, \
+            and over eight factors or more that the peak stays within 1.1 of its median. Exit code 1 if a check fails.
 
             Examples:
               cachebench zoomout --viewport 320x460 --factors 16
@@ -32,19 +31,19 @@ struct ZoomoutCommand: ParsableCommand {
     var memoryLimit = usual.replay.memoryLimit
 
     @Option(
-        help: "How far out: 1..1024 (powers of two), or numbers separated by commas. (default: 1..1024, or 1..16)",
+        help: "Zoom factors: 1..1024 (powers of two), or numbers separated by commas. (default: 1..1024, or 1..16)",
         transform: { try parsed(ZoomoutOptions.factors($0), "1..1024, or numbers from 1 to 1048576 (1,16,1024)") }
     )
     var factors: [Double]?
 
-    @Flag(help: "The source has only the finest level; the cache makes the coarser ones of it.")
+    @Flag(help: "The source has only the finest level; the cache makes the coarser ones from it.")
     var fullResolutionOnly = false
 
-    @Flag(help: "Average pixels as light (sRGB) for the levels that the cache makes; under the real clock.")
+    @Flag(help: "Average pixels in linear light (sRGB) for the levels that the cache makes; under the real clock.")
     var gammaCorrect = false
 
     @Option(
-        help: "Loads at the same time, 1 to 255.\(standard(usual.replay.workers))",
+        help: "Concurrent loads, 1 to 255.\(standard(usual.replay.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
     var workers = usual.replay.workers
@@ -55,8 +54,8 @@ struct ZoomoutCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How long a load takes: 40ms, 1.2s, 0. (default: 40 ms; under the real \
-            clock the built-in world really draws each tile)
+            Duration of a load: 40ms, 1.2s, 0. (default: 40ms; under the real clock \
+            the built-in world draws each tile)
             """,
             valueName: "duration"
         ),
@@ -67,7 +66,7 @@ struct ZoomoutCommand: ParsableCommand {
     @OptionGroup var clock: ClockArguments
 
     @Option(
-        help: "Seeds the built-in world, under the real clock.\(standard(usual.replay.seed))",
+        help: "Seed of the built-in world, under the real clock.\(standard(usual.replay.seed))",
         transform: seedNumber
     )
     var seed = usual.replay.seed

@@ -123,7 +123,7 @@ struct MessageTests {
         #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
     }
 
-    /// The command accepts the flags at the end of its report, and makes the same report from them.
+    /// The command accepts the flags at the end of its report. They make the same report.
     @Test(
         arguments: [
             "replay --duration 1s", "zoomout --factors 1,2 --viewport 100x100",

@@ -25,7 +25,7 @@ import TileCache
         return bytes
     }
 
-    /// The middle of a town, a coast and open country, at levels with and without streets and houses.
+    /// The middle of a town, a coast and open country. At levels with and without streets and houses.
     @Test(arguments: DemoWorld.Style.allCases, [(0, 0, 0), (3, 2, 3), (6, 27, 35), (8, 55, 71)])
     func fourTilesAreOneLargeOne(style: DemoWorld.Style, place: (level: Int, column: Int, row: Int)) {
         let large = DemoWorld(tileSize: 512, style: style)

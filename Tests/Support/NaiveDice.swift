@@ -19,7 +19,7 @@ package struct NaiveDice {
         range.lowerBound + Int(next() % UInt64(range.count))
     }
 
-    /// Pans, zooms, jumps and pauses over a small world, which may wrap and be no multiple of the tile size.
+    /// Pans, zooms, jumps and pauses over a small world. The world may wrap, and may be no multiple of the tile size.
     package mutating func trace() -> String {
         let (width, height) = (whole(600...5000), whole(600...5000))
         var lines = [

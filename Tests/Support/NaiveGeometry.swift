@@ -9,7 +9,7 @@ package struct NaiveTile: Hashable {
     package init(level: Int, column: Int, row: Int) { (self.level, self.column, self.row) = (level, column, row) }
 }
 
-/// A world and its tiles, as in the reference replay: anchored at (0, 0), halved from level to level.
+/// A world and its tiles, as in the reference replay. Anchored at (0, 0), halved from level to level.
 package struct NaiveWorld {
     package var width: Double
     package var height: Double
@@ -81,7 +81,7 @@ private struct NaivePoint {
     var y: Double
 }
 
-/// Needed tiles of a level, each at its first occurrence row by row from the screen's top left.
+/// Needed tiles of a level, each once. In order of occurrence, row by row from the screen's top left.
 ///
 /// - Parameter level: Default: the ideal level.
 package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = nil) -> [NaiveTile] {
@@ -118,7 +118,7 @@ package func naiveNeeded(_ view: NaiveView, in world: NaiveWorld, level: Int? = 
     return needed
 }
 
-/// Area of a convex shape within an upright rectangle: clipped at each of the four edges, then by the shoelace formula.
+/// Area of a convex shape within an upright rectangle. Clipped at each of the four edges, then by the shoelace formula.
 private func area(of shape: [NaivePoint], left: Double, top: Double, right: Double, bottom: Double) -> Double {
     func cut(_ shape: [NaivePoint], _ inside: (NaivePoint) -> Double) -> [NaivePoint] {
         var result: [NaivePoint] = []

@@ -21,7 +21,7 @@ package enum TileContents: CaseIterable {
     case slopes
     /// Rectangles of few colours: drawings.
     case drawing
-    /// Slopes in which all bytes of a pixel but the last are equal, and the last is constant: opaque grey.
+    /// Opaque grey slopes. All bytes of a pixel but the last are equal, and the last is constant.
     case opaqueGrey
     /// One colour except for one pixel.
     case speck

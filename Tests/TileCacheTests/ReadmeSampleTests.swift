@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import TileCache
 
-/// The sample of the README is the code below, letter for letter, so that it compiles and runs.
+/// The README's sample is the code below, letter for letter. So it compiles and runs.
 @Suite struct ReadmeSampleTests {
     /// Stands for the renderer's window.
     private final class Screen: Sendable {

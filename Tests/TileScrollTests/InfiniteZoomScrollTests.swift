@@ -8,7 +8,7 @@ import TileCache
 
     private func model() throws -> InfiniteZoomScroll { try InfiniteZoomScroll(world: view, view: view) }
 
-    /// 0.9 of the view is 288 x 414, which begins 16 and 23 px from the view's edges: in its middle.
+    /// 0.9 of the view is 288 x 414, in its middle. It begins 16 and 23 px from the view's edges.
     @Test func startsAtNineTenthsOfTheView() throws {
         var model = try model()
         let state = model.state(at: milliseconds(0))
@@ -42,7 +42,7 @@ import TileCache
         #expect(model.offset(at: 9000) == ScrollVector(x: -160, y: -230))
     }
 
-    /// Doubled about its middle (144, 207 px), the content's visible part starts at (128, 184) with 64 x 92 px of the
+    /// Doubled about its middle (144, 207 px). The content's visible part starts at (128, 184) with 64 x 92 px of the
     /// drawn content.
     @Test func aPinchScalesAndItsEndTransfers() throws {
         var model = try model()
@@ -150,7 +150,7 @@ import TileCache
         #expect(state.offset.y <= world.height * state.scale - gestures.view.height / 2 + 1e-9)
     }
 
-    /// A view of w x 8 px takes (w + 2)(8 + 2) tiles of 1 px: a million for 99,998.
+    /// A view of w x 8 px takes (w + 2)(8 + 2) tiles. They have 1 px a side: a million for 99,998.
     @Test func aViewThatTakesAMillionTilesIsRefusedAtFirstAndLater() throws {
         let (world, largest) = (ScrollSize(width: 100, height: 100), ScrollSize(width: 99_997, height: 8))
         let tooLarge = ScrollSize(width: 99_998, height: 8)
@@ -163,7 +163,7 @@ import TileCache
         #expect(model.state(at: milliseconds(2)).viewport.width == 99_997)
     }
 
-    /// Each tile of the grid is examined alone: does it share any area with the visible content?
+    /// Each tile of the grid is examined alone. Does it share any area with the visible content?
     private func naiveTiles(
         _ state: ScrollState,
         world: ScrollSize,

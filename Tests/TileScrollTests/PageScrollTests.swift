@@ -56,7 +56,7 @@ import TileCache
         #expect(later == [report(.pagingResumed, 5200)])
     }
 
-    /// Pinched below 1, the page returns in 0.2 s, and only then the other 0.2 s begin.
+    /// Pinched below 1, the page returns in 0.2 s. Only then the other 0.2 s begin.
     @Test func pagingResumesAfterTheBounce() throws {
         var model = try model()
         model.pinch(about: middle, by: 0.5, from: 0, to: 100)

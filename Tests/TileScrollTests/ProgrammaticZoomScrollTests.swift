@@ -30,7 +30,7 @@ import TileCache
         #expect(model.advance(to: milliseconds(1000)).isEmpty)
     }
 
-    /// After half of 0.2 s half of the visible change is done: from 100 to 50 units wide it is 75, from 0 to 50 down
+    /// After half of 0.2 s half of the visible change is done. From 100 to 50 units wide it is 75, from 0 to 50 down
     /// 25.
     @Test func animationTakesAFifthOfASecond() throws {
         var model = try model()

@@ -5,21 +5,43 @@ import Foundation
 /// Tests end it in a `defer`: an optimised build releases a reference after its last use.
 final class MemcachedServer {
     let port: Int
-    private let process = Process()
+    private let process: Process
 
     /// Path of the program, or nil if it is not installed.
     static let program = ["/usr/bin/memcached", "/usr/local/bin/memcached", "/opt/homebrew/bin/memcached"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+    /// - Parameter port: Default: one that the server finds free.
     init(port: Int? = nil) throws {
-        self.port = try port ?? LoopbackListener.freePort()
-        process.executableURL = URL(fileURLWithPath: Self.program ?? "")
-        process.arguments = ["-l", "127.0.0.1", "-p", "\(self.port)", "-U", "0", "-m", "16", "-t", "1"]
+        // Another process may use the port for a while.
+        for _ in 0..<50 {
+            let process = Process()
+            if let port = try Self.start(process, port: port) {
+                (self.port, self.process) = (port, process)
+                return
+            }
+            usleep(100_000)
+        }
+        throw POSIXError(.EADDRINUSE)
+    }
+
+    /// Starts a server and waits until it listens; `nil` if it ends.
+    private static func start(_ process: Process, port: Int?) throws -> Int? {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("memcached-\(UUID())").path
+        defer { unlink(file) }
+        process.executableURL = URL(fileURLWithPath: program ?? "")
+        // Port -1 is a free one. The server writes "TCP INET: " and its port to the file once it listens.
+        process.arguments = ["-l", "127.0.0.1", "-p", "\(port ?? -1)", "-U", "0", "-m", "16", "-t", "1"]
         if geteuid() == 0 { process.arguments?.append(contentsOf: ["-u", "root"]) }
+        process.environment = ["MEMCACHED_PORT_FILENAME": file]
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // It accepts connections once it listens.
-        while process.isRunning, !LoopbackListener.accepts(port: self.port) { usleep(2000) }
+        while process.isRunning {
+            let text = try? String(contentsOfFile: file, encoding: .utf8)
+            if let found = text?.split(whereSeparator: \.isWhitespace).last.flatMap({ Int($0) }) { return found }
+            usleep(2000)
+        }
+        return nil
     }
 
     deinit { end() }
@@ -59,18 +81,6 @@ final class LoopbackListener {
         close(socket)
     }
 
-    static func freePort() throws -> Int {
-        let (socket, port) = try bound()
-        close(socket)
-        return port
-    }
-
-    static func accepts(port: Int) -> Bool {
-        let probe = Foundation.socket(AF_INET, streamType, 0)
-        defer { close(probe) }
-        return withAddress(port: port) { connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) } == 0
-    }
-
     private static var streamType: Int32 {
         #if canImport(Glibc)
             Int32(SOCK_STREAM.rawValue)
@@ -79,25 +89,18 @@ final class LoopbackListener {
         #endif
     }
 
-    private static func withAddress<R>(port: Int, _ body: (UnsafePointer<sockaddr>) -> R) -> R {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
-        }
-    }
-
     private static func bound() throws -> (Int32, Int) {
         let socket = Foundation.socket(AF_INET, streamType, 0)
-        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        guard withAddress(port: 0, { bind(socket, $0, length) }) == 0 else { throw POSIXError(.EADDRINUSE) }
         var address = sockaddr_in()
-        var size = length
-        _ = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
+            }
         }
+        guard isBound else { throw POSIXError(.EADDRINUSE) }
         return (socket, Int(in_port_t(bigEndian: address.sin_port)))
     }
 }

@@ -149,7 +149,7 @@ struct TileSharedStoreTests {
         #expect(freshness == later)
     }
 
-    /// A value that is not an entry of this tile is a miss, and its cause is counted.
+    /// A value that is not an entry of this tile is a miss. Its cause is counted.
     @Test func foreignValuesAreMisses() throws {
         let server = try MemcachedServer()
         defer { server.end() }

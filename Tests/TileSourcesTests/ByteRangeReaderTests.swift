@@ -109,10 +109,48 @@ import Testing
         server.change { $0.entityTag = "\"first\"" }
         let count = server.asked.count
         #expect(message { _ = try reader.readNow(7..<9) }.contains("changed") && server.asked.count == count)
-        #expect(reader.isChanged)
+        #expect(reader.isChanged && counter.statistics.failures == [.changed: 2])
         server.change { $0.entityTag = "\"second\"" }
         let (again, _) = try open(server.address)
         #expect(try again.readNow(7..<8) == [0] && again.dataSet != reader.dataSet)
+    }
+
+    /// Reads that wait while the file is found to be changed fail. Each is counted.
+    @Test func waitingReadsOfAChangedFileAreCounted() throws {
+        let gate = Gate()
+        let server = try #require(
+            RangeServer(bytes) { content in content.change = { number, _, _ in if number == 1 { gate.pass() } } }
+        )
+        let (reader, _) = try open(server.address) { $0.connections = 1 }
+        server.change { $0.entityTag = "\"second\"" }
+        let ends = Record<TileLoadFailureCause?>()
+        for start in [0, 50_000, 100_000] {
+            reader.read(start..<start + 10, for: RangeClient(isDemand: true)) { end in
+                if case .failed(.permanent, let failure) = end { ends.add(failure.cause) } else { ends.add(nil) }
+            }
+        }
+        gate.open()
+        #expect(settled { ends.count == 3 } && ends.all == [.changed, .changed, .changed])
+        #expect(server.asked.count == 2 && counter.statistics.failures == [.changed: 3])
+        #expect(try #require(counter.statistics.lastFailure).contains("file: bytes 100000-100009: "))
+    }
+
+    /// A redirection is followed, even if its status means absence for tiles.
+    @Test(arguments: [301, 302, 303, 307, 308]) func redirectionsAreFollowed(status: Int) throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { number, _, answer in
+                    guard number % 2 == 0 else { return }
+                    answer = .init(status: status, headers: ["Location: /moved"])
+                }
+            }
+        )
+        for absent in [[204, 404, 410], [status]] as [Set<Int>] {
+            let (reader, beginning) = try open(server.address) { $0.absentStatuses = absent }
+            #expect(beginning == Array(bytes[..<1000]))
+            #expect(try reader.readNow(5..<9) == Array(bytes[5..<9]))
+            reader.stop()
+        }
     }
 
     @Test func aChangedFileOnADiskIsAnError() throws {
@@ -148,7 +186,7 @@ import Testing
         let (reader, _) = try open(server.address) { $0.connections = 1 }
         let ends = Lock<[Int: RangeEnd]>([:])
         func read(_ number: Int, _ range: Range<Int>) -> @Sendable () -> Void {
-            reader.read(range, for: RangeClient(isDemand: true)) { end in ends.withLock { $0[number] = end } }
+            reader.read(range, for: RangeClient(isDemand: true)) { end in ends.withLock { $0[number] = end } }.cancel
         }
         _ = read(0, 0..<10)
         #expect(settled { server.asked.count == 2 })
@@ -179,37 +217,39 @@ import Testing
             RangeServer(bytes) { content in content.change = { number, _, _ in if number > 0 { gate.pass() } } }
         )
         let (reader, _) = try open(server.address) { $0.connections = 1 }
-        let ends = Lock<[String]>([])
+        let ends = Record<String>()
         func read(_ range: Range<Int>) -> @Sendable () -> Void {
             reader.read(range, for: RangeClient(isDemand: true)) { end in
-                ends.withLock { if case .cancelled = end { $0.append("cancelled") } else { $0.append("other") } }
-            }
+                if case .cancelled = end { ends.add("cancelled") } else { ends.add("other") }
+            }.cancel
         }
         let cancel = read(0..<10)
         #expect(settled { server.asked.count == 2 })
         let second = read(20..<30)
+        #expect(counter.statistics.attempts == 2)
         cancel()
         cancel()
-        #expect(settled { ends.withLock { $0.count } == 1 })
+        #expect(settled { ends.count == 1 })
         // Its connection is free for the next one, though the server has not answered the first.
+        #expect(settled { counter.statistics.attempts == 3 })
         gate.open()
-        #expect(settled { ends.withLock { $0 } == ["cancelled", "other"] })
+        #expect(settled { ends.all == ["cancelled", "other"] })
         second()
-        #expect(ends.withLock { $0.count } == 2)
+        #expect(ends.count == 2)
         reader.stop()
         _ = read(0..<10)
-        #expect(settled { ends.withLock { $0 } == ["cancelled", "other", "cancelled"] })
+        #expect(settled { ends.all == ["cancelled", "other", "cancelled"] })
     }
 
-    /// Bytes count against the limit before they are in memory; without room the read fails and may be repeated.
+    /// Bytes count against the limit before they are in memory. Without room the read fails and may be repeated.
     @Test func bytesAreHeldByTheCache() throws {
         let server = try #require(RangeServer(bytes))
         for place in [folder.write(bytes, to: "file"), server.address] {
             let (reader, _) = try open(place) { $0.retries = 0 }
-            let held = Lock<[Int]>([])
+            let held = Record<Int>()
             var client = RangeClient(isDemand: false)
             client.hold = { count in
-                held.withLock { $0.append(count) }
+                held.add(count)
                 return count <= 100
             }
             for (range, hasRoom) in [(0..<100, true), (0..<101, false)] {
@@ -222,7 +262,38 @@ import Testing
                 case .cancelled: Issue.record("nobody gave it up")
                 }
             }
-            #expect(held.withLock { $0.prefix(2) } == [100, 101])
+            #expect(held.all.prefix(2) == [100, 101])
         }
+    }
+
+    /// Of a group only the read without room fails. The others release their bytes and wait again.
+    @Test func aReadWithoutRoomFailsAlone() throws {
+        let gate = Gate()
+        let server = try #require(
+            RangeServer(bytes) { content in content.change = { number, _, _ in if number == 1 { gate.pass() } } }
+        )
+        let (reader, _) = try open(server.address) { $0.connections = 1 }
+        let ends = Lock<[Int: RangeEnd]>([:])
+        let held = Record<Int>()
+        for number in 0...20 {
+            var client = RangeClient(isDemand: true)
+            client.hold = { count in
+                if number == 3 { held.add(count) }
+                return number != 2 || count == 0
+            }
+            reader.read(number * 100..<number * 100 + 100, for: client) { end in ends.withLock { $0[number] = end } }
+            if number == 0 { #expect(settled { server.asked.count == 2 }) }
+        }
+        gate.open()
+        #expect(settled { ends.withLock { $0.count } == 21 })
+        for number in 0...20 {
+            switch ends.withLock({ $0[number] }) {
+            case .bytes(let got)?: #expect(number != 2 && got == Array(bytes[number * 100..<number * 100 + 100]))
+            case .failed(.transient, let failure)?: #expect(number == 2 && failure.cause == .noRoom)
+            case let end: Issue.record("read \(number): \(String(describing: end))")
+            }
+        }
+        #expect(held.all == [100, 0, 100] && counter.statistics.failures == [.noRoom: 1])
+        #expect(server.asked == [0..<1000, 0..<100, 100..<2100, 100..<200, 300..<2100])
     }
 }

@@ -19,7 +19,7 @@ import Testing
         """
     }
 
-    /// Every tile is its part of the level's image, for any sizes, with zeros beyond the edge.
+    /// Every tile is its part of the level's image, for any sizes. Beyond the edge are zeros.
     @Test(arguments: [
         (100, 70, 32, 1), (64, 64, 32, 0), (33, 65, 16, 5), (20, 10, 32, 2), (1, 1, 16, 1), (65, 33, 30, 40),
     ])

@@ -265,7 +265,7 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
-    /// The body of a 404 and headers that are too long are not read to their end.
+    /// The body of a 404 is not read to its end. Nor are headers that are too long.
     @Test func answersThatAreNoTilesAreNotReadToTheirEnd() throws {
         let kinds: [(ModelServer.Answer, TileLoadFailureCause?)] = [
             (.init(status: 404, body: [UInt8](repeating: 32, count: 1 << 20)), nil),

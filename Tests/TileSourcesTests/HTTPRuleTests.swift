@@ -53,7 +53,7 @@ import Testing
         for attempts in 1...20 { #expect(many.wait(after: end, attempts: attempts, dice: 0) == 30_000) }
     }
 
-    /// Each kept answer is the last one of its tile, and the sum stays within the limit.
+    /// Each kept answer is the last one of its tile. The sum stays within the limit.
     @Test func keptAnswersStayWithinTheirBytes() {
         let kept = KeptAnswers(limit: 20_000)
         var random = SplitMix64(seed: 3)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Tiles of a server in a store on disk: requests and drawn pixels of a later run.
+/// Tiles of a server in a store on disk. Requests and drawn pixels of a later run.
 @Suite(.timeLimit(.minutes(15))) struct HTTPStoreTests {
     private typealias Run = StoredRun
     private typealias Clock = StoredRun.Clock

@@ -36,6 +36,35 @@ import Testing
         }
     }
 
+    /// Against a list in the order of use.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func leavesAreEvictedInOrderOfUse(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let limit = [0, 2000, 20_000][Int(seed) - 1]
+        var leaves = PMTilesLeaves(limit: limit)
+        var model: [(range: Range<Int>, directory: PMTilesDirectory)] = []
+        for step in 0..<5000 {
+            let start = Int(random.next() % 60)
+            let found = model.firstIndex { $0.range == start..<start + 1 }
+            let kept = found.map { model.remove(at: $0) }
+            if random.next() % 2 == 0 {
+                #expect(leaves.use(start..<start + 1) == kept?.directory, "seed \(seed), step \(step)")
+                if let kept { model.append(kept) }
+            } else {
+                let entries = (0..<random.next() % 40).map {
+                    PMTilesDirectory.Entry(id: $0, offset: 0, length: 1, run: 1)
+                }
+                let directory = try PMTilesDirectory(MadePMTiles.directory(entries))
+                // One without entries takes memory, too.
+                #expect(directory.byteCount >= 128 + 24 * entries.count)
+                leaves.keep(directory, start..<start + 1)
+                model.append((start..<start + 1, directory))
+                while model.count > 1, model.map(\.directory.byteCount).reduce(0, +) > limit { model.removeFirst() }
+            }
+            let bytes = model.map(\.directory.byteCount).reduce(0, +)
+            #expect(leaves.byteCount == bytes, "seed \(seed), step \(step)")
+        }
+    }
+
     private func directory(_ bytes: [UInt8]) -> Result<PMTilesDirectory, TileLoadFailure> {
         do throws(TileLoadFailure) { return .success(try PMTilesDirectory(bytes)) } catch { return .failure(error) }
     }

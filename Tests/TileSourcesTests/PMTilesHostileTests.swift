@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// PMTiles archives that are damaged, or made to do harm: failures that say so, in bounded memory.
+/// Damaged or malicious PMTiles archives. Failures say so, in bounded memory.
 @Suite(.timeLimit(.minutes(15))) struct PMTilesHostileTests {
     private let folder = ScratchFolder()
 
@@ -91,6 +91,12 @@ import Testing
         #expect(isOpen && said.contains("directories are nested deeper than 4"))
         // Its size is not known without a tile.
         #expect(look(archive(root: [root], leaves: own)).said.contains("nested deeper than 4"))
+    }
+
+    @Test func leavesWithoutEntries() {
+        let root = Entry(id: 0, offset: 0, length: 1, run: 0)
+        let said = look(archive(root: [root], leaves: [0]), tileSize: 16).said
+        #expect(said.contains("leaf directory at byte") && said.contains("it has no entries"))
     }
 
     @Test func offsetsAndLengthsBeyondTheFile() {

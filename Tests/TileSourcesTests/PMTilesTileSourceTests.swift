@@ -156,7 +156,7 @@ import Testing
         #expect(server.asked.count - 2 <= statistics.loads * 11 / 10)
     }
 
-    /// A leaf directory that many tiles need at once is read once; those that were given up end.
+    /// A leaf directory that many tiles need at once is read once. Cancelled loads end.
     @Test func leafDirectoriesAreReadOnce() throws {
         let made = Self.archive(2...2) { $0.leafSize = 4 }
         let held = Shared(isHeld: true)
@@ -168,22 +168,20 @@ import Testing
         let counter = SourceCounter()
         let archive = try PMTilesArchive(server.address, http: HTTPTileOptions(), limit: 0, counter: counter)
         _ = try archive.reader.readNow(0..<1)
-        let ends = Lock<[String]>([])
+        let ends = Record<String>()
         let loads = (0..<4).map { number in
             PMTilesLoad(archive, made.entries[0].id + UInt64(number), of: "tile", for: RangeClient(isDemand: true)) {
                 end in
-                ends.withLock {
-                    if case .read(.bytes) = end { $0.append("bytes") } else { $0.append("other") }
-                }
+                if case .read(.bytes) = end { ends.add("bytes") } else { ends.add("other") }
             }
         }
         for load in loads { load.begin() }
         #expect(settled { server.asked.count == 3 })
         loads[0].cancel()
-        #expect(settled { ends.withLock { $0 } == ["other"] })
+        #expect(settled { ends.all == ["other"] })
         held.isHeld = false
-        #expect(settled { ends.withLock { $0.count } == 4 })
-        #expect(ends.withLock { $0.filter { $0 == "bytes" }.count } == 3)
+        #expect(settled { ends.count == 4 })
+        #expect(ends.all.filter { $0 == "bytes" }.count == 3)
         // The leaf directory once; tiles may share requests.
         let leaf = server.asked[2]
         #expect(server.asked.filter { $0 == leaf }.count == 1)
@@ -195,12 +193,43 @@ import Testing
             of: "tile",
             for: RangeClient(isDemand: true)
         ) { end in
-            ends.withLock { if case .read(.cancelled) = end { $0.append("cancelled") } }
+            if case .read(.cancelled) = end { ends.add("cancelled") }
         }
         last.begin()
         last.cancel()
         held.isHeld = false
-        #expect(settled { ends.withLock { $0.last } == "cancelled" })
+        #expect(settled { ends.all.last == "cancelled" })
+        archive.reader.stop()
+    }
+
+    /// A prefetched leaf directory is read first once a view needs it, too.
+    @Test func demandHastensALeafDirectory() throws {
+        let made = Self.archive(2...2) { $0.leafSize = 4 }
+        let held = Shared(isHeld: true)
+        let server = try #require(
+            RangeServer(made.bytes()) { content in
+                content.change = { number, _, _ in if number == 1 { while held.isHeld { usleep(1000) } } }
+            }
+        )
+        var http = HTTPTileOptions()
+        http.connections = 1
+        let archive = try PMTilesArchive(server.address, http: http, limit: 1 << 20, counter: SourceCounter())
+        let ends = Record<Bool>()
+        func load(_ number: Int, isDemand: Bool) {
+            PMTilesLoad(archive, made.entries[number].id, of: "tile", for: RangeClient(isDemand: isDemand)) { end in
+                if case .read(.bytes) = end { ends.add(true) } else { ends.add(false) }
+            }.begin()
+        }
+        archive.reader.read(0..<1, for: RangeClient(isDemand: true)) { _ in }
+        #expect(settled { server.asked.count == 2 })
+        load(0, isDemand: false)
+        load(5, isDemand: true)
+        load(1, isDemand: true)
+        held.isHeld = false
+        #expect(settled { ends.count == 3 } && ends.all == [true, true, true])
+        // Both leaf directories are needed now, and are neighbours.
+        let leaves = archive.root.entries.prefix(2).compactMap { archive.header.leaves.range($0) }
+        #expect(server.asked[2] == leaves[0].lowerBound..<leaves[1].upperBound)
         archive.reader.stop()
     }
 
@@ -218,12 +247,14 @@ import Testing
         let path = write(made.bytes())
         let entry = MemoryLayout<PMTilesDirectory.Entry>.stride
         let roots = (made.entries.count + 15) / 16
-        for (memory, expected) in [(0, 16), (40 * entry, 32), (1 << 20, made.entries.count)] {
+        // One leaf directory, two, all.
+        for (memory, leaves) in [(0, 1), (2 * (128 + 16 * entry), 2), (1 << 20, roots)] {
             let source = try PMTilesTileSource(path, directoryMemory: .bytes(memory))
             for column in 0..<16 { for row in 0..<16 { _ = try source.loaded(4, column, row) } }
             for zoom in 0...3 { _ = try source.loaded(zoom, 0, 0) }
-            #expect(source.statistics.directoryBytes <= (roots + expected) * entry)
-            #expect(source.statistics.directoryBytes > roots * entry)
+            let (root, leaf) = (128 + roots * entry, 128 + 16 * entry)
+            #expect(source.statistics.directoryBytes <= root + leaves * leaf)
+            #expect(source.statistics.directoryBytes > root + (leaves == roots ? 2 * leaf : 0))
         }
     }
 
@@ -245,16 +276,8 @@ import Testing
             RangeServer(bytes) { $0.change = { $2.headers.append("Cache-Control: no-store") } }
         )
         let free = try #require(RangeServer(bytes))
-        for (server, isStorable) in [(strict, false), (free, true)] {
-            let reader = try ByteRangeReader.open(
-                server.address,
-                expecting: "",
-                first: 10,
-                http: HTTPTileOptions(),
-                counter: SourceCounter()
-            ).reader
-            #expect(reader.isStorable == isStorable)
-            reader.stop()
-        }
+        // Tiles, and that there is no tile 3/1/2.
+        #expect(try writes(of: PMTilesTileSource(strict.address), expecting: 0) == 0)
+        #expect(try writes(of: PMTilesTileSource(free.address), expecting: 64) >= 64)
     }
 }

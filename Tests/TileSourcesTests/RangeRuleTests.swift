@@ -20,7 +20,7 @@ import Testing
         for text in bad { #expect(ContentRange(text) == nil, "\(text)") }
     }
 
-    /// What is written is read, and a byte changed at random never gives a range beyond the size.
+    /// What is written is read. A byte changed at random never gives a range beyond the size.
     @Test func randomContentRanges() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<5000 {
@@ -107,7 +107,7 @@ import Testing
         #expect(end(tag: b, pin: nil) == .delivered)
     }
 
-    /// Each read comes once, in order of urgency; groups waste at most an eighth, and no more could join.
+    /// Each read comes once, in order of urgency. Groups waste at most an eighth, and no more could join.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func readsAreGrouped(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<100 {
@@ -147,6 +147,20 @@ import Testing
             }
             #expect(left.isEmpty, "seed \(seed)")
         }
+    }
+
+    /// A read that is put back keeps its place. One that a view comes to need goes first.
+    @Test func readsKeepTheirOrder() {
+        var queue = RangeQueue()
+        let reads = (0..<4).map { RangeQueue.Read(id: $0, range: $0 * 1000..<$0 * 1000 + 1, isDemand: $0 == 2) }
+        for read in reads { queue.add(read) }
+        #expect(queue.next()?.reads == [reads[2]] && queue.next()?.reads == [reads[0]])
+        queue.add(reads[0])
+        #expect(queue.waiting == [reads[0], reads[1], reads[3]])
+        queue.raise(3)
+        queue.raise(2)
+        #expect(queue.next()?.reads.map(\.id) == [3] && queue.next()?.reads == [reads[0]])
+        #expect(queue.next()?.reads == [reads[1]] && queue.next() == nil)
     }
 
     @Test func nearReadsShareARequest() {

@@ -155,7 +155,44 @@ import Testing
         #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
     }
 
-    /// Pixels through a cache, on a server: at most two requests to open, and one for each tile.
+    /// Tiles, and that there is none, as the server allows.
+    @Test func storesKeepWhatTheServerAllows() throws {
+        var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
+        directory.absent = [1]
+        let bytes = MadeTIFF(directories: [directory]).bytes()
+        let strict = try #require(RangeServer(bytes) { $0.change = { $2.headers.append("Cache-Control: no-store") } })
+        let free = try #require(RangeServer(bytes))
+        #expect(try writes(of: TIFFTileSource(strict.address), expecting: 0) == 0)
+        #expect(try writes(of: TIFFTileSource(free.address), expecting: 4) == 4)
+    }
+
+    /// The cache counts the bytes of all planes, whatever happens to one.
+    @Test func planesAreCountedTogether() {
+        let ends = Record<Int>()
+        let planes = TIFFPlanes(count: 3) { end in if case .failure(.failed) = end { ends.add(0) } else { ends.add(1) }
+        }
+        let held = Record<Int>()
+        func hold(_ bytes: Int, _ plane: Int, room: Int = 1000) -> Bool {
+            planes.hold(bytes, plane) {
+                held.add($0)
+                return $0 <= room
+            }
+        }
+        #expect(hold(100, 0) && hold(20, 1) && hold(0, 0) && hold(100, 0) && !hold(3, 2, room: 122) && hold(0, 1))
+        #expect(held.all == [100, 120, 20, 120, 123, 100])
+        // One that fails ends the others, before and after they begin; each is told once.
+        let cancelled = Record<Int>()
+        planes.add { cancelled.add(0) }
+        planes.add { cancelled.add(1) }
+        planes.set(.failed(.permanent, TileLoadFailure(.truncated, "")), 1)
+        planes.add { cancelled.add(2) }
+        planes.set(.cancelled, 0)
+        #expect(cancelled.all == [0, 1, 2] && ends.count == 0)
+        planes.set(.bytes([1]), 2)
+        #expect(ends.all == [0])
+    }
+
+    /// Pixels through a cache, on a server. At most two requests to open, and one for each tile.
     @Test func requestsAreFew() throws {
         let image = TestImage(width: 500, height: 300)
         var directory = MadeTIFF.Directory(image)
@@ -311,6 +348,34 @@ import Testing
         var bytes = made(true, 1).bytes()
         bytes.replaceSubrange(16..<24, with: [255, 255, 255, 255, 255, 255, 255, 127])
         #expect(look(bytes).said.contains("1 to 4096 fields were expected"))
+    }
+
+    /// Fields of any type with any numbers: an error, or tiles of the stated size.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func randomFields(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
+        let tags: [UInt64] = [
+            254, 256, 257, 258, 259, 262, 270, 277, 284, 317, 322, 323, 324, 325, 330, 338, 339, 347, 34735, 42113,
+        ]
+        let numbers: [UInt64] = [
+            0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 32, 33, 64, 4096, 4097, 50001, 32773, 65_535, 1 << 31, 1 << 32 - 1,
+            1 << 63,
+        ]
+        var opened = 0
+        for _ in 0..<400 {
+            var directory = MadeTIFF.Directory(TestImage(width: 40, height: 70))
+            (directory.samples, directory.bits) = (pick([1, 3, 4]), pick([8, 8, 16, 32, 64]))
+            (directory.isPlanar, directory.compression) = (pick([true, false]), pick([1, 8]))
+            for tag in Set((0..<pick([1, 1, 2, 3])).map { _ in pick(tags) }) {
+                let values = (0..<pick([0, 1, 1, 1, 2, 3, 5])).map { _ in pick(numbers) }
+                directory.more.append(.init(tag: tag, type: pick([2, 3, 4, 7, 12, 16]), values: values))
+            }
+            let made = MadeTIFF(directories: [directory], isLittle: pick([true, false]), isBig: pick([true, false]))
+            let (isOpen, said) = look(made.bytes())
+            #expect(isOpen || !said.isEmpty, "seed \(seed)")
+            if isOpen { opened += 1 }
+        }
+        #expect(opened > 20 && opened < 380, "seed \(seed): \(opened)")
     }
 
     /// A tile that inflates to more than it may, and one that does not.

@@ -188,7 +188,7 @@ public struct TilePyramid: Hashable, Sendable {
         return (0..<level.columns).contains(tile.column) && (0..<level.rows).contains(tile.row)
     }
 
-    /// World rectangle of a tile, cut at the world's edges, in the copy that begins at 0.
+    /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         uncutRectangle(of: tile).intersection(PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
     }
@@ -261,7 +261,7 @@ func clampedInteger(_ value: Double, below limit: Int) -> Int {
     Int(max(0, min(value, Double(limit - 1))))
 }
 
-/// Cells of a grid whose overlap with an open interval has a length, clipped to `0 ..< count`.
+/// Cells of a grid that an open interval overlaps with some length. Clipped to `0 ..< count`.
 func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
     guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
     let first = max(lower, 0) / span

@@ -465,7 +465,7 @@ package final class VirtualCache {
     /// Number of tiles needed by a view's last frame.
     package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
 
-    /// Calls `body` with each needed tile of a view, whether it is drawable and whether it is loading.
+    /// Calls `body` with each needed tile of a view. With it: whether it is drawable, and whether it is loading.
     package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
         for layer in views[view].layers {
             for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {

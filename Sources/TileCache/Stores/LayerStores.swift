@@ -5,7 +5,7 @@
 public struct LayerStores: Hashable, Sendable {
     /// The stores, at most 32: for example one on disk, then one that other processes share.
     public var stores: [any TileStore]
-    /// Identity of the data, such as a file's path, size and modification time, or a server's address template. Data
+    /// Identity of the data, such as a file's path, size and modification time. Or a server's address template. Data
     /// that differ must not have equal names: their tiles would be exchanged.
     ///
     /// The cache adds all options of the layer that affect pixels, and the shape of its pyramid.

@@ -42,7 +42,7 @@ struct LevelLook {
         (maxX, maxY) = (pyramid.worldWidth, pyramid.worldHeight)
     }
 
-    /// World rectangle of a tile, cut at the world's edges, in the copy that begins at 0.
+    /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
     func worldRectangle(of key: TileKey) -> PixelRect {
         let tile = key.coordinate
         let x = table.origin.x + Double(tile.column) * table.tileSpanX

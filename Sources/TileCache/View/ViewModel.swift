@@ -98,7 +98,7 @@ struct ViewModel: Sendable {
         self.fitsBudget = fitsBudget
     }
 
-    /// Whether the view has been at rest so long that a further plan would equal the last one.
+    /// Whether the view has rested so long that a further plan would change nothing.
     ///
     /// - Parameter span: In nanoseconds. Default: a second.
     func hasRested(at now: Int64, for span: Int64 = 1_000_000_000) -> Bool { !hasMoved && now - lastMoved >= span }
@@ -176,7 +176,7 @@ struct ViewModel: Sendable {
         }
     }
 
-    /// Recomputes the needed tiles after a change of the limit, or if some were left out for lack of memory.
+    /// Recomputes the needed tiles after a change of the limit. Also if some were left out for lack of memory.
     mutating func refit(now: Int64, pool: inout PoolState) {
         guard fitsBudget || isTruncated, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
         shortfallBytes = 0

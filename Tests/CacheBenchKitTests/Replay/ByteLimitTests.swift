@@ -5,7 +5,7 @@ import Testing
 
 /// The bytes of everything, tables included, never exceed the limit.
 @Suite struct ByteLimitTests {
-    /// With small tiles the tables grow during the whole replay, mostly while every byte is in use.
+    /// Small tiles: tables grow during the whole replay, mostly while every byte is in use.
     @Test(arguments: ["3MiB", "8MiB"], [128, 256])
     func tablesGrowInsideTheLimit(limit: String, tileSize: Int) throws {
         var options = ReplayOptions()

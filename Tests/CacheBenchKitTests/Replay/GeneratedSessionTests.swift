@@ -2,7 +2,7 @@ import CacheBenchKit
 import Testing
 import TileCache
 
-/// The default policy and the simple ones on kinds of motion that no constant was chosen with.
+/// The default policy and the simple ones. The kinds of motion are ones that no constant was chosen with.
 @Suite struct GeneratedSessionTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var kind: GeneratedSession.Kind

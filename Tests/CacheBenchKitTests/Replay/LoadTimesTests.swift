@@ -76,7 +76,7 @@ import Testing
         #expect(empty?.description.hasPrefix("times.csv") == true)
     }
 
-    /// Loads of 1000 bytes over a link of 1000 bytes in 10 ms, after a latency of 5 ms.
+    /// Loads of 1000 bytes over a link of 1000 bytes in 10 ms. The latency before is 5 ms.
     private func ends(starts: [Int64]) -> [Int64] {
         var work = VirtualWork(bandwidth: 100_000)
         var ends: [Int64] = []

@@ -11,7 +11,7 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
     var zoomHits = 0
     /// Demands that were in flight.
     var late = 0
-    /// Milliseconds, to a tenth, from each missed demand to the frame that could draw it, first frame included.
+    /// Milliseconds from each missed demand to the frame that could draw it. To a tenth, first frame included.
     var waits: [Double] = []
     /// Frames that needed a tile that was not resident.
     var gapFrames = 0
@@ -19,7 +19,7 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
     var mostNeeded = 0
     /// Loads started.
     var loads = 0
-    /// Loads whose pixels were never drawn: evicted unseen, unseen at the end, or still in flight then.
+    /// Loads whose pixels were never drawn. Evicted unseen, unseen at the end, or still in flight then.
     var unseenLoads = 0
 
     var description: String {

@@ -17,7 +17,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
 @Suite struct OracleTests {
     private static let frameTime: Int64 = 16_666_667
 
-    /// A strip of tiles seen through a window of one or two, frame by frame: needed tiles as bits.
+    /// A strip of tiles seen through a window of one or two. Frame by frame: needed tiles as bits.
     private static func walk(_ dice: inout NaiveDice, tiles: Int, frames: Int) -> [ClosedRange<Int>] {
         var views: [ClosedRange<Int>] = []
         while views.count < frames {

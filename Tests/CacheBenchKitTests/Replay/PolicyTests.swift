@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// Scales over 24 powers of ten, viewports far larger than the world and far outside it, with every policy.
+    /// Scales over 24 powers of ten, and viewports far larger than the world. Also far outside it, with every policy.
     @Test func viewportsOfAnySizeAreFrames() throws {
         let policies = Foresight.allCases.map(\.policy)
         for (index, policy) in policies.enumerated() {
@@ -161,7 +161,7 @@ import Testing
 
     private func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { product, _ in product * 10 } }
 
-    /// Every policy plans in a world of 2^40 pixels, moves over its edges and levels, and comes to rest.
+    /// Every policy plans in a world of 2^40 pixels. It moves over edges and levels, and comes to rest.
     @Test(arguments: [1, 256, 16_384]) func everyPolicyPlansInAWorldOf2To40Pixels(tileSize: Int) throws {
         let policies = Foresight.allCases.map(\.policy)
         for (index, policy) in policies.enumerated() {

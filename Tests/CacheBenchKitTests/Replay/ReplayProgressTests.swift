@@ -16,7 +16,7 @@ import TileCache
         return seen.withLock { $0 }
     }
 
-    /// A trace of a minute in real time reports many times a second, not every thousand frames.
+    /// A trace of a minute in real time reports many times a second. Not every thousand frames.
     @Test func aReplayInRealTimeIsToldOfOften() throws {
         var options = ReplayOptions()
         options.clock = .real

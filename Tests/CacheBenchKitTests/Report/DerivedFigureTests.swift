@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// A policy is compared with no prefetch and with the oracle of the same number of workers.
+    /// A policy is compared with no prefetch and with the oracle. The number of workers is the same.
     @Test func eachNumberOfWorkersHasItsOwnBaselineAndOracle() throws {
         let (options, report) = try tune(1, policies: [.none, .oracle])
         for variant in Set(report.rows.map(\.variant)) {

@@ -107,8 +107,8 @@ import Testing
         #expect(ledger.maximum == 101)
     }
 
-    /// A limit counts from the start of its change until a sample after the change has ended, whatever other samples
-    /// are taken meanwhile.
+    /// A limit counts from the start of its change until a sample after its end. Other samples that are taken meanwhile
+    /// do not matter.
     @Test func aLimitThatIsBeingSetCountsUntilItHasBeenSampled() {
         var changes = StressChanges(limit: 6)
         changes.begin(limit: 8)

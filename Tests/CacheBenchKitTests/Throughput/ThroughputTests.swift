@@ -25,7 +25,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// Reason of the few hits of `NSCache` here: of tiles of equal cost it keeps the first ones for good.
+        /// Reason of the few hits of `NSCache` here. Of tiles of equal cost it keeps the first ones for good.
         @Test(arguments: [8, 16])
         func aFullNSCacheTakesNoOtherTile(mebibytes: Int) throws {
             let hits = try TraceHits.measure(byteLimit: mebibytes << 20, compressionRatio: 2, duration: Self.duration)

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// A block is valid for one size and format only, even if the byte count is the same.
+    /// A block is valid for one size and format only, even if byte counts are equal.
     @Test func anotherTilesSizeOrFormat() throws {
         let (codec, pixels, block) = try Self.sample(.rgba8)
         #expect(try codec.pixels(of: block, Self.width, Self.height, .rgba8) == pixels)

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Wider than the strips of the kernels, so that gradients carry over from one strip to the next.
+    /// Wider than the kernels' strips, so that gradients carry over from one to the next.
     @Test(arguments: filters, [1023, 1024, 1025, 2051])
     func wideRows(filter: TileFilter, width: Int) throws {
         var random = TileRandom(UInt64(width))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct CompressionRatioTests {
     private static let tileDirectory = ProcessInfo.processInfo.environment["TILECACHE_TILES"]
 
-    /// Per class at least the best of LZ4 alone and LZ4 after the usual filters, less 3 %.
+    /// At least the best of LZ4 alone and LZ4 after the usual filters. Per class, less 3 %.
     @Test(.enabled(if: tileDirectory != nil, "TILECACHE_TILES names no directory of tiles"))
     func ratiosOnRealTiles() throws {
         let directory = try #require(Self.tileDirectory)

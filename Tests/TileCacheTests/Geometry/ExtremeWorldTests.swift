@@ -10,7 +10,7 @@ import Testing
         TileViewport(center: WorldPoint(x: x, y: y), width: 256, height: 192, scale: scale, rotation: rotation)
     }
 
-    /// The corners and the middle of a world of 2^40 pixels a side, from the whole world in view to far beyond 1:1.
+    /// The corners and the middle of a world of 2^40 pixels a side. From the whole world in view to far beyond 1:1.
     @Test(arguments: [(1, false), (1, true), (64, false), (64, true)] as [(Int, Bool)])
     func aWorldOf2To40PixelsIsDrawn(tileSize: Int, wraps: Bool) throws {
         let pyramid = try TilePyramid.powerOfTwo(

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Pyramids with steps of four, tile sizes by level, and grids with other origins than the corner.
+    /// Pyramids with steps of four, tile sizes by level, and grids with other origins.
     @Test(arguments: 0..<40) func oddTablesAreSearchedTileByTile(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 500))
         let pyramid = try dice.oddPyramid()
@@ -143,7 +143,8 @@ import Testing
 }
 
 extension NaiveDice {
-    /// Three levels with steps of four, or of three and two, each with its own tile size and often its own origin.
+    /// Three levels with steps of four, or of three and two. Each has a tile size of its own, and often an origin of
+    /// its own.
     mutating func oddPyramid(wraps: Bool = false) throws -> TilePyramid {
         let (worldWidth, worldHeight) = (whole(200...700), whole(200...700))
         let steps = [[16, 4, 1], [6, 3, 1], [64, 8, 2]][whole(0...2)]

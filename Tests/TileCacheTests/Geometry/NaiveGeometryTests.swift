@@ -6,8 +6,8 @@ import Testing
 
 /// Covers and levels against brute force, and the naive geometry itself against known covers.
 @Suite struct NaiveGeometryTests {
-    /// Every number is a whole one over a power of two, so that both sides are exact. Touching edges must not count,
-    /// and nothing depends on rounding.
+    /// Every number is a whole one over a power of two. So both sides are exact: touching edges must not count, and
+    /// nothing depends on rounding.
     @Test(arguments: 0..<8) func exactCoversAreEqual(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed))
         for _ in 0..<500 {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// A level changes if the scale is further from its bounds than the band is wide, in both directions.
+    /// A level changes if the scale leaves its bounds by more than the band's width. In both directions.
     @Test(arguments: 0..<4) func hysteresisKeepsALevelWithinItsBand(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 250))
         for _ in 0..<200 {
@@ -115,14 +115,14 @@ import Testing
 
     // MARK: - The naive geometry itself
 
-    /// The seam of a wrapping world is inside: the last column and the first, in this order.
+    /// A wrapping world's seam is inside: the last column and the first, in this order.
     @Test func wrapsAtTheSeam() {
         let world = NaiveWorld(width: 1024, height: 1024, wraps: true, tileSize: 256)
         let needed = naiveNeeded(NaiveView(x: 1024, y: 128, width: 256, height: 256, scale: 1), in: world)
         #expect(needed == [NaiveTile(level: 2, column: 3, row: 0), NaiveTile(level: 2, column: 0, row: 0)])
     }
 
-    /// A square turned by an eighth of a turn reaches 212 px to each side of its middle and misses the corners.
+    /// A square turned by 45 degrees reaches 212 px to each side of its middle. It misses the corners.
     @Test func aTurnedViewportNeedsItsOutline() {
         let world = NaiveWorld(width: 1024, height: 1024, wraps: false, tileSize: 256)
         var view = NaiveView(x: 384, y: 384, width: 300, height: 300, scale: 1)

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct PortableMathTests {
-    /// Largest difference to the C library over many arguments, in units in the last place of the result.
+    /// Largest difference to the C library over many arguments. In units in the last place of the result.
     private func worst(
         _ range: ClosedRange<Double>,
         _ portable: (Double) -> Double,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// The cache under a virtual clock, on a strip of tiles small enough to follow by hand.
+/// The cache under a virtual clock. The strip of tiles is small enough to follow by hand.
 @Suite struct VirtualCacheTests {
     private static let tileBytes = 256 * 256 * 4
     private static let millisecond: Int64 = 1_000_000

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 @Suite struct TileStoreKeyTests {
-    /// Vectors of the reference implementation, confirmed by OpenSSL: key and input are 0, 1, 2 and so on.
+    /// Vectors of the reference implementation, confirmed by OpenSSL. Key and input are 0, 1, 2 and so on.
     @Test(
         arguments: [
             (0, 0xe6a8_25ba_047f_81a3, 0x9302_55c7_1472_f66d),

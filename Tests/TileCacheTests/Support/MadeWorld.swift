@@ -84,7 +84,7 @@ final class MadeSource: BlockingTileSource {
     private let state = Lock(State())
     private let before: @Sendable (TileCoordinate, _ attempt: Int) throws -> TileOutcome
 
-    /// - Parameter before: Called with each load, from 1 for the first of a tile; its errors are rethrown.
+    /// - Parameter before: Called with each load, from 1 for a tile's first. Its errors are rethrown.
     init(
         _ world: MadeWorld,
         before: @escaping @Sendable (TileCoordinate, _ attempt: Int) throws -> TileOutcome = { _, _ in .pixels }

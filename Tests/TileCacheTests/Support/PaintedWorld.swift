@@ -186,7 +186,7 @@ extension NaiveDice {
         return world
     }
 
-    /// A view of a level or a little coarser or finer, from beside the world to some copies away.
+    /// A view of about a level's scale. It lies from beside the world to some copies away.
     mutating func view(of world: PaintedWorld) -> NaiveView {
         let level = world.levels[whole(0...world.levels.count - 1)]
         let reach = world.wraps ? 3.0 : 1.2

@@ -2,7 +2,7 @@ import Dispatch
 
 @testable import TileCache
 
-/// Runs the steps of a cache on the calling thread, in an order from a seed, under its own clock.
+/// Runs a cache's steps on the calling thread, in an order from a seed. Its clock is its own.
 ///
 /// When a step takes the cache's lock again, other steps may interrupt it. They end before it continues.
 final class StepScheduler: @unchecked Sendable {
@@ -101,7 +101,7 @@ final class StepScheduler: @unchecked Sendable {
         return true
     }
 
-    /// Runs steps, and advances time to the next timer if there is none, until nothing is left. Returns whether that
+    /// Runs steps until nothing is left. Advances time to the next timer if there is no step. Returns whether that
     /// happened within a number of steps.
     func settle(atMost limit: Int) -> Bool {
         for _ in 0..<limit where !runOne() && !passTime() { return true }

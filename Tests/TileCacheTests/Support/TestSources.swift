@@ -67,7 +67,7 @@ final class PlainSource: BlockingTileSource {
     }
 }
 
-/// A blocking source that blocks on some tiles until a test releases them, and delivers the others at once.
+/// A blocking source that blocks on some tiles until a test releases them. It delivers the others at once.
 final class PartlyGatedSource: BlockingTileSource {
     private let state = Lock((isOpen: false, inside: 0))
     private let gate = DispatchSemaphore(value: 0)
@@ -100,7 +100,7 @@ final class PartlyGatedSource: BlockingTileSource {
     }
 }
 
-/// Fills a tile with one 32-bit value, its first pixel inverted so that no tile is of a single colour.
+/// Fills a tile with one 32-bit value. Its first pixel is inverted, so that no tile is of a single colour.
 func fill(_ pixels: inout TilePixels, with value: UInt32) {
     pixels.withUnsafeMutableBytes { bytes in
         for offset in stride(from: 0, to: bytes.count - 3, by: 4) {

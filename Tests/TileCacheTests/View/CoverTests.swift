@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// An extreme scale takes at most the memory of the most tiles that one walk returns, whole rows or not.
+    /// An extreme scale takes at most the memory of one walk's most tiles. Whole rows or not.
     @Test(arguments: [258, 300, 1000], [0, 0.3])
     func noWalkGivesMoreThanItsMost(side: Int, rotation: Double) throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1)

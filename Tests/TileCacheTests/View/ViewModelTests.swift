@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A policy learns frames at rest afterwards: those within a tenth of a second, one more, and at least eight.
+    /// A policy learns frames at rest afterwards. Those within a tenth of a second, one more, and at least eight.
     @Test(arguments: [10, 256, 300], [10, 50]) func restsAreLearnedFromAfterwards(frames: Int, span: Int) throws {
         let small = TilePool(tiles: 100)
         var view = try model()
@@ -37,7 +37,8 @@ import Testing
         #expect(view.takeSnapshot().layers[0].observations.isEmpty)
     }
 
-    /// A list moves the view if it is its first one, or differs in tiles, order or importance, for any of its layers.
+    /// A list moves the view if it is the first one or differs. It differs in tiles, order or importance, for any of
+    /// its layers.
     @Test func anotherListIsAMove() throws {
         let small = TilePool(tiles: 100)
         _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
@@ -70,7 +71,7 @@ import Testing
         #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
     }
 
-    /// Tiles without an entry are looked up once memory is available, and the view is complete then.
+    /// Tiles without an entry are looked up once memory is available. The view is then complete.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
         var view = try model()

@@ -17,7 +17,7 @@ enum HostileImages {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) }
     }
 
-    /// A zlib stream of up to 64 kB stored, then of about `surplus` bytes that each inflate to 158 zeros.
+    /// A zlib stream of up to 64 kB stored. Then about `surplus` bytes that each inflate to 158 zeros.
     static func stream(_ bytes: [UInt8], surplus: Int) -> [UInt8] {
         let (low, high) = (UInt8(bytes.count & 255), UInt8(bytes.count >> 8))
         let stream: [UInt8] = [0x78, 0x01, surplus > 0 ? 0 : 1, low, high, ~low, ~high] + bytes

@@ -30,7 +30,7 @@ struct MadeTIFF {
 
     struct Field {
         var tag: UInt64
-        /// 2 text, 3 short, 4 long, 7 bytes, 12 number with a point, 16 long of 8 bytes.
+        /// Type by its number. 2 text, 3 short, 4 long, 7 bytes, 12 number with a point, 16 long of 8 bytes.
         var type: UInt64
         var values: [UInt64]
     }

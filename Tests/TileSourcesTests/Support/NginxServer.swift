@@ -4,7 +4,7 @@ import Foundation
 final class NginxServer {
     let port: Int
     private let folder: ScratchFolder
-    private let process = Process()
+    private let process: Process
 
     /// Path of the program, or nil if it is not installed.
     static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
@@ -12,9 +12,21 @@ final class NginxServer {
 
     /// Starts it in front of a local server; `nil` if it does not start.
     init?(origin: Int) {
-        guard let program = Self.program, let port = Self.freePort() else { return nil }
-        let folder = ScratchFolder()
-        (self.folder, self.port) = (folder, port)
+        guard let program = Self.program else { return nil }
+        // Another process may take a free port before nginx does: then nginx ends.
+        for _ in 0..<5 {
+            guard let port = Self.freePort() else { return nil }
+            let folder = ScratchFolder()
+            if let process = Self.run(program, in: folder, port: port, origin: origin) {
+                (self.folder, self.port, self.process) = (folder, port, process)
+                return
+            }
+        }
+        return nil
+    }
+
+    /// Starts the program and waits until it listens; `nil` if it ends.
+    private static func run(_ program: String, in folder: ScratchFolder, port: Int, origin: Int) -> Process? {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(folder.path)/\($0);" }
         // One process, in the foreground: there is one id to end.
@@ -28,15 +40,21 @@ final class NginxServer {
             "add_header X-Cache-Status $upstream_cache_status always;", "}", "}",
         ]
         folder.write(Array((lines + temporary + ["}", ""]).joined(separator: "\n").utf8), to: "nginx.conf")
+        let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "\(folder.path)/error.log"]
         process.standardError = FileHandle.nullDevice
         do { try process.run() } catch { return nil }
-        let process = process
-        guard settled({ !process.isRunning || Self.accepts(port) }), process.isRunning else { return nil }
+        // It writes its id once it listens. (Another process may listen there, too.)
+        let isThere = { FileManager.default.fileExists(atPath: "\(folder.path)/pid") }
+        if settled({ isThere() || !process.isRunning }), process.isRunning { return process }
+        end(process)
+        return nil
     }
 
-    deinit {
+    deinit { Self.end(process) }
+
+    private static func end(_ process: Process) {
         guard process.isRunning else { return }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -50,39 +68,22 @@ final class NginxServer {
         return (text ?? "").split(separator: "\n").reduce(into: [:]) { $0[String($1), default: 0] += 1 }
     }
 
-    private static func withAddress<Result>(_ port: Int, _ body: (UnsafeMutablePointer<sockaddr>) -> Result) -> Result {
+    private static func freePort() -> Int? {
+        #if canImport(Glibc)
+            let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let probe = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        defer { close(probe) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
-        }
-    }
-
-    private static func makeSocket() -> Int32 {
-        #if canImport(Glibc)
-            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-    }
-
-    private static func freePort() -> Int? {
-        let probe = makeSocket()
-        defer { close(probe) }
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return withAddress(0) { address in
-            guard bind(probe, address, size) == 0, getsockname(probe, address, &size) == 0 else { return nil }
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                Int(UInt16(bigEndian: $0.pointee.sin_port))
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(probe, $0, size) == 0 && getsockname(probe, $0, &size) == 0
             }
         }
-    }
-
-    private static func accepts(_ port: Int) -> Bool {
-        let probe = makeSocket()
-        defer { close(probe) }
-        return withAddress(port) { connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) } == 0
+        return isBound ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 }

@@ -29,8 +29,7 @@ final class RangeServer: Sendable {
 
     var address: String { "http://127.0.0.1:\(server.port)/file" }
 
-    /// Ranges that were asked for so far. In storage of their own: ThreadSanitizer does not see the reference counts that
-    /// make shared storage safe.
+    /// Ranges that were asked for so far, in storage of their own; see ``Record``.
     var asked: [Range<Int>] { shared.content.withLock { $0.asked.map { $0 } } }
 
     func change(_ body: (inout Content) -> Void) { shared.content.withLock { body(&$0) } }
@@ -42,17 +41,22 @@ final class RangeServer: Sendable {
         init(_ first: Content) { content = Lock(first) }
 
         func answer(_ request: ModelServer.Request) -> ModelServer.Answer {
-            let (content, number) = content.withLock { content -> (Content, Int) in
-                content.asked.append(Self.range(request.headers["range"]) ?? 0..<0)
-                return (content, content.asked.count - 1)
+            let asked = Self.range(request.headers["range"]) ?? 0..<0
+            var (answer, number, change) = content.withLock { content in
+                content.asked.append(asked)
+                return (Self.answer(asked, content), content.asked.count - 1, content.change)
             }
+            change(number, asked, &answer)
+            return answer
+        }
+
+        private static func answer(_ asked: Range<Int>, _ content: Content) -> ModelServer.Answer {
             var answer = ModelServer.Answer()
             if let tag = content.entityTag { answer.headers.append("ETag: \(tag)") }
             if let date = content.lastModified { answer.headers.append("Last-Modified: \(date)") }
-            let asked = content.asked[number]
             let size = content.bytes.count
             if asked.isEmpty {
-                answer.body = content.bytes
+                answer.body = content.bytes.map { $0 }
             } else if asked.lowerBound >= size {
                 answer.status = 416
                 answer.headers.append("Content-Range: bytes */\(size)")
@@ -62,7 +66,6 @@ final class RangeServer: Sendable {
                 answer.headers.append("Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
                 answer.body = Array(content.bytes[range])
             }
-            content.change(number, asked, &answer)
             return answer
         }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 @testable import TileCache
 @testable import TileSources
 
@@ -88,6 +90,17 @@ extension PyramidTileSource where Self: BlockingTileSource {
     func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
         try loaded(TileCoordinate(level: level, column: column, row: row))
     }
+}
+
+/// What several threads add, in order.
+///
+/// Copies have storage of their own: ThreadSanitizer does not see the reference counts that make shared storage safe.
+final class Record<Element: Sendable>: Sendable {
+    private let elements = Lock<[Element]>([])
+
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
+    var all: [Element] { elements.withLock { $0.map { $0 } } }
+    var count: Int { elements.withLock { $0.count } }
 }
 
 /// Waits until a condition holds, half a minute at most; timings decide nothing.

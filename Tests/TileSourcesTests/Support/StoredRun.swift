@@ -5,7 +5,27 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// One run of a program: a separate store, source and cache, over a world of one level.
+/// Draws the finest level of a source; returns how many tiles a store took. Waits until it took a number of them.
+func writes(of source: some PyramidTileSource, expecting count: Int) throws -> Int {
+    let folder = ScratchFolder()
+    let store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: 8 << 20)
+    defer { store.close() }
+    let cache = try TileCache(byteLimit: .mebibytes(16), workers: 4)
+    let layer = try source.addLayer(to: cache, stores: [store])
+    let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+    let (width, height) = (source.pyramid.worldWidth, source.pyramid.worldHeight)
+    let middle = WorldPoint(x: width / 2, y: height / 2)
+    #expect(
+        settled {
+            view.update(TileViewport(center: middle, width: width, height: height))
+            return view.frame().missingTileCount == 0 && cache.statistics.stores[0].writes >= count
+        }
+    )
+    #expect(cache.shutdown())
+    return cache.statistics.stores[0].writes
+}
+
+/// One run of a program: a separate store, source and cache. The world has one level.
 final class StoredRun {
     /// Seconds since 1970, as the test sets them.
     final class Clock: Sendable {

@@ -8,7 +8,7 @@ import CTileWebP
     import Darwin
 #endif
 
-/// Pixels of a test, red, green, blue and alpha, and files that the system's libraries make from them.
+/// Pixels of a test: red, green, blue and alpha. The system's libraries make files from them.
 struct TestImage: Equatable {
     var width: Int
     var height: Int

@@ -104,7 +104,7 @@ import TileCache
         }
     }
 
-    /// Short texts, in which an expensive byte is not hidden by a long run of cheap ones.
+    /// Short texts: no long run of cheap bytes hides an expensive one.
     @Test func costOfEveryShortText() {
         var texts: [[UInt8]] = [[]]
         for _ in 0..<5 {

@@ -13,7 +13,7 @@ private let chromium: String? = {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 }()
 
-/// Each kind of page in headless Chromium, in the width of a telephone and of a desktop.
+/// Each kind of page in headless Chromium. In the width of a telephone and of a desktop.
 @Suite(
     .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium, or set CHROMIUM"),
     .timeLimit(.minutes(15))
