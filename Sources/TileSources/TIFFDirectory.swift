@@ -36,7 +36,7 @@ struct TIFFBytes {
     }
 }
 
-/// One directory of a TIFF file: fields by tag, as numbers or text.
+/// One directory of a TIFF file: values of fields, as numbers or text.
 struct TIFFDirectory {
     /// Values of a field.
     private struct Field {
@@ -46,7 +46,7 @@ struct TIFFDirectory {
         var offset: UInt64
     }
 
-    private var fields: [UInt16: Field] = [:]
+    private var fields: [TIFFTag: Field] = [:]
     private let isLittle: Bool
     /// The next directory of the chain; 0 if there is none.
     let next: UInt64
@@ -69,7 +69,7 @@ struct TIFFDirectory {
         for index in 0..<Int(count) {
             let entry = table[(table.startIndex + index * entrySize)...].prefix(entrySize)
             let first = entry.startIndex
-            let tag = UInt16(format.number(entry[first..<first + 2]))
+            guard let tag = TIFFTag(rawValue: UInt16(format.number(entry[first..<first + 2]))) else { continue }
             let type = UInt16(format.number(entry[first + 2..<first + 4]))
             let values = isBig ? first + 12 : first + 8
             let number = format.number(entry[first + 4..<values])
@@ -83,25 +83,24 @@ struct TIFFDirectory {
         next = format.number(table.suffix(linkSize))
     }
 
-    func has(_ tag: UInt16) -> Bool { fields[tag] != nil }
+    func has(_ tag: TIFFTag) -> Bool { fields[tag] != nil }
 
     /// Whole numbers of a field; `nil` if there is none.
     func numbers(
-        _ tag: UInt16,
-        _ name: String,
+        _ tag: TIFFTag,
         atMost limit: Int,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> [UInt64]? {
         guard let field = fields[tag] else { return nil }
         let size = Self.sizes[field.type] ?? 1
         guard [1, 3, 4, 6, 7, 8, 9, 13, 16, 17, 18].contains(field.type) else {
-            throw TileSourceError(bytes.name, "\(name): whole numbers were expected, not the type \(field.type)")
+            throw TileSourceError(bytes.name, "\(tag.name): whole numbers were expected, not the type \(field.type)")
         }
         guard field.count <= limit else {
-            throw TileSourceError(bytes.name, "\(name): at most \(limit) numbers were expected, not \(field.count)")
+            throw TileSourceError(bytes.name, "\(tag.name): at most \(limit) numbers were expected, not \(field.count)")
         }
         let format = TIFFFormat(isLittle: isLittle, isBig: true)
-        let data = try bytes.get(field.offset, field.count * size, name)
+        let data = try bytes.get(field.offset, field.count * size, tag.name)
         return (0..<field.count).map { index in
             let start = data.startIndex + index * size
             return format.number(data[start..<start + size])
@@ -110,26 +109,25 @@ struct TIFFDirectory {
 
     /// One whole number; the default if there is no such field.
     func number(
-        _ tag: UInt16,
-        _ name: String,
+        _ tag: TIFFTag,
         _ range: ClosedRange<Int>,
         default value: Int? = nil,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> Int {
-        let found = try numbers(tag, name, atMost: 1 << 16, &bytes)?.first.map { Int(clamping: $0) } ?? value
+        let found = try numbers(tag, atMost: 1 << 16, &bytes)?.first.map { Int(clamping: $0) } ?? value
         guard let found, range.contains(found) else {
             let text = found.map { "not \($0)" } ?? "and there is none"
             let expected = "\(range.lowerBound) to \(range.upperBound)"
-            throw TileSourceError(bytes.name, "\(name) of \(expected) was expected, \(text)")
+            throw TileSourceError(bytes.name, "\(tag.name) of \(expected) was expected, \(text)")
         }
         return found
     }
 
     /// Numbers of 64 bits with a point; `nil` if there is no such field, or it is of another type.
-    func reals(_ tag: UInt16, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
+    func reals(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
         guard let field = fields[tag], field.type == 12, field.count <= 4096 else { return nil }
         let format = TIFFFormat(isLittle: isLittle, isBig: true)
-        let data = try bytes.get(field.offset, field.count * 8, "field \(tag)")
+        let data = try bytes.get(field.offset, field.count * 8, tag.name)
         return (0..<field.count).map { index in
             let start = data.startIndex + index * 8
             return Double(bitPattern: format.number(data[start..<start + 8]))
@@ -137,15 +135,15 @@ struct TIFFDirectory {
     }
 
     /// Bytes of a field, whatever their type; `nil` if there is none, or it is longer than the limit.
-    func raw(_ tag: UInt16, atMost limit: Int, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [UInt8]? {
+    func raw(_ tag: TIFFTag, atMost limit: Int, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [UInt8]? {
         guard let field = fields[tag], let size = Self.sizes[field.type], field.count * size <= limit else {
             return nil
         }
-        return Array(try bytes.get(field.offset, field.count * size, "field \(tag)"))
+        return Array(try bytes.get(field.offset, field.count * size, tag.name))
     }
 
     /// Text of a field without the zeros at its end.
-    func text(_ tag: UInt16, _ bytes: inout TIFFBytes) throws(TileSourceError) -> String? {
+    func text(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> String? {
         try raw(tag, atMost: 4 << 20, &bytes).map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }

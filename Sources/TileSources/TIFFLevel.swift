@@ -45,15 +45,15 @@ struct TIFFLevel: Sendable {
     private static let known: Set<Int> = [1, 5, 7, 8, 32773, 32946, 50000, 50001]
 
     /// Whether a directory has tiles.
-    static func isTiled(_ directory: TIFFDirectory) -> Bool { directory.has(322) && directory.has(324) }
+    static func isTiled(_ directory: TIFFDirectory) -> Bool { directory.has(.tileWidth) && directory.has(.tileOffsets) }
 
     /// Reads a directory's size alone.
     static func size(
         _ directory: TIFFDirectory,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> (width: Int, height: Int) {
-        let width = try directory.number(256, "ImageWidth", 1...1 << 30, &bytes)
-        return (width, try directory.number(257, "ImageLength", 1...1 << 30, &bytes))
+        let width = try directory.number(.imageWidth, 1...1 << 30, &bytes)
+        return (width, try directory.number(.imageLength, 1...1 << 30, &bytes))
     }
 
     /// Reads and checks a directory with tiles.
@@ -67,11 +67,11 @@ struct TIFFLevel: Sendable {
     ) throws(TileSourceError) {
         let path = bytes.name
         (width, height) = try Self.size(directory, &bytes)
-        tileWidth = try directory.number(322, "TileWidth", 16...4096, &bytes)
-        tileHeight = try directory.number(323, "TileLength", 16...4096, &bytes)
-        let samples = try directory.number(277, "SamplesPerPixel", 1...4, default: 1, &bytes)
-        let bits = try directory.numbers(258, "BitsPerSample", atMost: 16, &bytes) ?? [1]
-        let formats = try directory.numbers(339, "SampleFormat", atMost: 16, &bytes) ?? [1]
+        tileWidth = try directory.number(.tileWidth, 16...4096, &bytes)
+        tileHeight = try directory.number(.tileLength, 16...4096, &bytes)
+        let samples = try directory.number(.samplesPerPixel, 1...4, default: 1, &bytes)
+        let bits = try directory.numbers(.bitsPerSample, atMost: 16, &bytes) ?? [1]
+        let formats = try directory.numbers(.sampleFormat, atMost: 16, &bytes) ?? [1]
         guard samples != 2, let depth = bits.first, bits.allSatisfy({ $0 == depth }),
             let sampleFormat = formats.first, formats.allSatisfy({ $0 == sampleFormat }),
             [[8, 1], [16, 1], [32, 3], [64, 3]].contains([depth, sampleFormat == 4 ? 1 : sampleFormat])
@@ -82,7 +82,7 @@ struct TIFFLevel: Sendable {
                     + "\(bits) bits in the format \(formats)"
             )
         }
-        let compression = try directory.number(259, "Compression", 1...65_535, default: 1, &bytes)
+        let compression = try directory.number(.compression, 1...65_535, default: 1, &bytes)
         guard Self.known.contains(compression) else {
             let name = Self.names[compression] ?? "\(compression)"
             throw TileSourceError(
@@ -93,7 +93,7 @@ struct TIFFLevel: Sendable {
         guard TIFFTile.knows(compression) else {
             throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
         }
-        let photometric = try directory.number(262, "PhotometricInterpretation", 0...65_535, &bytes)
+        let photometric = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
         // What JPEG makes of YCbCr is red, green and blue.
         let isColour = samples > 1 && (photometric == 2 || photometric == 6 && compression == 7)
         let isImage = compression == 7 || compression == 50001
@@ -104,7 +104,7 @@ struct TIFFLevel: Sendable {
                     + "\(photometric) with \(samples) samples"
             )
         }
-        let isPlanar = try directory.number(284, "PlanarConfiguration", 1...2, default: 1, &bytes) == 2 && samples > 1
+        let isPlanar = try directory.number(.planarConfiguration, 1...2, default: 1, &bytes) == 2 && samples > 1
         guard !isImage || depth == 8 && !isPlanar && (samples < 4 || compression != 7) else {
             throw TileSourceError(path, "JPEG and WebP of 8 bits were expected, all samples in one tile")
         }
@@ -115,11 +115,11 @@ struct TIFFLevel: Sendable {
             samples: samples,
             compression: compression,
             photometric: photometric,
-            predictor: try directory.number(317, "Predictor", 1...3, default: 1, &bytes),
+            predictor: try directory.number(.predictor, 1...3, default: 1, &bytes),
             isPlanar: isPlanar,
-            extra: Int(clamping: try directory.numbers(338, "ExtraSamples", atMost: 16, &bytes)?.first ?? 0)
+            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.first ?? 0)
         )
-        tables = try directory.raw(347, atMost: 1 << 16, &bytes) ?? []
+        tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
         guard tileWidth * tileHeight * samples * Int(depth) / 8 <= Self.largestTile else {
             throw TileSourceError(path, "tiles of at most \(Self.largestTile) bytes were expected")
         }
@@ -130,8 +130,8 @@ struct TIFFLevel: Sendable {
         guard !overflow, count <= room else {
             throw TileSourceError(path, "at most \(Self.largestCount) tiles were expected, not \(count) of one level")
         }
-        offsets = try directory.numbers(324, "TileOffsets", atMost: count, &bytes) ?? []
-        let lengths = try directory.numbers(325, "TileByteCounts", atMost: count, &bytes) ?? []
+        offsets = try directory.numbers(.tileOffsets, atMost: count, &bytes) ?? []
+        let lengths = try directory.numbers(.tileByteCounts, atMost: count, &bytes) ?? []
         counts = lengths.map { UInt32(clamping: $0) }
         guard offsets.count == count, counts.count == count else {
             throw TileSourceError(

@@ -190,7 +190,7 @@ extension TIFFTileSource {
             )
         }
         var others: [TIFFDirectory] = []
-        for offset in try main.numbers(330, "SubIFDs", atMost: mostDirectories, &bytes) ?? [] {
+        for offset in try main.numbers(.subIFDs, atMost: mostDirectories, &bytes) ?? [] {
             if let directory = try next(offset) { others.append(directory) }
         }
         var offset = main.next
@@ -203,7 +203,7 @@ extension TIFFTileSource {
         room -= levels[0].count
         for directory in others where TIFFLevel.isTiled(directory) {
             // Masks are no pixels.
-            let kind = try directory.number(254, "NewSubfileType", 0...Int(UInt32.max), default: 0, &bytes)
+            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
             let (width, height) = try TIFFLevel.size(directory, &bytes)
             guard kind & 4 == 0, levels[0].isOverview(width, height), !levels.contains(where: { $0.width == width })
             else {
@@ -215,16 +215,16 @@ extension TIFFTileSource {
         }
         levels.sort { $0.width < $1.width }
         var metadata = TIFFMetadata()
-        metadata.description = try main.text(270, &bytes)
-        metadata.noData = try main.text(42113, &bytes)
-        metadata.pixelScale = try main.reals(33550, &bytes) ?? []
-        metadata.tiePoints = try main.reals(33922, &bytes) ?? []
-        metadata.transformation = try main.reals(34264, &bytes) ?? []
-        metadata.geoKeys = (try main.numbers(34735, "GeoKeyDirectory", atMost: 4096, &bytes) ?? []).map {
+        metadata.description = try main.text(.imageDescription, &bytes)
+        metadata.noData = try main.text(.gdalNoData, &bytes)
+        metadata.pixelScale = try main.reals(.modelPixelScale, &bytes) ?? []
+        metadata.tiePoints = try main.reals(.modelTiepoint, &bytes) ?? []
+        metadata.transformation = try main.reals(.modelTransformation, &bytes) ?? []
+        metadata.geoKeys = (try main.numbers(.geoKeyDirectory, atMost: 4096, &bytes) ?? []).map {
             Int(clamping: $0)
         }
-        metadata.geoNumbers = try main.reals(34736, &bytes) ?? []
-        metadata.geoText = try main.text(34737, &bytes)
+        metadata.geoNumbers = try main.reals(.geoDoubleParams, &bytes) ?? []
+        metadata.geoText = try main.text(.geoAsciiParams, &bytes)
         return (levels, metadata)
     }
 

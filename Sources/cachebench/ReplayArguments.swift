@@ -34,7 +34,7 @@ struct ClockArguments: ParsableArguments {
 
     @Option(
         help:
-            "Speed of the replay under the real clock; latencies are divided by it.\(standard(usual.speed))",
+            "Speed-up under the real clock; latencies are divided by it.\(standard(usual.speed))",
         transform: rate
     )
     var speed = usual.speed
