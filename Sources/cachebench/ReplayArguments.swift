@@ -74,6 +74,8 @@ struct ReplayArguments: ParsableArguments {
     )
     var effort = usual.effort
 
+    @OptionGroup var allowance: AllowanceArguments
+
     @Option(
         help: ArgumentHelp(
             """
@@ -195,6 +197,7 @@ struct ReplayArguments: ParsableArguments {
         if case .fixed(let share) = compressedShare { options.compressedShare = share }
         options.compressionRatio = compressionRatio
         options.effort = effort
+        options.allowance = allowance.allowance
         options.without = without
         options.workers = workers
         options.reservedWorkers = reservedWorkers

@@ -46,6 +46,7 @@ struct RealReplay {
                     stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet(input.scene))
                 )
             )
+        try cache.setPrefetchAllowance(options.allowance, of: layer)
         let policy = try options.policy()
         let view = cache.makeView(layers: [layer], selection: options.selection, policy: { policy })
         let samples = FittedSamples(samples: course.samples, fit: input.fit)

@@ -76,6 +76,14 @@ extension ReplayOptions {
         values["maximumZoom"] = source?.maximumZoom.map { .integer($0) } ?? ConfigurationValue.none
         if let limit = source?.imageMemoryLimit { values["imageMemoryLimit"] = .integer(limit) }
         values["fit"] = .flag(fitsWorld)
+        switch allowance {
+        case .never: values["prefetchAllowance"] = .text("never")
+        case .resident: values["prefetchAllowance"] = .text("resident")
+        case .priced(let terms):
+            terms.price.map { values["price"] = .number($0) }
+            terms.requestsPerMinute.map { values["requestsPerMinute"] = .integer($0) }
+            terms.bytesPerMinute.map { values["bytesPerMinute"] = .integer($0.bytes) }
+        }
         if !tiers.isEmpty {
             let texts = tiers.map { tier in
                 "\(tier.name)=\(Figures.plain(Double(tier.latency) / 1e6))ms"

@@ -138,6 +138,8 @@ package struct ReplayOptions: Sendable, Hashable {
     package var compressionRatio = 2.0
     /// How much is prefetched, from 0 (nothing) to 1 (every tile that may be used).
     package var effort = 0.5
+    /// What may be loaded ahead of need.
+    package var allowance = PrefetchAllowance.standard
     /// Whether traces of another world than the source's are stretched over it. Otherwise they are an error.
     package var fitsWorld = false
     /// Effects of the library's policy that are turned off. Default: none.

@@ -81,7 +81,7 @@ struct VirtualReplay {
                 return loads.time(of: load.tile)
             }
         )
-        let layer = cache.addLayer(tileBytes: course.tileBytes)
+        let layer = cache.addLayer(tileBytes: course.tileBytes, allowance: options.allowance)
         var future: FutureNeeds?
         if options.needsFuture { future = try lookAhead(&course.samples, input.scene, course.pyramid) }
         let policy = try options.policy(

@@ -29,7 +29,8 @@ enum ReplayFlags {
                 if configuration["clock"] == .text("virtual") { add("compressionRatio") }
             }
         }
-        add("prefetch", "eviction", "effort", "without", "workers", "reservedWorkers")
+        add("prefetch", "eviction", "effort", "prefetchAllowance", "price", "requestsPerMinute", "bytesPerMinute")
+        add("without", "workers", "reservedWorkers")
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
         add("imageMemoryLimit", unit: "B")
