@@ -13,7 +13,7 @@ struct TuneCommand: ParsableCommand {
             target. Without a target it suggests the knee: the limit above which more memory gains less than the average \
             of the sweep. The report ends with the flags to use. It also shows the hit rate of plain LRU at any size if \
             loads took no time. With --store and --store-limits it suggests the limit of the first store as well: the \
-            smallest store among results of equal memory limit.
+            smallest store among results of equal memory limit. With --maximum-waste it suggests an effort as well.
 
             Exit code 1 if no limit meets the target.
 
@@ -21,6 +21,7 @@ struct TuneCommand: ParsableCommand {
               cachebench tune traces/ --target-hit-rate 0.95
               cachebench tune --format html --output tune.html traces/
               cachebench tune --store disk=2ms --store-limits 16MiB,64MiB --warm first.csv second.csv
+              cachebench tune --target-hit-rate 0.8 --maximum-waste 0.4 --requests-per-minute 120 traces/
               cachebench tune --target-blank 0.001 --workers-list 2,4,8 first.csv second.csv
             """
     )
@@ -39,6 +40,15 @@ struct TuneCommand: ParsableCommand {
         transform: shareValue
     )
     var targetBlank: Double?
+
+    @Option(
+        help: """
+            Maximum share of loads that are never drawn, 0 to 1; each limit is tried with an effort lowered from --effort \
+            until its waste is at most that, in at most 6 replays. (default: none)
+            """,
+        transform: shareValue
+    )
+    var maximumWaste: Double?
 
     @Option(
         help: "Memory limits of the coarse sweep, separated by commas. (default: 1 to 14 screens)",
@@ -127,6 +137,7 @@ struct TuneCommand: ParsableCommand {
             let hooks = ReplayHooks(shouldStop: { Interruption.hasCome })
             defer { progress.end() }
             var options = TuneOptions(replay: replayOptions, target: target)
+            options.maximumWaste = maximumWaste
             options.budgets = budgets
             options.workers = workersList
             options.tileSizes = tileSizes

@@ -150,6 +150,7 @@ package struct Compare: Sendable {
             ),
             loads: own.loads.started,
             loadedBytes: own.loads.bytes,
+            prefetchRequests: own.prefetch.requests,
             waste: own.loads.waste,
             gapClosed: Self.gapClosed(
                 own.demands.hitRate,

@@ -30,6 +30,8 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     @Nullable package var deficitGapClosed: Double?
     package var loads: Int
     package var loadedBytes: Int
+    /// Requests of prefetches to the source.
+    package var prefetchRequests: Int
     @Nullable package var waste: Double?
     /// Fraction of the gap from no prefetch to the oracle. `null` if the gap is below 0.02.
     @Nullable package var gapClosed: Double?

@@ -73,7 +73,7 @@ struct RealReplay {
             if course.isStopped(after: frame) { break }
         }
         memory.sample()
-        let bookkeepingBytes = finish(&course.tally, cache, memory)
+        let bookkeepingBytes = finish(&course.tally, cache, layer, memory)
         cache.shutdown()
         course.tally.tiers = reading.tiers(cache.statistics.stores)
         if let source, let countsBefore {
@@ -92,7 +92,12 @@ struct RealReplay {
     }
 
     /// Takes the cache's figures; returns the bytes of its tables.
-    private func finish(_ tally: inout ReplayTally, _ cache: TileCache, _ memory: ResidentMemory) -> Int {
+    private func finish(
+        _ tally: inout ReplayTally,
+        _ cache: TileCache,
+        _ layer: LayerID,
+        _ memory: ResidentMemory
+    ) -> Int {
         let figures = cache.statistics
         tally.pan = figures.pan
         tally.zoom = figures.zoom
@@ -100,6 +105,7 @@ struct RealReplay {
         tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
             cache.counters,
+            layer: cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts(),
             unseen: figures.memory.unseenTiles + figures.loadsInFlight,
             unseenPrefetched: figures.memory.unseenPrefetchedTiles
         )

@@ -11,16 +11,20 @@ package struct ReplayHooks: Sendable {
     package var keepsSeries: Bool
     /// Called on workers with each tile requested from the built-in world, under the real clock.
     package var noteLoad: (@Sendable (TileCoordinate) -> Void)?
+    /// Called with the start of each load that asks the source, in nanoseconds, under the virtual clock.
+    package var noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)?
 
     package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)? = nil,
-        noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
+        noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil,
+        noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)? = nil
     ) {
         self.keepsSeries = keepsSeries
         self.shouldStop = shouldStop
         self.progress = progress
         self.noteLoad = noteLoad
+        self.noteStart = noteStart
     }
 }

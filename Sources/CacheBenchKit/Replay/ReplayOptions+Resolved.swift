@@ -164,7 +164,9 @@ extension ReplayOptions {
 
 extension ReplayTally {
     /// Adds the counters at the end of a replay.
-    mutating func take(_ counters: PoolCounters, unseen: Int, unseenPrefetched: Int) {
+    ///
+    /// - Parameter layer: Counts of the only layer.
+    mutating func take(_ counters: PoolCounters, layer: LayerPrefetchCounts, unseen: Int, unseenPrefetched: Int) {
         loads.started = counters.loads.started
         loads.finished = counters.loads.finished
         loads.absent = counters.loads.absent
@@ -177,6 +179,10 @@ extension ReplayTally {
         prefetch.late = counters.prefetches.late
         prefetch.wasted = counters.prefetches.wasted + unseenPrefetched
         prefetch.cancelled = counters.prefetches.cancelled
+        prefetch.requests = layer.requests
+        prefetch.bytes = layer.bytes.bytes
+        prefetch.drawnBytes = layer.drawnBytes.bytes
+        prefetch.heldBack = layer.heldBack
         demotedRawBytes = counters.tiers.demotedRawBytes
         demotedBlockBytes = counters.tiers.demotedBlockBytes
         storedRaw = counters.tiers.incompressible

@@ -115,6 +115,14 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var wasted = 0
         /// Prefetches cancelled while in flight.
         package var cancelled = 0
+        /// Requests of prefetches to the source; those that a tier below memory serves are none.
+        package var requests = 0
+        /// Decoded bytes of the prefetches that began.
+        package var bytes = 0
+        /// Decoded bytes of the useful ones.
+        package var drawnBytes = 0
+        /// Turns of prefetches that a ceiling held back.
+        package var heldBack = 0
     }
 
     /// Peak sizes in bytes.

@@ -71,8 +71,8 @@ struct ReplayTally: Sendable {
         let counts: [WritableKeyPath<ReplayTally, Int>] = [
             \.frames, \.drawableHits, \.countedFrames, \.gapFrames, \.loads.started, \.loads.finished, \.loads.absent,
             \.loads.failed, \.loads.cancelled, \.loads.bytes, \.loads.unseen, \.prefetch.started, \.prefetch.useful,
-            \.prefetch.late, \.prefetch.wasted, \.prefetch.cancelled, \.demotedRawBytes, \.demotedBlockBytes,
-            \.storedRaw,
+            \.prefetch.late, \.prefetch.wasted, \.prefetch.cancelled, \.prefetch.requests, \.prefetch.bytes,
+            \.prefetch.drawnBytes, \.prefetch.heldBack, \.demotedRawBytes, \.demotedBlockBytes, \.storedRaw,
         ]
         let peaks: [WritableKeyPath<ReplayTally, Int>] = [
             \.memory.byteLimit, \.memory.peakBytes, \.memory.peakDecodedBytes, \.memory.peakCompressedBytes,

@@ -76,8 +76,9 @@ struct VirtualReplay {
             options: cacheOptions(limit, cost: try options.cost.resolved().cost),
             expectedLatency: loads.latency,
             tiers: tiers,
-            latency: { [loads] load, start in
+            latency: { [loads, hooks] load, start in
                 recorder?.started(load.tile, isDemand: load.isDemand, at: start)
+                hooks.noteStart?(load.isDemand, start)
                 return loads.time(of: load.tile)
             }
         )
@@ -91,7 +92,8 @@ struct VirtualReplay {
         let view = cache.addView(layers: [(layer, course.pyramid, policy)])
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
-            looksAtViewportOnly: [.none, .ring, .zoom4].contains(options.prefetch)
+            // What a ceiling has held back may start later.
+            looksAtViewportOnly: options.allowance == .standard && [.none, .ring, .zoom4].contains(options.prefetch)
         )
         var frames = try options.frames(of: course.samples, in: input.scene)
         while let frame = try frames.next() {
@@ -113,7 +115,7 @@ struct VirtualReplay {
             recorder?.note(frame, of: cache, view: view)
             if course.isStopped(after: frame) { break }
         }
-        finish(&course.tally, cache)
+        finish(&course.tally, cache, layer)
         if let tiers { course.tally.tiers = zip(tiers.tiers, tiers.counts).map { .init($0, $1) } }
         return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }
@@ -155,13 +157,14 @@ struct VirtualReplay {
         return cache
     }
 
-    private func finish(_ tally: inout ReplayTally, _ cache: VirtualCache) {
+    private func finish(_ tally: inout ReplayTally, _ cache: VirtualCache, _ layer: Int) {
         tally.pan = cache.panDemands
         tally.zoom = cache.zoomDemands
         tally.drawableHits = options.cost == .none ? tally.pan.hits + tally.zoom.hits : cache.drawableHits
         let unseen = cache.unseen
         tally.take(
             cache.counters,
+            layer: cache.prefetchCounts(ofLayer: layer),
             unseen: unseen.all + cache.loadsInFlight,
             unseenPrefetched: unseen.prefetched + cache.prefetchLoadsInFlight
         )

@@ -143,10 +143,11 @@ struct ReplayCard {
                 isHeading: true
             )
         )
-        guard prefetch.started > 0 else { return lines }
+        guard prefetch.started > 0 || prefetch.heldBack > 0 else { return lines }
         return lines + [
             part("useful", prefetch.useful), part("late", prefetch.late), part("wasted", prefetch.wasted),
             part("cancelled", prefetch.cancelled),
+            row("  requests", Figures.count(prefetch.requests), prefetch.sizes),
         ]
     }
 

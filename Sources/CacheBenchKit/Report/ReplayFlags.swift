@@ -17,7 +17,8 @@ enum ReplayFlags {
                 words.append("--\(flag ?? name(ofKey: key)) \(value)\(unit)")
             }
         }
-        add("targetHitRate", "targetBlank", "budgets", "policies", "efforts", "factors", "workersList", "tileSizes")
+        add("targetHitRate", "targetBlank", "maximumWaste")
+        add("budgets", "policies", "efforts", "factors", "workersList", "tileSizes")
         add("compressedShares", "storeLimits", "lruSizes", "equalLoads")
         if configuration["fullResolutionOnly"] == .flag(true) { words.append("--full-resolution-only") }
         if configuration["downsampling"] == .text("sRGB") { words.append("--gamma-correct") }

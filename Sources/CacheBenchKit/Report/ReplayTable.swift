@@ -97,7 +97,8 @@ struct ReplayTable {
             "\(tier.name.printable): \(Figures.count(tier.hits)) loads, \(tier.summary)"
                 + (tier.losses.map { ", " + $0 } ?? "")
         }
-        return ["", extent, waits] + tiers + [pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
+        let prefetched = total.prefetch.summary.map { wrapped("prefetched: " + $0) } ?? []
+        return ["", extent, waits] + prefetched + tiers + [pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
     }
 }
 

@@ -51,6 +51,15 @@ package enum TuneText {
         if let store = suggested.storeLimit {
             lines.append(style.bold("limit of its store   \(MemoryLimit.bytes(store).shown)"))
         }
+        if let effort = suggested.effort {
+            let waste = report.rows.first(where: report.isSuggested)?.waste
+            lines.append(style.bold("its effort           \(Figures.plain(effort))") + "   \(Figures.percent(waste)) waste")
+            if let most = report.maximumWaste, let waste, waste > most {
+                lines += wrapped(
+                    "No effort tried above 0 wastes at most \(Figures.percent(most)); at 0 nothing is prefetched."
+                )
+            }
+        }
         lines += wrapped(reason(report))
         lines += ["", "cachebench replay " + suggested.flags]
         return lines.joined(separator: "\n") + "\n"
@@ -65,6 +74,8 @@ package enum TuneText {
         var table = [
             ["policy", "limit \(unit.symbol)", "hits %", "blank %", "waste %", "sharp %", "peak \(unit.symbol)"]
         ]
+        let hasEfforts = rows.contains { $0.effort != nil }
+        if hasEfforts { table[0].append("effort") }
         if hasVariants { table[0] += ["workers", "tile", "compr."] }
         if hasStores { table[0] += ["store MiB", "source"] }
         for row in rows {
@@ -73,6 +84,7 @@ package enum TuneText {
                 Figures.percentNumber(row.blank), Figures.percentNumber(row.waste), Figures.percentNumber(row.sharp),
                 unit.number(row.peakBytes),
             ]
+            if hasEfforts { cells.append(row.effort.map { Figures.decimal($0, places: 3) } ?? Figures.none) }
             if hasVariants {
                 cells += [
                     "\(row.workers)", row.tileSize.map { "\($0)" } ?? Figures.none,

@@ -32,6 +32,12 @@ package struct Tune: Sendable {
         var budget: Int
     }
 
+    /// Result of a job, with the effort that the maximum of waste allowed.
+    private struct Finding {
+        var effort: Double
+        var report: ReplayReport
+    }
+
     private struct Search {
         var variant: ReplayOptions
         var search: BudgetSearch
@@ -39,6 +45,7 @@ package struct Tune: Sendable {
     }
 
     package func run() throws -> TuneReport {
+        if let problem = options.wasteProblem { throw problem }
         // Once for all: reading a file of load times is slow, and variants share it.
         let loads = try LoadClock(options.replay)
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
@@ -56,7 +63,7 @@ package struct Tune: Sendable {
                 sweep: sweep
             )
         }
-        var finished: [Job: ReplayReport] = [:]
+        var finished: [Job: Finding] = [:]
         var wanted: [Job] = beside(searches)
         var done = 0
         var known = wanted.count
@@ -71,11 +78,11 @@ package struct Tune: Sendable {
             wanted = []
             guard !round.isEmpty else { break }
             known += next.count
-            for (job, result) in try replay(round, loads, done: &done, known: known) { finished[job] = result }
+            for (job, result) in try find(round, loads, done: &done, known: &known) { finished[job] = result }
             guard let target = options.target else { continue }
             for index in searches.indices {
                 for job in round where job.options == searches[index].variant {
-                    guard let result = finished[job] else { continue }
+                    guard let result = finished[job]?.report else { continue }
                     searches[index].search.record(
                         job.budget,
                         does: target.isMet(by: result) && result.memory.shortfallBytes == 0
@@ -161,6 +168,47 @@ package struct Tune: Sendable {
 
     // MARK: - Replaying
 
+    /// Replays jobs with their own effort, or with lower ones until the waste is within the maximum.
+    private func find(
+        _ jobs: [Job],
+        _ loads: LoadClock,
+        done: inout Int,
+        known: inout Int
+    ) throws -> [Job: Finding] {
+        var searches = jobs.map { job in
+            EffortSearch(
+                start: job.options.effort,
+                maximumWaste: job.options.prefetch.takesEffort ? options.maximumWaste : nil
+            )
+        }
+        var tried = [[Double: ReplayReport]](repeating: [:], count: jobs.count)
+        var open = Array(jobs.indices)
+        while !open.isEmpty, !hooks.shouldStop() {
+            var asked: [Job: (index: Int, effort: Double)] = [:]
+            let round = open.compactMap { index -> Job? in
+                guard let effort = searches[index].next else { return nil }
+                var job = jobs[index]
+                job.options.effort = effort
+                asked[job] = (index, effort)
+                return job
+            }
+            for (job, report) in try replay(round, loads, done: &done, known: known) {
+                guard let (index, effort) = asked[job] else { continue }
+                tried[index][effort] = report
+                searches[index].record(waste: report.loads.waste)
+            }
+            open = open.filter { searches[$0].next != nil }
+            known += open.count
+        }
+        var findings: [Job: Finding] = [:]
+        for (index, job) in jobs.enumerated() {
+            // A search that was interrupted has no answer.
+            guard let effort = searches[index].answer, let report = tried[index][effort] else { continue }
+            findings[job] = Finding(effort: effort, report: report)
+        }
+        return findings
+    }
+
     private func replay(
         _ jobs: [Job],
         _ loads: LoadClock,
@@ -206,15 +254,16 @@ package struct Tune: Sendable {
     // MARK: - What came of it
 
     private func makeReport(
-        _ finished: [Job: ReplayReport],
+        _ finished: [Job: Finding],
         _ searches: [Search],
         _ curve: ReuseCurve,
         step: Int,
         traces: [ReplayReport.Trace]
     ) -> TuneReport {
         let variants = options.variants
-        func row(_ job: Job, _ report: ReplayReport) -> TuneReport.Row {
-            TuneReport.Row(
+        func row(_ job: Job, _ finding: Finding) -> TuneReport.Row {
+            let report = finding.report
+            return TuneReport.Row(
                 byteLimit: job.budget,
                 hitRate: report.demands.hitRate,
                 blank: report.coverage.blank,
@@ -227,6 +276,7 @@ package struct Tune: Sendable {
                 compressedShare: job.options.compressedShare,
                 storeLimit: job.options.tiers.first?.byteLimit,
                 sourceLoads: report.tiers.last?.misses,
+                effort: options.maximumWaste == nil ? nil : finding.effort,
                 meetsTarget: options.target.map { $0.isMet(by: report) },
                 screenBytes: report.memory.screenBytes,
                 shortfallBytes: report.memory.shortfallBytes
@@ -264,8 +314,11 @@ package struct Tune: Sendable {
             lruAccesses: curve.accesses,
             knee: knee.map { TuneReport.Knee(byteLimit: $0.byteLimit, hitRate: $0.hitRate) },
             suggested: best.flatMap { best in
-                finished[Job(options: best.variant, budget: best.budget)].map { report in
-                    TuneReport.Suggestion(
+                finished[Job(options: best.variant, budget: best.budget)].map { finding in
+                    let report = finding.report
+                    var own = best.variant
+                    own.effort = finding.effort
+                    return TuneReport.Suggestion(
                         byteLimit: best.budget,
                         hitRate: report.demands.hitRate,
                         blank: report.coverage.blank,
@@ -273,7 +326,8 @@ package struct Tune: Sendable {
                         tileSize: best.variant.overrides.tileSize,
                         compressedShare: best.variant.compressedShare,
                         storeLimit: best.variant.tiers.first?.byteLimit,
-                        flags: ReplayFlags.pasted(best.variant, byteLimit: best.budget),
+                        effort: options.maximumWaste == nil ? nil : finding.effort,
+                        flags: ReplayFlags.pasted(own, byteLimit: best.budget),
                         reason: best.reason.rawValue
                     )
                 }
@@ -285,6 +339,7 @@ package struct Tune: Sendable {
                 case .blank(let value): TuneReport.Target(field: "blank", value: value)
                 }
             },
+            maximumWaste: options.maximumWaste,
             slotBytes: (try? largestSlot(variants[0])) ?? 1,
             stepBytes: step,
             interrupted: hooks.shouldStop(),
@@ -300,7 +355,7 @@ package struct Tune: Sendable {
     /// Without a target, the knee with the highest hit rate; if none meets the target, the nearest one. Of equals the
     /// first variant counts. A limit that does not hold one screen is never suggested.
     private func choose(
-        _ finished: [Job: ReplayReport],
+        _ finished: [Job: Finding],
         _ searches: [Search]
     ) -> (variant: ReplayOptions, budget: Int, reason: Reason)? {
         if options.target != nil {
@@ -309,6 +364,7 @@ package struct Tune: Sendable {
                 return (smallest.element.0, smallest.element.1, .target)
             }
         }
+        let finished = finished.mapValues(\.report)
         var candidates: [(variant: ReplayOptions, budget: Int, score: Double)] = []
         for search in searches {
             let points = search.sweep.compactMap { budget in
@@ -346,8 +402,12 @@ extension Tune {
         let longest = report.traces.indices.max { report.traces[$0].seconds < report.traces[$1].seconds }
         guard let longest, inputs.indices.contains(longest) else { return nil }
         var replay =
-            options.variants.first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags }
-            ?? options.replay
+            options.variants.map { variant in
+                var own = variant
+                own.effort = suggested.effort ?? variant.effort
+                return own
+            }
+            .first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags } ?? options.replay
         replay.memoryLimit = .bytes(suggested.byteLimit)
         let input = inputs[longest]
         let opened = { @Sendable [replay] in try Self.open(input, for: replay) }

@@ -29,6 +29,8 @@ package struct TuneOptions: Sendable {
     package var replay: ReplayOptions
     /// Target; `nil` suggests the knee of the curve.
     package var target: TuneTarget?
+    /// Maximum of `loads.waste`, 0 to 1, for which the effort is lowered at each limit. Default: `nil`, none.
+    package var maximumWaste: Double?
     /// Budgets of the coarse sweep; empty for 1 to 14 screens.
     package var budgets: [MemoryLimit] = []
     /// Numbers of workers to try; empty for that of `replay`.
@@ -58,6 +60,7 @@ package struct TuneOptions: Sendable {
         case .blank(let value)?: values["targetBlank"] = .number(value)
         case nil: break
         }
+        if let maximumWaste { values["maximumWaste"] = .number(maximumWaste) }
         func add(_ key: String, _ words: [String]) {
             if !words.isEmpty { values[key] = .text(words.joined(separator: ",")) }
         }
@@ -69,6 +72,18 @@ package struct TuneOptions: Sendable {
         add("policies", policies.map(\.rawValue))
         add("lruSizes", lruSizes.map(\.description))
         return values
+    }
+
+    /// Reason why the effort cannot be lowered, although a maximum of waste needs it; `nil` if there is none.
+    var wasteProblem: ReplayError? {
+        guard maximumWaste != nil else { return nil }
+        if !replay.prefetch.takesEffort {
+            return ReplayError("--maximum-waste lowers the effort, which --prefetch \(replay.prefetch) does not have")
+        }
+        if case .priced(let terms) = replay.allowance, terms.price != nil || terms.effort != nil {
+            return ReplayError("--maximum-waste lowers the effort, which --price overrides: one of them is expected")
+        }
+        return nil
     }
 
     /// Every combination of the lists, each once. Smaller stores come first: of equal limits the first is suggested.

@@ -21,6 +21,8 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         @Nullable package var storeLimit: Int?
         /// Loads that no store could serve; `null` without stores.
         @Nullable package var sourceLoads: Int?
+        /// Effort that keeps the waste within the maximum; left out without a maximum.
+        package var effort: Double?
         /// Whether the target is met; `null` without a target.
         @Nullable package var meetsTarget: Bool?
         /// Decoded bytes and tables that the fullest frame of any trace needed.
@@ -70,6 +72,8 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         @Nullable package var compressedShare: Double?
         /// Its limit of the first store in bytes; `null` without a store or a limit.
         @Nullable package var storeLimit: Int?
+        /// Its effort, found for the maximum of waste; left out without a maximum.
+        package var effort: Double?
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
         /// Rule that chose the budget. `target` if it is the smallest that meets the target, `knee` without a target,
@@ -103,6 +107,8 @@ package struct TuneReport: Encodable, Sendable, Hashable {
     /// The budget one step below the suggested one, which misses the target. `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
     @Nullable package var target: Target?
+    /// Maximum of waste, for which the effort of each row was lowered; left out without a maximum.
+    package var maximumWaste: Double?
     /// Bytes of the largest tile, which convert the curve's sizes to bytes.
     package var slotBytes: Int
     package var stepBytes: Int

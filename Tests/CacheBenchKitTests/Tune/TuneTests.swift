@@ -100,7 +100,8 @@ import TileCache
     }
 
     /// Each row equals `replay` with the row's own flags, whatever variants are tried with it.
-    @Test func everyVariantIsWhatItsReplayIs() throws {
+    @Test(arguments: [nil, 0.25])
+    func everyVariantIsWhatItsReplayIs(maximumWaste: Double?) throws {
         var options = ReplayOptions()
         options.duration = 2_500_000_000
         let shared = options
@@ -110,6 +111,7 @@ import TileCache
         tuning.workers = [2, 4]
         tuning.compressedShares = [0.3, nil]
         tuning.policies = []
+        tuning.maximumWaste = maximumWaste
         let report = try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run()
         #expect(report.rows.count == 2 * 2 * 2 * 2)
         for row in report.rows {
@@ -118,6 +120,8 @@ import TileCache
             alone.overrides.tileSize = row.tileSize
             alone.workers = row.workers
             alone.compressedShare = row.compressedShare
+            #expect((row.effort == nil) == (maximumWaste == nil))
+            if let effort = row.effort { alone.effort = effort }
             let same = alone
             let total = try Replay(alone).run([{ try ReplayInput(lively: same) }]).total
             #expect(row.hitRate == total.demands.hitRate && row.waste == total.loads.waste)

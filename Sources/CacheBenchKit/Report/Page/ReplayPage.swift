@@ -19,6 +19,9 @@ package enum ReplayPage {
         )
         if let warning = LimitWarning.text(result) { page.warning(warning) }
         page.figures(Self.figures(total))
+        if let summary = total.prefetch.summary {
+            page.sentence("Prefetched: \(summary). Needed before they had come: \(Figures.count(total.prefetch.late)).")
+        }
         addTiers(total, to: &page)
         let order = worstFirst(result)
         let shown = result.series.count == result.traces.count ? Array(order.prefix(shownTraces)) : []

@@ -28,6 +28,12 @@ package enum TunePage {
                 (Figures.percent(suggested.blank), "blank area at it"),
                 (report.knee.map { Figures.bytes($0.byteLimit) } ?? Figures.none, "knee of the curve"),
             ])
+            if let effort = suggested.effort {
+                page.sentence(
+                    "Its effort is \(Figures.plain(effort)), the largest tried with at most "
+                        + "\(Figures.percent(report.maximumWaste)) waste, or 0 if none above 0 has so little."
+                )
+            }
             page.command("cachebench replay " + suggested.flags)
         }
         addCurves(report, to: &page)
@@ -47,12 +53,15 @@ package enum TunePage {
     /// Adds the rows, with those options of variants that differ. A telephone has no room for all.
     private static func addTable(_ report: TuneReport, to page: inout Page) {
         let all: [(name: String, value: (TuneReport.Row) -> String)] = [
+            ("effort", { $0.effort.map { Figures.decimal($0, places: 3) } ?? Figures.none }),
             ("workers", { Figures.count($0.workers) }), ("tile", { $0.tileSize.map { "\($0) px" } ?? "trace's" }),
             ("compr.", { $0.compressedShare.map { Figures.percent($0) } ?? "adapt" }),
             ("store", { $0.storeLimit.map { Figures.bytes($0) } ?? Figures.none }),
             ("source", { $0.sourceLoads.map { Figures.count($0) } ?? Figures.none }),
         ]
-        let options = all.filter { option in Set(report.rows.map(option.value)).count > 1 }
+        let options = all.filter { option in
+            Set(report.rows.map(option.value)).count > 1 || (option.name == "effort" && report.maximumWaste != nil)
+        }
         page.table(
             "Budgets tried",
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
