@@ -98,7 +98,8 @@ struct ReplayTable {
                 + (tier.losses.map { ", " + $0 } ?? "")
         }
         let prefetched = total.prefetch.summary.map { wrapped("prefetched: " + $0) } ?? []
-        return ["", extent, waits] + prefetched + tiers + [pooled, ""] + ReplayText.optionLines(total.configuration, style: style)
+        return ["", extent, waits] + prefetched + tiers + [pooled, ""]
+            + ReplayText.optionLines(total.configuration, style: style)
     }
 }
 

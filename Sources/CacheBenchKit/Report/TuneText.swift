@@ -53,7 +53,9 @@ package enum TuneText {
         }
         if let effort = suggested.effort {
             let waste = report.rows.first(where: report.isSuggested)?.waste
-            lines.append(style.bold("its effort           \(Figures.plain(effort))") + "   \(Figures.percent(waste)) waste")
+            lines.append(
+                style.bold("its effort           \(Figures.plain(effort))") + "   \(Figures.percent(waste)) waste"
+            )
             if let most = report.maximumWaste, let waste, waste > most {
                 lines += wrapped(
                     "No effort tried above 0 wastes at most \(Figures.percent(most)); at 0 nothing is prefetched."
