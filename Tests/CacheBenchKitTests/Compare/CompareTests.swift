@@ -61,6 +61,7 @@ import Testing
             )
             #expect(report.totals[0].hitRate == replay.total.demands.hitRate)
             #expect(report.totals[0].loadedBytes == replay.total.loads.bytes)
+            #expect(report.totals[0].prefetchRequests == replay.total.prefetch.requests)
         }
     }
 

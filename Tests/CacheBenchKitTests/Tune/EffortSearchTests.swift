@@ -53,7 +53,7 @@ import TileCache
                 return values[effort]
             }
             let found = try #require(answer)
-            #expect(found == 0 || (try #require(values[found])) <= 0.4, "seed \(seed)")
+            #expect(found == 0 || values[found] ?? 1 <= 0.4, "seed \(seed)")
             #expect(tried.contains(found) && tried.count <= 6, "seed \(seed)")
         }
     }
@@ -96,7 +96,7 @@ import TileCache
             if answer == 0 { #expect(own.prefetch.started == 0) }
         }
         // The session wastes more than that with the usual effort.
-        #expect(report.rows.contains { try #require($0.effort) < 0.5 })
+        #expect(report.rows.contains { ($0.effort ?? 1) < 0.5 })
         let suggested = try #require(report.suggested)
         let effort = try #require(suggested.effort)
         #expect(effort == report.rows.first(where: report.isSuggested)?.effort)
