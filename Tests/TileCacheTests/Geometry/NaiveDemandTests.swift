@@ -32,7 +32,7 @@ import Testing
         #expect(pan + zoom > 0)
     }
 
-    /// The needed tiles and the first tile of each row, not only the number of new ones.
+    /// The needed tiles and each row's first, not only the number of new ones.
     @Test(arguments: 0..<12) func theNeededSetOfAViewIsThatOfBruteForce(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 700))
         let world = dice.world()
