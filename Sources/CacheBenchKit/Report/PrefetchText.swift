@@ -7,11 +7,9 @@ extension ReplayReport.Prefetch {
         guard started > 0 || heldBack > 0 else { return nil }
         let asked = requests == started ? "" : " (\(Figures.count(requests)) requests)"
         return "\(Figures.count(started)) loads\(asked), \(Figures.count(useful)) drawn; " + sizes
-    }
-
-    /// `310.2 MiB, 152.8 MiB drawn; held back 40 times`.
-    var sizes: String {
-        "\(Figures.bytes(bytes)), \(Figures.bytes(drawnBytes)) drawn"
             + (heldBack > 0 ? "; held back \(Figures.count(heldBack)) times" : "")
     }
+
+    /// `310.2 MiB, 152.8 MiB drawn`.
+    var sizes: String { "\(Figures.bytes(bytes)), \(Figures.bytes(drawnBytes)) drawn" }
 }

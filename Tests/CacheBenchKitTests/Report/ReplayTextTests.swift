@@ -75,7 +75,8 @@ import Testing
               late                          50   12.5 %
               wasted                        40   10.0 %
               cancelled                     10   2.5 %
-              requests                     400   100.0 MiB, 75.0 MiB drawn; held back 12 times
+              requests                     400   100.0 MiB, 75.0 MiB drawn
+              held back                     12   times, by a ceiling
 
             memory                    61.0 MiB   of 64.0 MiB
               decoded                 40.0 MiB   at its peak
