@@ -1,17 +1,15 @@
 /// What was prefetched and what of it was drawn, as text.
 extension ReplayReport.Prefetch {
-    /// `1,234 loads, 612 drawn; 310.2 MiB, 152.8 MiB drawn; 40 held back`; `nil` if nothing was wanted ahead of need.
+    /// `1,234 loads, 612 drawn; 310.2 MiB, 152.8 MiB drawn; held back 40 times`; `nil` if nothing was wanted ahead of need.
     ///
     /// Requests of the source are named if they are not as many as the loads.
     var summary: String? {
         guard started > 0 || heldBack > 0 else { return nil }
         let asked = requests == started ? "" : " (\(Figures.count(requests)) requests)"
         return "\(Figures.count(started)) loads\(asked), \(Figures.count(useful)) drawn; " + sizes
+            + (heldBack > 0 ? "; held back \(Figures.count(heldBack)) times" : "")
     }
 
-    /// `310.2 MiB, 152.8 MiB drawn; 40 held back`.
-    var sizes: String {
-        "\(Figures.bytes(bytes)), \(Figures.bytes(drawnBytes)) drawn"
-            + (heldBack > 0 ? "; \(Figures.count(heldBack)) held back" : "")
-    }
+    /// `310.2 MiB, 152.8 MiB drawn`.
+    var sizes: String { "\(Figures.bytes(bytes)), \(Figures.bytes(drawnBytes)) drawn" }
 }

@@ -148,7 +148,7 @@ struct ReplayCard {
             part("useful", prefetch.useful), part("late", prefetch.late), part("wasted", prefetch.wasted),
             part("cancelled", prefetch.cancelled),
             row("  requests", Figures.count(prefetch.requests), prefetch.sizes),
-        ]
+        ] + (prefetch.heldBack > 0 ? [row("  held back", Figures.count(prefetch.heldBack), "times, by a ceiling")] : [])
     }
 
     /// Loads that tiers below memory served, and those that reached the source.

@@ -75,7 +75,8 @@ import Testing
               late                          50   12.5 %
               wasted                        40   10.0 %
               cancelled                     10   2.5 %
-              requests                     400   100.0 MiB, 75.0 MiB drawn; 12 held back
+              requests                     400   100.0 MiB, 75.0 MiB drawn
+              held back                     12   times, by a ceiling
 
             memory                    61.0 MiB   of 64.0 MiB
               decoded                 40.0 MiB   at its peak
@@ -116,7 +117,7 @@ import Testing
 
             1,000,000,000,000 frames, 2,777,777 h 46 min of traces
             time to sharp: p50 83.3 ms, p95 216.7 ms, p99 1.23 s
-            prefetched: 400 loads, 300 drawn; 100.0 MiB, 75.0 MiB drawn; 12 held back
+            prefetched: 400 loads, 300 drawn; 100.0 MiB, 75.0 MiB drawn; held back 12 times
             Folders and the whole are pooled: rates of sums, the largest of memory.
 
             cachebench 0.1.0, definitions 1: --memory-limit 64MiB --compressed-tier on
@@ -130,7 +131,7 @@ import Testing
         var prefetch = ReplayReport.Prefetch()
         #expect(prefetch.summary == nil)
         prefetch.heldBack = 3
-        #expect(prefetch.summary == "0 loads, 0 drawn; 0 B, 0 B drawn; 3 held back")
+        #expect(prefetch.summary == "0 loads, 0 drawn; 0 B, 0 B drawn; held back 3 times")
         prefetch = .init(started: 1234, useful: 612, requests: 1200, bytes: 5 << 20, drawnBytes: 3 << 20)
         #expect(prefetch.summary == "1,234 loads (1,200 requests), 612 drawn; 5.0 MiB, 3.0 MiB drawn")
     }

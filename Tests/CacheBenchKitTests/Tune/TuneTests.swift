@@ -100,7 +100,7 @@ import TileCache
     }
 
     /// Each row equals `replay` with the row's own flags, whatever variants are tried with it.
-    @Test(arguments: [nil, 0.25])
+    @Test(arguments: [nil, 0.05])
     func everyVariantIsWhatItsReplayIs(maximumWaste: Double?) throws {
         var options = ReplayOptions()
         options.duration = 2_500_000_000
