@@ -342,8 +342,11 @@ const char *check_removal(void) {
 
     tilecache_prefetch_counts prefetched = {.struct_size = sizeof prefetched};
     EXPECT_OK(tilecache_get_prefetch_counts(scene.cache, other, &prefetched));
-    EXPECT(prefetched.started == 2 && prefetched.requests == 2 && prefetched.bytes > 0);
-    EXPECT(prefetched.drawn == 0 && prefetched.drawn_bytes == 0 && prefetched.late == 0 && prefetched.held_back == 0);
+    /* The two tiles, and what was predicted while a view had the layer. */
+    EXPECT(prefetched.started >= 2 && prefetched.requests == prefetched.started && prefetched.bytes > 0);
+    EXPECT(prefetched.drawn <= prefetched.started && prefetched.drawn_bytes <= prefetched.bytes);
+    EXPECT(prefetched.held_back == 0);
+    const int64_t requested = prefetched.requests;
     tilecache_prefetch_allowance allowance;
     EXPECT_OK(tilecache_prefetch_allowance_init(&allowance, sizeof allowance));
     EXPECT(allowance.price == -1 && allowance.effort == -1);
@@ -356,7 +359,7 @@ const char *check_removal(void) {
         EXPECT_OK(tilecache_get_prefetch_counts(scene.cache, other, &prefetched));
         pause_ms(5);
     }
-    EXPECT(prefetched.held_back > 0 && prefetched.requests == 3);
+    EXPECT(prefetched.held_back > 0 && prefetched.requests == requested + 1);
     allowance.requests_per_minute = -2;
     EXPECT(tilecache_set_prefetch_allowance(scene.cache, other, &allowance) == TILECACHE_ERROR_INVALID_LAYER);
     allowance.requests_per_minute = -1;

@@ -79,7 +79,7 @@ import Testing
         let one = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
         let seven = try pyramid()
         #expect(LayerRecord.byteCount(of: seven) - LayerRecord.byteCount(of: one) == 6 * level)
-        let least = MemoryLayout<LayerRecord>.stride + MemoryLayout<PoolLayer>.stride
+        let least = MemoryLayout<LayerRecord>.stride + MemoryLayout<PoolLayer>.stride + PrefetchMeter.byteCount
         #expect(LayerRecord.byteCount(of: one) == least + level)
     }
 

@@ -288,7 +288,7 @@ import Testing
     /// limit.
     @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
         // The layers' tables count.
-        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
+        let cache = try TileCache(byteLimit: .mebibytes(128), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
         let source = PlainSource()
         var last: LayerID?
