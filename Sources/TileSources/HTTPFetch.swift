@@ -115,10 +115,10 @@ final class HTTPFetch {
         return easy
     }
 
-    /// Returns whether the target has the job's scheme, host and port; if so, adds user and password.
+    /// Returns whether the target has the scheme, host and port of the job's home; if so, adds user and password.
     private func authorize(_ easy: OpaqueCurl) -> Bool {
-        guard current != address else { return true }
-        guard let own = HTTPAddress(address), let target = HTTPAddress(current), own.origin == target.origin else {
+        guard current != job.home else { return true }
+        guard let own = HTTPAddress(job.home), let target = HTTPAddress(current), own.origin == target.origin else {
             return false
         }
         if target.user == nil, let user = own.user {

@@ -15,6 +15,9 @@ struct HTTPAnswerHead {
 /// engine.
 protocol HTTPJob: AnyObject, Sendable {
     var address: String { get }
+    /// Address whose scheme, host and port get the options' headers, and whose user and password are used. Default:
+    /// the job's own.
+    var home: String { get }
     /// Name of what is fetched, for messages.
     var name: String { get }
     /// Whether a view needs it now.
@@ -50,16 +53,30 @@ protocol HTTPJob: AnyObject, Sendable {
     func cancel()
 }
 
+extension HTTPJob {
+    var home: String { address }
+}
+
 /// A tile with an address of its own.
 final class HTTPTileJob: HTTPJob {
     let address: String
+    let home: String
+    private let place: ImagePlacement
     let limit: Int
     let kept: KeptAnswer?
     private let request: TileRequest
     private let delivery: HTTPDelivery
 
-    init(_ request: TileRequest, address: String, limit: Int, delivery: HTTPDelivery) {
-        (self.request, self.address, self.limit, self.delivery) = (request, address, limit, delivery)
+    init(
+        _ request: TileRequest,
+        address: String,
+        home: String,
+        place: ImagePlacement,
+        limit: Int,
+        delivery: HTTPDelivery
+    ) {
+        (self.request, self.address, self.home, self.place) = (request, address, home, place)
+        (self.limit, self.delivery) = (limit, delivery)
         kept = delivery.kept[request.tile]
     }
 
@@ -87,11 +104,11 @@ final class HTTPTileJob: HTTPJob {
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         switch end {
         case .delivered:
-            delivery.deliver(fetch.keptAnswer(options), to: request, from: address)
+            delivery.deliver(fetch.keptAnswer(options), to: request, at: place, from: address)
         case .notModified:
             delivery.counter.count { $0.notModified += 1 }
             if let kept = fetch.confirmedAnswer(options) {
-                delivery.deliver(kept, to: request, from: address)
+                delivery.deliver(kept, to: request, at: place, from: address)
             } else {
                 delivery.confirm(request, fetch.freshness(options, isConfirmed: true).stored())
             }

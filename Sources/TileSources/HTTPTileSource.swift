@@ -10,29 +10,32 @@ public import TileCache
     import Darwin
 #endif
 
-/// Tiles from a server, by an address with places for zoom, column and row.
+/// Tiles from a server, by an address with places for zoom, column and row, or as IIIF or WMTS describes them.
 ///
 /// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
 /// Retries transient failures with back-off, a bounded number of times; after that the cache retries with its own
 /// back-off. If a tile is needed again, its answer's `ETag` or `Last-Modified` makes the request conditional. Encoded
 /// bytes of tiles being fetched count against the cache's limit.
 public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
-    /// The address with its places.
+    /// The address with its places, or that of the description.
     public let name: String
-    /// One level for each of the options' zooms, of a square world.
+    /// One level for each of the options' zooms, of a square world; those of IIIF or WMTS.
     public let pyramid: TilePyramid
+    /// Part of the world that is known to have tiles: WMTS's limits of the finest matrix, or all of the world.
+    public let contents: PixelRect
+    /// A warning if other layers or matrices of a WMTS server were not chosen; otherwise `nil`.
+    public let warning: String?
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
 
-    /// The template, the zooms and the tile size.
+    /// The template, the zooms and the tile size, or the same of a description.
     ///
     /// Headers are no part of it, so that a new key does not make stored tiles useless. If they select other tiles,
     /// such as a style, pass `LayerStores` a data set with that added. A key in the template is a part of it.
     public let dataSet: [String]
 
-    private let zooms: ClosedRange<Int>
-    private let template: URLTemplate
-    private let tileSize: Int
+    private let home: String
+    private let tiles: any ServerTiles
     private let largestTile: Int
     private let delivery: HTTPDelivery
     private let engine: HTTPEngine
@@ -53,28 +56,98 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     }
 
     /// - Parameter wallClock: Seconds since 1970, UTC.
-    init(
+    convenience init(
         template: String,
         http: HTTPTileOptions,
         options: TileSourceOptions,
         wallClock: @escaping @Sendable () -> Int64
     ) throws(TileSourceError) {
-        try options.check(template)
-        try http.check(template)
-        let parsed = try URLTemplate(template)
-        tileSize = options.tileSize ?? 256
-        pyramid = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
-        let delivery = HTTPDelivery(options, tileSize: tileSize, keeping: http.keptAnswers)
-        guard let engine = HTTPEngine(http, counter: delivery.counter, wallClock: wallClock) else {
-            throw TileSourceError(template, "libcurl cannot begin")
+        try self.init(template, http, options, wallClock) { _ throws(TileSourceError) in
+            let parsed = try URLTemplate(template)
+            let tileSize = options.tileSize ?? 256
+            return ServedPyramid(
+                kind: "http",
+                name: template,
+                home: template,
+                pyramid: try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX),
+                tileSize: tileSize,
+                tiles: TemplateTiles(template: parsed, firstZoom: http.zooms.lowerBound, tileSize: tileSize),
+                identity: [template, "\(http.zooms)"]
+            )
         }
-        name = template
-        zooms = http.zooms
+    }
+
+    /// Opens an image of the IIIF Image API, version 2 or 3. Fetches its `info.json` and waits for it.
+    ///
+    /// - Parameters:
+    ///   - address: Address of the image or of its `info.json`.
+    ///   - http: Options of the requests; `zooms` is ignored. `headers` are sent to the scheme, host and port of
+    ///     `address` only, even if `info.json` names others.
+    ///   - options: Options of the pixels; the tile size is for servers that do not list tiles. Default there: 512.
+    /// - Throws: ``TileSourceError`` if the server does not answer, or with the field of `info.json` that is invalid.
+    public convenience init(
+        iiif address: String,
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        let place = try IIIFImage.description(of: address)
+        try self.init(address, http, options, { Int64(time(nil)) }) { engine throws(TileSourceError) in
+            let bytes = try HTTPDocument.get(place, limit: IIIFImage.largestFile, engine)
+            let image = try IIIFImage(bytes, address: place, tileSize: options.tileSize)
+            return try image.served(as: address, home: place, wrapsX: options.wrapsX)
+        }
+    }
+
+    /// Opens a layer of a WMTS server, version 1.0.0. Fetches its capabilities and waits for them.
+    ///
+    /// - Parameters:
+    ///   - address: Address of the capabilities. After `#`, `layer`, `matrixSet`, `style` and `format` choose, joined
+    ///     by `&`. Default: the first layer with images, its first matrix set, and its default style.
+    ///   - http: Options of the requests; `zooms` is ignored. `headers` are sent to the scheme, host and port of
+    ///     `address` only, even if the tiles are elsewhere.
+    ///   - options: Options of the pixels; the tile sizes are the server's.
+    /// - Throws: ``TileSourceError`` if the server does not answer, or with the element that is invalid.
+    public convenience init(
+        wmts address: String,
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        let choice = try WMTSChoice(address)
+        try self.init(address, http, options, { Int64(time(nil)) }) { engine throws(TileSourceError) in
+            let bytes = try HTTPDocument.get(choice.address, limit: WMTSLayer.largestFile, engine)
+            let layer = try WMTSLayer(bytes, choice)
+            return try layer.served(as: address, home: choice.address, wrapsX: options.wrapsX)
+        }
+    }
+
+    /// - Parameter describe: Finds out what the server has; the engine is there to ask it.
+    private init(
+        _ address: String,
+        _ http: HTTPTileOptions,
+        _ options: TileSourceOptions,
+        _ wallClock: @escaping @Sendable () -> Int64,
+        _ describe: (HTTPEngine) throws(TileSourceError) -> ServedPyramid
+    ) throws(TileSourceError) {
+        try options.check(address)
+        try http.check(address)
+        delivery = HTTPDelivery(options, keeping: http.keptAnswers)
+        guard let engine = HTTPEngine(http, counter: delivery.counter, wallClock: wallClock) else {
+            throw TileSourceError(address, "libcurl cannot begin")
+        }
+        let served: ServedPyramid
+        do { served = try describe(engine) } catch {
+            engine.stop()
+            throw error
+        }
+        (name, home, pyramid, tiles, warning) = (
+            served.name, served.home, served.pyramid, served.tiles, served.warning
+        )
+        let world = PixelRect(minX: 0, minY: 0, maxX: served.pyramid.worldWidth, maxY: served.pyramid.worldHeight)
+        contents = served.contents ?? world
         layerOptions = options.layerOptions
-        dataSet = DataSetName.pixels("http", layerOptions, tileSize: tileSize) + [template, "\(zooms)"]
-        self.template = parsed
+        dataSet =
+            DataSetName.pixels(served.kind, options.layerOptions, tileSize: served.tileSize) + served.identity
         largestTile = http.largestTile.bytes
-        self.delivery = delivery
         self.engine = engine
     }
 
@@ -86,8 +159,21 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// Starts to fetch a tile.
     public func requestTile(_ request: TileRequest) {
         delivery.counter.count { $0.loads += 1 }
-        let address = address(of: request.tile)
-        engine.add(HTTPTileJob(request, address: address, limit: largestTile, delivery: delivery))
+        guard let address = tiles.address(of: request.tile) else {
+            delivery.counter.count { $0.absent += 1 }
+            return request.completeAbsent()
+        }
+        let place = tiles.placement(of: request.tile)
+        engine.add(
+            HTTPTileJob(
+                request,
+                address: address,
+                home: home,
+                place: place,
+                limit: largestTile,
+                delivery: delivery
+            )
+        )
     }
 
     /// Decodes a tile from the server's bytes.
@@ -96,11 +182,8 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        try delivery.images.decode(encoded, ImagePlacement(tileSize: tileSize), of: address(of: tile), into: &pixels)
-    }
-
-    private func address(of tile: TileCoordinate) -> String {
-        template.address(zoom: zooms.lowerBound + tile.level, column: tile.column, row: tile.row)
+        let subject = tiles.address(of: tile) ?? "\(name): tile \(tile)"
+        try delivery.images.decode(encoded, tiles.placement(of: tile), of: subject, into: &pixels)
     }
 }
 
@@ -122,19 +205,17 @@ final class DecodeQueues: Sendable {
 final class HTTPDelivery: Sendable {
     let images: TileDelivery
     let kept: KeptAnswers
-    private let tileSize: Int
     private let queues = DecodeQueues()
 
-    init(_ options: TileSourceOptions, tileSize: Int, keeping memory: ByteCount) {
+    init(_ options: TileSourceOptions, keeping memory: ByteCount) {
         images = TileDelivery(options)
         kept = KeptAnswers(limit: memory.bytes)
-        self.tileSize = tileSize
     }
 
     var counter: SourceCounter { images.counter }
 
-    func deliver(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
-        queues.next.async { [self] in write(answer, to: request, from: address) }
+    func deliver(_ answer: KeptAnswer, to request: TileRequest, at place: ImagePlacement, from address: String) {
+        queues.next.async { [self] in write(answer, to: request, at: place, from: address) }
     }
 
     /// Completes a request whose stored tile the server has confirmed; the cache reads it from its store again.
@@ -147,12 +228,16 @@ final class HTTPDelivery: Sendable {
         }
     }
 
-    private func write(_ answer: KeptAnswer, to request: TileRequest, from address: String) {
+    private func write(
+        _ answer: KeptAnswer,
+        to request: TileRequest,
+        at place: ImagePlacement,
+        from address: String
+    ) {
         let tile = request.tile
         request.complete { pixels in
             // Before the bytes are kept: stores are given both at once.
             pixels.freshness = answer.freshness
-            let place = ImagePlacement(tileSize: tileSize)
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
             guard failure == nil else {
                 kept.forget(tile)

@@ -11,15 +11,22 @@ struct ImagePlacement: Hashable {
     var y = 0
     var width: Int
     var height: Int
+    /// Pixels by which the image's sides may differ. What is missing is repeated from the last pixel.
+    var tolerance = 0
 
     /// The whole image is the tile.
     init(tileSize: Int) {
         (imageWidth, imageHeight, width, height) = (tileSize, tileSize, tileSize, tileSize)
     }
 
-    init(imageWidth: Int, imageHeight: Int, x: Int, y: Int, width: Int, height: Int) {
+    init(imageWidth: Int, imageHeight: Int, x: Int, y: Int, width: Int, height: Int, tolerance: Int = 0) {
         (self.imageWidth, self.imageHeight, self.x, self.y) = (imageWidth, imageHeight, x, y)
-        (self.width, self.height) = (width, height)
+        (self.width, self.height, self.tolerance) = (width, height, tolerance)
+    }
+
+    /// Whether an image of this size is the expected one.
+    func allows(_ width: Int, _ height: Int) -> Bool {
+        abs(width - imageWidth) <= tolerance && abs(height - imageHeight) <= tolerance
     }
 }
 
@@ -77,17 +84,26 @@ struct TileImages: Sendable {
         let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard let reader = ti_open_memory(bytes, encoded.count, &info, &error) else { return error.status }
         defer { ti_close(reader) }
-        guard info.width == place.imageWidth, info.height == place.imageHeight else {
-            let found = "\(info.width) x \(info.height)"
+        let (wide, high) = (Int(info.width), Int(info.height))
+        guard place.allows(wide, high) else {
+            let found = "\(wide) x \(high)"
             error.set("an image of \(place.imageWidth) x \(place.imageHeight) pixels was expected, not \(found)")
             return Self.wrongSize
         }
         var status = ti_start(reader, Self.limit, &error)
-        let row = UnsafeMutableRawPointer.allocate(byteCount: max(place.imageWidth, 1) * 4, alignment: 16)
+        let row = UnsafeMutableRawPointer.allocate(byteCount: max(wide, place.imageWidth, 1) * 4, alignment: 16)
         defer { row.deallocate() }
         let first = row.assumingMemoryBound(to: UInt8.self)
-        for line in 0..<place.imageHeight where status == ti_ok {
-            status = ti_row(reader, first, &error)
+        for line in 0..<max(high, place.imageHeight) where status == ti_ok {
+            // After the last line its row is there still.
+            if line < high {
+                status = ti_row(reader, first, &error)
+                if wide < place.imageWidth {
+                    for column in wide..<place.imageWidth {
+                        (row + 4 * column).copyMemory(from: row + 4 * (wide - 1), byteCount: 4)
+                    }
+                }
+            }
             guard status == ti_ok, line >= place.y, line < place.y + place.height,
                 let start = target.baseAddress?.advanced(by: (line - place.y) * bytesPerRow)
             else { continue }

@@ -1,11 +1,15 @@
-/// Address of tiles on a command line: `mbtiles:FILE`, `pmtiles:URL`, `xyz:DIR`, ...
+/// Address of tiles on a command line: `mbtiles:FILE`, `pmtiles:URL`, `iiif:URL`, `xyz:DIR`, ...
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// An MBTiles file.
     case mbtiles(String)
     /// A PMTiles archive, on a disk or a server.
     case pmtiles(String)
-    /// A tiled TIFF, on a disk or a server.
+    /// A TIFF, tiled or small, on a disk or a server.
     case tiff(String)
+    /// An image of a IIIF server, by the address of its description.
+    case iiif(String)
+    /// A layer of a WMTS server, by the address of its capabilities.
+    case wmts(String)
     /// A folder of files with their layout.
     case folder(String, TileFolderLayout)
     /// A Deep Zoom descriptor.
@@ -18,7 +22,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// Forms of an address, for messages.
     public static let forms =
         "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE, pmtiles:FILE or URL, tiff:FILE or "
-        + "URL, or http:TEMPLATE"
+        + "URL, iiif:URL, wmts:URL, or http:TEMPLATE"
 
     /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
@@ -34,6 +38,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case "mbtiles": self = .mbtiles(rest)
         case "pmtiles": self = .pmtiles(rest)
         case "tiff": self = .tiff(rest)
+        case "iiif": self = .iiif(rest)
+        case "wmts": self = .wmts(rest)
         case "dzi": self = .deepZoom(rest)
         case "image": self = .image(rest)
         case "http": self = .http(rest)
@@ -49,6 +55,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .mbtiles(let path): "mbtiles:\(path)"
         case .pmtiles(let place): "pmtiles:\(place)"
         case .tiff(let place): "tiff:\(place)"
+        case .iiif(let place): "iiif:\(place)"
+        case .wmts(let place): "wmts:\(place)"
         case .folder(let path, let layout): "\(layout):\(path)"
         case .deepZoom(let path): "dzi:\(path)"
         case .image(let path): "image:\(path)"
@@ -75,6 +83,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
         case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
         case .tiff(let place): try TIFFTileSource(place, http: http, options: options)
+        case .iiif(let place): try HTTPTileSource(iiif: place, http: http, options: options)
+        case .wmts(let place): try HTTPTileSource(wmts: place, http: http, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomTileSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)

@@ -79,9 +79,10 @@ struct SourceArguments: ParsableArguments {
         guard let source else { return nil }
         let opened = try open(source, TileSourceOptions(format: format, keepsEncoded: encoded, tileSize: tileSize))
         if let warning = opened.warning { writeToStandardError("cachebench: \(warning)\n") }
+        var isTemplate: Bool { if case .http = source { true } else { false } }
         return ReplaySource(
             address: source.description,
-            maximumZoom: opened is HTTPTileSource ? maximumZoom ?? usualZoom : nil,
+            maximumZoom: isTemplate ? maximumZoom ?? usualZoom : nil,
             imageMemoryLimit: imageMemoryLimit,
             pyramid: opened.pyramid,
             contents: opened.contents,

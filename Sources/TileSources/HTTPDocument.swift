@@ -1,0 +1,48 @@
+import TileCache
+
+/// A short document of a server, such as the description of a tile service, fetched as a whole.
+final class HTTPDocument: HTTPJob {
+    let address: String
+    let limit: Int
+    private let answer = Awaited<Result<[UInt8], TileLoadFailure>>()
+
+    private init(_ address: String, limit: Int) { (self.address, self.limit) = (address, limit) }
+
+    /// Fetches a document and waits, with the engine's retries and time-outs.
+    static func get(_ address: String, limit: Int, _ engine: HTTPEngine) throws(TileSourceError) -> [UInt8] {
+        let document = HTTPDocument(address, limit: limit)
+        engine.add(document)
+        switch document.answer.wait() {
+        case .success(let bytes): return bytes
+        case .failure(let failure): throw TileSourceError(address, failure.message)
+        }
+    }
+
+    var name: String { address }
+    var isDemand: Bool { true }
+    var lines: [String] { [] }
+    var kept: KeptAnswer? { nil }
+    var stored: TileStoreFreshness? { nil }
+
+    func onCancel(_ handler: @escaping @Sendable () -> Void) {}
+
+    func holds(_ bytes: Int) -> Bool { true }
+
+    func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
+
+    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
+
+    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        RetryRule.end(status: answer.status, absentStatuses: [], retryAfterSeconds: answer.retryAfterSeconds)
+    }
+
+    func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
+        if case .failed(let cause, let message, _, _) = end {
+            answer.set(.failure(TileLoadFailure(cause, message)))
+        } else {
+            answer.set(.success(fetch.body))
+        }
+    }
+
+    func cancel() { answer.set(.failure(TileLoadFailure(.connection, "it was given up"))) }
+}

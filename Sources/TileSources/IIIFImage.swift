@@ -1,0 +1,283 @@
+import TileCache
+
+/// An image of a server of the IIIF Image API, version 2 or 3: the fields of its `info.json`.
+///
+/// Levels are the scale factors of `tiles`. Where tiles are not listed they are cut by powers of two if the server cuts
+/// any region; otherwise the levels are the listed `sizes`. Requests are canonical. See
+/// <https://iiif.io/api/image/3.0/> and <https://iiif.io/api/image/2.1/>.
+struct IIIFImage: Equatable {
+    /// One resolution.
+    struct Level: Equatable {
+        /// Pixels of the image for one of the level; 0 for a level that is one image of a listed size.
+        var factor: Int
+        var width: Int
+        var height: Int
+        var tileWidth: Int
+        var tileHeight: Int
+    }
+
+    /// 2 or 3.
+    private(set) var version: Int
+    /// Address that requests begin with.
+    private(set) var base: String
+    private(set) var width: Int
+    private(set) var height: Int
+    private(set) var format = "jpg"
+    /// Coarsest first.
+    private(set) var levels: [Level] = []
+
+    /// Maximum size of an `info.json`; a usual one takes 1 KB.
+    static let largestFile = 1 << 20
+    /// Side of tiles that the server does not list.
+    static let usualTile = 512
+
+    private static let protocolName = "http://iiif.io/api/image"
+    private static let formats = ["jpg", "png", "webp"]
+
+    /// Address of the description: that of the image, or its own.
+    static func description(of address: String) throws(TileSourceError) -> String {
+        guard HTTPAddress(address) != nil, ByteRangeReader.isAddress(address) else {
+            throw TileSourceError(address, "an address that begins with http:// or https:// was expected")
+        }
+        let plain = address.hasSuffix("/") ? String(address.dropLast()) : address
+        return plain.hasSuffix("/info.json") ? plain : plain + "/info.json"
+    }
+
+    /// Parses a description.
+    ///
+    /// - Parameters:
+    ///   - address: The description's own, `.../info.json`.
+    ///   - tileSize: Side of tiles if the server does not list them. Default: 512.
+    init(_ bytes: [UInt8], address: String, tileSize: Int? = nil) throws(TileSourceError) {
+        let fields = IIIFFields(try JSONValue(bytes, path: address), address)
+        guard case .object = fields.json else {
+            throw TileSourceError(address, "an object was expected, not \(fields.json.summary)")
+        }
+        if let name = fields.json["protocol"], name.text != Self.protocolName {
+            throw fields.failure("protocol \"\(Self.protocolName)\"", name)
+        }
+        version = try Self.version(fields)
+        let id = fields.json[version == 3 ? "id" : "@id"]
+        let own = String(address.dropLast("/info.json".count))
+        base = id?.text ?? own
+        while base.hasSuffix("/") { base.removeLast() }
+        guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
+            base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+        else { throw fields.failure("\(version == 3 ? "id" : "@id") with an address of http or https", id) }
+        width = try fields.number("width", 1...1 << 30)
+        height = try fields.number("height", 1...1 << 30)
+        let wanted = (fields.json["preferredFormats"]?.elements ?? []).compactMap(\.text)
+        format = wanted.first { Self.formats.contains($0) } ?? "jpg"
+        try readTiles(fields)
+        if levels.isEmpty, Self.cutsRegions(fields) { try makeTiles(fields, side: tileSize ?? Self.usualTile) }
+        try addSizes(fields)
+        guard !levels.isEmpty else {
+            throw TileSourceError(
+                address,
+                "tiles were expected, sizes of at most \(TileSourceOptions.tileSizes.upperBound) pixels a side, or a "
+                    + "server that cuts any region (level 1)"
+            )
+        }
+    }
+
+    private static func version(_ fields: IIIFFields) throws(TileSourceError) -> Int {
+        let context = fields.json["@context"]
+        let names = context?.elements?.compactMap(\.text) ?? [context?.text ?? ""]
+        for name in names {
+            for version in 2...3 where name.hasSuffix("//iiif.io/api/image/\(version)/context.json") { return version }
+        }
+        guard names.contains("") || names.isEmpty else {
+            throw fields.failure("@context of version 2 or 3 of the Image API", context)
+        }
+        return fields.json["@id"] != nil ? 2 : 3
+    }
+
+    /// Whether the server cuts any region: level 1 or 2, or the feature `regionByPx` beside level 0.
+    private static func cutsRegions(_ fields: IIIFFields) -> Bool {
+        let profile = fields.json["profile"]
+        let parts = profile?.elements ?? [profile].compactMap(\.self)
+        let names = parts.compactMap(\.text)
+        let levels = ["level1", "level2", "/level1.json", "/level2.json"]
+        if names.contains(where: { name in levels.contains { name.hasSuffix($0) } }) { return true }
+        let more = parts.compactMap { $0["supports"]?.elements } + [fields.json["extraFeatures"]?.elements ?? []]
+        return more.joined().contains(.string("regionByPx"))
+    }
+
+    /// Levels of the field `tiles`.
+    private mutating func readTiles(_ fields: IIIFFields) throws(TileSourceError) {
+        guard let tiles = fields.json["tiles"], tiles != .null else { return }
+        guard let entries = tiles.elements else { throw fields.failure("tiles with an array", tiles) }
+        for (index, entry) in entries.prefix(TilePyramid.maximumLevelCount).enumerated() {
+            let own = IIIFFields(entry, fields.address, "tiles[\(index)].")
+            let tileWidth = try own.number("width", TileSourceOptions.tileSizes)
+            let tileHeight = try own.number("height", TileSourceOptions.tileSizes, default: tileWidth)
+            guard let factors = entry["scaleFactors"]?.elements, !factors.isEmpty else {
+                throw own.failure("scaleFactors with numbers", entry["scaleFactors"])
+            }
+            for (place, value) in factors.enumerated() {
+                guard let factor = value.whole, (1...1 << 30).contains(factor) else {
+                    throw own.failure("scaleFactors[\(place)] of 1 to \(1 << 30)", value)
+                }
+                guard !levels.contains(where: { $0.factor == factor }) else { continue }
+                guard levels.count < TilePyramid.maximumLevelCount else {
+                    throw own.failure("at most \(TilePyramid.maximumLevelCount) scaleFactors", nil)
+                }
+                add(factor, tileWidth, tileHeight)
+            }
+        }
+        levels.sort { $0.factor > $1.factor }
+    }
+
+    private mutating func add(_ factor: Int, _ tileWidth: Int, _ tileHeight: Int) {
+        levels.append(
+            Level(
+                factor: factor,
+                width: (width - 1) / factor + 1,
+                height: (height - 1) / factor + 1,
+                tileWidth: tileWidth,
+                tileHeight: tileHeight
+            )
+        )
+    }
+
+    /// Levels by powers of two, down to one tile.
+    private mutating func makeTiles(_ fields: IIIFFields, side: Int) throws(TileSourceError) {
+        let largest = Int(UInt32.max)
+        let mostWide = try fields.number("maxWidth", 1...largest, default: largest)
+        let mostHigh = try fields.number("maxHeight", 1...largest, default: mostWide)
+        let area = try fields.number("maxArea", 1...Int.max, default: Int.max)
+        var side = min(side, mostWide, mostHigh)
+        while side > 1, side * side > area { side /= 2 }
+        guard side >= TileSourceOptions.tileSizes.lowerBound else {
+            throw fields.failure("maxWidth, maxHeight and maxArea that allow tiles of 16 pixels a side", nil)
+        }
+        var factor = 1
+        while factor * side < max(width, height) { factor *= 2 }
+        while factor >= 1 {
+            add(factor, side, side)
+            factor /= 2
+        }
+    }
+
+    /// Listed sizes of the whole image that are coarser than all tiles.
+    ///
+    /// They help if the coarsest level has several tiles, and each takes a slot of its size.
+    private mutating func addSizes(_ fields: IIIFFields) throws(TileSourceError) {
+        if let first = levels.first, first.width <= first.tileWidth, first.height <= first.tileHeight { return }
+        guard let sizes = fields.json["sizes"], sizes != .null else { return }
+        guard let entries = sizes.elements else { throw fields.failure("sizes with an array", sizes) }
+        let limit = TileSourceOptions.tileSizes.upperBound
+        let coarsest = levels.first ?? Level(factor: 0, width: width + 1, height: 0, tileWidth: limit, tileHeight: limit)
+        var found: [Level] = []
+        for (index, entry) in entries.enumerated() {
+            let own = IIIFFields(entry, fields.address, "sizes[\(index)].")
+            let (wide, high) = (try own.number("width", 1...1 << 30), try own.number("height", 1...1 << 30))
+            // Others are distorted.
+            let isSimilar = abs(Double(height) * Double(wide) / Double(width) - Double(high)) <= 1
+            guard isSimilar, wide < coarsest.width, wide <= coarsest.tileWidth, high <= coarsest.tileHeight,
+                !found.contains(where: { $0.width == wide }), found.count + levels.count < TilePyramid.maximumLevelCount
+            else { continue }
+            found.append(Level(factor: 0, width: wide, height: high, tileWidth: wide, tileHeight: high))
+        }
+        levels = found.sorted { $0.width < $1.width } + levels
+    }
+}
+
+extension IIIFImage: ServerTiles {
+    /// The image as a source: its name, and what gets the options' headers.
+    func served(as name: String, home: String, wrapsX: Bool) throws(TileSourceError) -> ServedPyramid {
+        let pyramid: TilePyramid
+        do { pyramid = try self.pyramid(wrapsX: wrapsX) } catch { throw TileSourceError(home, "\(error)") }
+        let shapes = levels.map { "\($0.factor) \($0.width) x \($0.height) \($0.tileWidth) x \($0.tileHeight)" }
+        return ServedPyramid(
+            kind: "iiif",
+            name: name,
+            home: home,
+            pyramid: pyramid,
+            tileSize: levels[levels.count - 1].tileWidth,
+            tiles: self,
+            identity: [base, "\(version) \(format) \(width) x \(height)"] + shapes
+        )
+    }
+
+    private func pyramid(wrapsX: Bool) throws(TileCacheError) -> TilePyramid {
+        try TilePyramid(
+            worldWidth: Double(width),
+            worldHeight: Double(height),
+            wrapsX: wrapsX,
+            levels: levels.map { level in
+                PyramidLevel(
+                    width: level.width,
+                    height: level.height,
+                    tileWidth: level.tileWidth,
+                    tileHeight: level.tileHeight,
+                    worldPixelsPerPixel: level.factor > 0 ? Double(level.factor) : Double(width) / Double(level.width)
+                )
+            }
+        )
+    }
+
+    func address(of tile: TileCoordinate) -> String? {
+        let level = levels[tile.level]
+        let place = placement(of: tile)
+        var region = "full"
+        if level.factor > 0 {
+            let (spanX, spanY) = (level.tileWidth * level.factor, level.tileHeight * level.factor)
+            let (x, y) = (tile.column * spanX, tile.row * spanY)
+            let (wide, high) = (min(spanX, width - x), min(spanY, height - y))
+            if wide < width || high < height { region = "\(x),\(y),\(wide),\(high)" }
+        }
+        let isWhole = region == "full" && place.imageWidth == width && place.imageHeight == height
+        let size =
+            version == 3
+            ? isWhole ? "max" : "\(place.imageWidth),\(place.imageHeight)" : isWhole ? "full" : "\(place.imageWidth),"
+        return "\(base)/\(region)/\(size)/0/default.\(format)"
+    }
+
+    func placement(of tile: TileCoordinate) -> ImagePlacement {
+        let level = levels[tile.level]
+        let wide = min(level.tileWidth, level.width - tile.column * level.tileWidth)
+        let high = min(level.tileHeight, level.height - tile.row * level.tileHeight)
+        // Servers round the sides of cut tiles up, down or to the nearest.
+        return ImagePlacement(
+            imageWidth: wide,
+            imageHeight: high,
+            x: 0,
+            y: 0,
+            width: wide,
+            height: high,
+            tolerance: level.factor == 1 ? 0 : 1
+        )
+    }
+}
+
+/// Fields of an object of an `info.json`, with messages that name them.
+private struct IIIFFields {
+    let json: JSONValue
+    let address: String
+    /// Before the fields' names in messages: `tiles[0].`.
+    let prefix: String
+
+    init(_ json: JSONValue, _ address: String, _ prefix: String = "") {
+        (self.json, self.address, self.prefix) = (json, address, prefix)
+    }
+
+    func failure(_ expected: String, _ found: JSONValue?) -> TileSourceError {
+        TileSourceError(address, "\(prefix)\(expected) was expected\(found.map { ", not \($0.summary)" } ?? "")")
+    }
+
+    func number(
+        _ name: String,
+        _ range: ClosedRange<Int>,
+        default usual: Int? = nil
+    ) throws(TileSourceError) -> Int {
+        guard let value = json[name], value != .null else {
+            if let usual { return usual }
+            throw failure("\(name) of \(range.lowerBound) to \(range.upperBound)", nil)
+        }
+        guard let number = value.whole, range.contains(number) else {
+            throw failure("\(name) of \(range.lowerBound) to \(range.upperBound)", value)
+        }
+        return number
+    }
+}

@@ -1,0 +1,39 @@
+import TileCache
+
+/// The addresses of a server's tiles.
+protocol ServerTiles: Sendable {
+    /// Address of a tile; `nil` if the server is known not to have it.
+    func address(of tile: TileCoordinate) -> String?
+    /// Place of a tile's pixels in the image that comes.
+    func placement(of tile: TileCoordinate) -> ImagePlacement
+}
+
+/// What an ``HTTPTileSource`` has to know before its first tile.
+struct ServedPyramid {
+    /// First part of the data set.
+    var kind: String
+    var name: String
+    /// Address whose scheme, host and port get the options' headers, and whose user and password are used.
+    var home: String
+    var pyramid: TilePyramid
+    var tileSize: Int
+    /// `nil` for all of the world.
+    var contents: PixelRect?
+    var tiles: any ServerTiles
+    /// Parts of the data set besides kind and pixels.
+    var identity: [String]
+    var warning: String?
+}
+
+/// Tiles with zoom, column and row in their addresses.
+struct TemplateTiles: ServerTiles {
+    let template: URLTemplate
+    let firstZoom: Int
+    let tileSize: Int
+
+    func address(of tile: TileCoordinate) -> String? {
+        template.address(zoom: firstZoom + tile.level, column: tile.column, row: tile.row)
+    }
+
+    func placement(of tile: TileCoordinate) -> ImagePlacement { ImagePlacement(tileSize: tileSize) }
+}

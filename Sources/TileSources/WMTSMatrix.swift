@@ -1,0 +1,91 @@
+/// One resolution of a WMTS server: an element `TileMatrix`, and the limits of a layer in it.
+struct WMTSMatrix: Equatable {
+    let id: String
+    let scaleDenominator: Double
+    /// In the units and the order of the coordinate system.
+    let corner: [Double]
+    let tileWidth: Int
+    let tileHeight: Int
+    private(set) var columns: Range<Int>
+    private(set) var rows: Range<Int>
+    /// Whether the layer's limits are in `columns` and `rows`.
+    private(set) var isLimited = false
+    /// Of the whole matrix.
+    let width: Int
+    let height: Int
+
+    init(_ element: XMLElement, _ address: String) throws(TileSourceError) {
+        let fields = WMTSFields(element, address)
+        id = try fields.text("Identifier")
+        scaleDenominator = try fields.real("ScaleDenominator")
+        corner = try fields.reals("TopLeftCorner", 2)
+        tileWidth = try fields.number("TileWidth", TileSourceOptions.tileSizes)
+        tileHeight = try fields.number("TileHeight", TileSourceOptions.tileSizes)
+        width = try fields.number("MatrixWidth", 1...1 << 30)
+        height = try fields.number("MatrixHeight", 1...1 << 30)
+        (columns, rows) = (0..<width, 0..<height)
+    }
+
+    /// Applies an element `TileMatrixLimits`.
+    mutating func limit(_ element: XMLElement, _ address: String) throws(TileSourceError) {
+        let fields = WMTSFields(element, address)
+        func range(_ first: String, _ last: String, _ count: Int) throws(TileSourceError) -> Range<Int> {
+            let start = try fields.number(first, 0...Int(Int32.max))
+            let end = try fields.number(last, start...Int(Int32.max))
+            return min(start, count)..<min(end + 1, count)
+        }
+        columns = try range("MinTileCol", "MaxTileCol", width)
+        rows = try range("MinTileRow", "MaxTileRow", height)
+        isLimited = true
+    }
+
+    /// Whether both begin at the same place, but for rounding in the last digits.
+    func beginsWith(_ other: WMTSMatrix) -> Bool {
+        zip(corner, other.corner).allSatisfy { abs($0 - $1) <= 1e-8 * max(abs($0), abs($1)) }
+    }
+}
+
+/// Children of an element of the capabilities, with messages that name them.
+struct WMTSFields {
+    let element: XMLElement
+    let address: String
+
+    init(_ element: XMLElement, _ address: String) { (self.element, self.address) = (element, address) }
+
+    func failure(_ expected: String) -> TileSourceError {
+        let name = element.child("Identifier").map { " \"\($0.text.prefix(60))\"" } ?? ""
+        return TileSourceError(address, "\(element.name)\(name): \(expected)")
+    }
+
+    func text(_ name: String) throws(TileSourceError) -> String {
+        guard let text = element.child(name)?.text, !text.isEmpty else { throw failure("\(name) was expected") }
+        return text
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(TileSourceError) -> Int {
+        let text = try text(name)
+        guard let number = Int(text), range.contains(number) else {
+            let expected = "\(range.lowerBound) to \(range.upperBound)"
+            throw failure("\(name) of \(expected) was expected, not \"\(text.prefix(40))\"")
+        }
+        return number
+    }
+
+    /// A number above 0.
+    func real(_ name: String) throws(TileSourceError) -> Double {
+        let text = try text(name)
+        guard let number = Double(text), number.isFinite, number > 0 else {
+            throw failure("\(name) above 0 was expected, not \"\(text.prefix(40))\"")
+        }
+        return number
+    }
+
+    func reals(_ name: String, _ count: Int) throws(TileSourceError) -> [Double] {
+        let text = try text(name)
+        let numbers = text.split(whereSeparator: \.isWhitespace).map { Double($0) ?? .nan }
+        guard numbers.count == count, numbers.allSatisfy(\.isFinite) else {
+            throw failure("\(name) with \(count) numbers was expected, not \"\(text.prefix(40))\"")
+        }
+        return numbers
+    }
+}
