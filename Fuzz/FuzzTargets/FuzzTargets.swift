@@ -20,8 +20,12 @@ enum FuzzTarget: String, CaseIterable {
     case mbtiles
     /// PMTiles archives.
     case pmtiles
-    /// Tiled TIFF files.
+    /// TIFF files.
     case tiff
+    /// Descriptions of images of IIIF servers.
+    case iiif
+    /// Capabilities of WMTS servers.
+    case wmts
 
     /// Takes one input. A crash or a broken promise is a finding.
     func run(_ bytes: UnsafeRawBufferPointer) {
@@ -36,6 +40,8 @@ enum FuzzTarget: String, CaseIterable {
         case .mbtiles: fuzzMBTiles(bytes)
         case .pmtiles: fuzzPMTiles(bytes)
         case .tiff: fuzzTIFF(bytes)
+        case .iiif: fuzzIIIF(bytes)
+        case .wmts: fuzzWMTS(bytes)
         }
     }
 

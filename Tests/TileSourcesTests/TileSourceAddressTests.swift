@@ -7,7 +7,8 @@ import Testing
     @Test(
         arguments: [
             ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
-            ("tiff:a.svs", .tiff("a.svs")), ("pmtiles:a", .pmtiles("a")),
+            ("tiff:a.svs", .tiff("a.svs")), ("iiif:http://h/a", .iiif("http://h/a")),
+            ("wmts:https://h/c.xml#layer=a", .wmts("https://h/c.xml#layer=a")), ("pmtiles:a", .pmtiles("a")),
             ("pmtiles:https://h/a", .pmtiles("https://h/a")),
             ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
             ("zyx@2x:t@2x", .folder("t@2x", TileFolderLayout(.zyx, isDoubled: true))),
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test(
-        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:"]
+        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:", "wmts:"]
     ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)
     }

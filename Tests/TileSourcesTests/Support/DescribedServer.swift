@@ -1,0 +1,92 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// A server in this process with a fixed set of addresses; what else is asked for is refused and noted.
+final class DescribedServer: Sendable {
+    private let server: ModelServer
+    private let shared: Shared
+
+    private final class Shared: Sendable {
+        let answers = Lock<[String: [UInt8]]>([:])
+        let asked = Record<ModelServer.Request>()
+        let refused = Record<String>()
+    }
+
+    init?() {
+        let shared = Shared()
+        let server = ModelServer { request in
+            shared.asked.add(request)
+            if let body = shared.answers.withLock({ $0[request.path] }) { return ModelServer.Answer(body: body) }
+            shared.refused.add(request.path)
+            return ModelServer.Answer(status: 400)
+        }
+        guard let server else { return nil }
+        (self.server, self.shared) = (server, shared)
+    }
+
+    var root: String { "http://127.0.0.1:\(server.port)" }
+    var asked: [ModelServer.Request] { shared.asked.all }
+    var refused: [String] { shared.refused.all }
+
+    func add(_ body: [UInt8], at path: String) { shared.answers.withLock { $0[path] = body } }
+    func add(_ text: String, at path: String) { add(Array(text.utf8), at: path) }
+}
+
+extension TestImage {
+    /// Every so-manyth pixel of every so-manyth row, from the first.
+    func thinned(by factor: Int) -> TestImage {
+        var bytes: [UInt8] = []
+        for y in stride(from: 0, to: height, by: factor) {
+            for x in stride(from: 0, to: width, by: factor) {
+                let from = (y * width + x) * 4
+                bytes += pixels[from..<from + 4]
+            }
+        }
+        return TestImage(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1, pixels: bytes)
+    }
+}
+
+/// Draws all of a level and compares every tile with its part of an image; returns the tiles drawn.
+func compare(
+    _ source: any PyramidTileSource,
+    level: Int,
+    with image: TestImage,
+    absent: (TileCoordinate) -> Bool = { _ in false }
+) throws -> Set<TileCoordinate> {
+    let extent = source.pyramid.levels[level]
+    let cache = try TileCache(byteLimit: .mebibytes(64), workers: 4)
+    let layer = try source.addLayer(to: cache)
+    let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+    let (width, height) = (source.pyramid.worldWidth, source.pyramid.worldHeight)
+    let viewport = TileViewport(
+        center: WorldPoint(x: width / 2, y: height / 2),
+        width: width / extent.worldPixelsPerPixel,
+        height: height / extent.worldPixelsPerPixel,
+        scale: 1 / extent.worldPixelsPerPixel
+    )
+    var drawn: Set<TileCoordinate> = []
+    let isDrawn = settled {
+        view.update(viewport)
+        let frame = view.frame()
+        for placement in frame {
+            let tile = placement.tile.identity.tile
+            guard tile.level == level, drawn.insert(tile).inserted else { continue }
+            let (wide, high) = (extent.tileWidth, extent.tileHeight)
+            let part = image.part(x: tile.column * wide, y: tile.row * high, width: wide, height: high)
+            let isSame = placement.tile.withUnsafeBytes { $0.elementsEqual(part.pixels) }
+            if !isSame { Issue.record("tile \(tile) has other pixels") }
+        }
+        return frame.missingTileCount == 0
+    }
+    #expect(isDrawn && cache.shutdown(), "\(source.statistics)")
+    for column in 0..<extent.columns {
+        for row in 0..<extent.rows {
+            let tile = TileCoordinate(level: level, column: column, row: row)
+            #expect(drawn.contains(tile) != absent(tile), "tile \(tile) of \(extent)")
+        }
+    }
+    return drawn
+}
